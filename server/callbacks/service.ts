@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { AppError } from "../core/errors.ts";
 import { notFound } from "../core/not-found.ts";
-import { fold, isOver, isResolved } from "../core/run-state.ts";
+import { isOver, isResolved } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import type { Journal, RunHead } from "../journal/journal.ts";
@@ -97,7 +97,7 @@ export function createCallbacks({
 
   /** Within a write: keeps an answer for a call that is still open; throws `refusal` where none is. */
   function keep({ run_id }: RunHead, callId: string, answer: CallbackAnswer, refusal: AppError): void {
-    const state = fold(journal.read(run_id));
+    const state = journal.state(run_id);
     const call = state.calls.find(({ id }) => id === callId);
     if (!call || isOver(state.status) || isResolved(call)) throw refusal;
     const text = JSON.stringify(answer);

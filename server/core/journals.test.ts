@@ -49,6 +49,21 @@ test("there are journals of every kind of run", () => {
   ]);
 });
 
+test.each(names)(
+  "%s folds to the same in one go, entry by entry, and from any state on, which stays as it was",
+  (name) => {
+    const entries = read(name);
+    let state = initialState;
+    for (const entry of entries) {
+      const before = structuredClone(state);
+      expect(fold(entries.slice(state.seq), state)).toEqual(fold(entries));
+      expect(state).toEqual(before);
+      state = apply(state, entry);
+    }
+    expect(state).toEqual(fold(entries));
+  },
+);
+
 test.each(names)("%s folds to the state that it always folded to", (name) => {
   const state = fold(read(name));
   expect(JSON.parse(JSON.stringify(state))).toMatchObject(

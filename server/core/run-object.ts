@@ -13,6 +13,7 @@ import { timestamp, timestampOrNull } from "./time.ts";
  */
 export function runObject(state: RunState, expiresAt: number | null, queuePosition = state.queue_position) {
   const run = state.run!;
+  const callOf = callsById(state.calls);
   return {
     id: run.run_id,
     object: "run" as const,
@@ -23,7 +24,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     input: givenOf(run),
     output: state.output,
     output_json: state.output_json ?? null,
-    messages: state.messages.map((message) => messageObject(message, state.calls)),
+    messages: state.messages.map((message) => messageObject(message, callOf)),
     tool_calls: state.calls.map(toolCallObject),
     required_action: state.required_action,
     usage: state.usage,
@@ -52,25 +53,47 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
 }
 export type RunObject = ReturnType<typeof runObject>;
 
-export function messageObject(message: Message, calls: readonly ToolCall[]) {
+/** Of a run that may be long: what is left out where somebody asks for that. */
+export const runLists = ["messages", "tool_calls"] as const;
+export type RunList = (typeof runLists)[number];
+
+/** The lists of a run, an item made when it is asked for. */
+export function runListsOf({ messages, calls }: RunState): Record<RunList, Iterable<unknown>> {
+  const callOf = callsById(calls);
+  return {
+    messages: each(messages, (message) => messageObject(message, callOf)),
+    tool_calls: each(calls, toolCallObject),
+  };
+}
+
+function* each<From, To>(all: readonly From[], show: (one: From) => To): Generator<To> {
+  for (const one of all) yield show(one);
+}
+
+export type CallOf = (id: string) => ToolCall | undefined;
+
+/** Of two calls with one id, the newer. */
+export function callsById(calls: readonly ToolCall[]): CallOf {
+  const byId = new Map(calls.map((call) => [call.id, call]));
+  return (id) => byId.get(id);
+}
+
+export function messageObject(message: Message, callOf: CallOf) {
   const { id, role, at } = message;
   const created_at = timestamp(at);
   if (message.role === "user") return { id, role, content: message.content, created_at };
   if (message.role === "tool") {
-    const call = callOf(calls, message.tool_call_id);
+    const call = callOf(message.tool_call_id);
     return { id, role, content: call ? toolText(call).output : "", tool_call_id: message.tool_call_id, created_at };
   }
   const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? [part] : []));
   const tool_calls = asked.map((part) => ({
     id: part.id,
     name: part.name,
-    arguments: callOf(calls, part.id)?.arguments ?? {},
+    arguments: callOf(part.id)?.arguments ?? {},
   }));
   return { id, role, content: textOf(message.parts), ...(tool_calls.length > 0 && { tool_calls }), created_at };
 }
-
-// What is asked for is mostly among the newest: from the end the search is short.
-const callOf = (calls: readonly ToolCall[], id: string) => calls.findLast((call) => call.id === id);
 
 export const toolCallObject = (call: ToolCall) => ({
   id: call.id,

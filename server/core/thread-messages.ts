@@ -1,7 +1,7 @@
 import type { AssistantPart, PromptMessage } from "./model-call.ts";
 import { conversation, toolText } from "./prompt.ts";
 import type { InputMessage } from "./run-input.ts";
-import { messageObject } from "./run-object.ts";
+import { type CallOf, callsById, messageObject } from "./run-object.ts";
 import { earlierMessage, isResolved, type Message, type RunState, type ToolCall } from "./run-state.ts";
 
 /** A message of a run that is over, as its thread keeps it. */
@@ -25,20 +25,21 @@ export function threadMessages({ messages, calls, error }: RunState): ThreadMess
   const results = new Map(
     messages.flatMap((message) => (message.role === "tool" ? [[message.tool_call_id, message]] : [])),
   );
+  const callOf = callsById(calls);
   return messages.flatMap((message): ThreadMessage[] => {
     if (message.role === "tool") return [];
-    if (message.role === "user") return [said(message, calls, { role: "user", content: message.content })];
+    if (message.role === "user") return [said(message, callOf, { role: "user", content: message.content })];
     const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
     const answered = asked.flatMap((id) => {
-      const call = calls.find((one) => one.id === id && isResolved(one));
+      const call = callOf(id);
       const result = results.get(id);
-      return call && result ? [said(result, calls, toolMessage(call))] : [];
+      return call && isResolved(call) && result ? [said(result, callOf, toolMessage(call))] : [];
     });
     const isWhole = answered.length === asked.length;
     const kept = { ...message, parts: lasting(message, isWhole) };
     if (kept.parts.length === 0) return [];
     const prompt: PromptMessage = { role: "assistant", parts: kept.parts };
-    return [said(kept, calls, prompt), ...(isWhole ? answered : [])];
+    return [said(kept, callOf, prompt), ...(isWhole ? answered : [])];
   });
 }
 
@@ -46,12 +47,12 @@ export function threadMessages({ messages, calls, error }: RunState): ThreadMess
 export function seededMessage(given: InputMessage & { id: string }, at: number): ThreadMessage {
   const message = earlierMessage(given, at);
   const [prompt] = conversation({ messages: [message], calls: [] });
-  return said(message, [], prompt!);
+  return said(message, callsById([]), prompt!);
 }
 
-const said = (message: Message, calls: readonly ToolCall[], prompt: PromptMessage): ThreadMessage => ({
+const said = (message: Message, callOf: CallOf, prompt: PromptMessage): ThreadMessage => ({
   ...{ id: message.id, at: message.at, prompt },
-  message: messageObject(message, calls),
+  message: messageObject(message, callOf),
 });
 
 function toolMessage(call: ToolCall): PromptMessage {

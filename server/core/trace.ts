@@ -14,7 +14,7 @@ import type {
   ToolCompleted,
 } from "./run-event.ts";
 import { messageObject } from "./run-object.ts";
-import { apply, initialState, isOver, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
+import { createFold, isOver, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
 import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
 
@@ -111,20 +111,20 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
   const steps: TraceStep[] = [];
   const recoveries: Recovery[] = [];
   const stepOfCall = new Map<string, number>();
-  let state = initialState;
+  const folding = createFold();
   let told = 0; // Messages that an earlier model call has already shown as its input.
 
   const ofCall = (id: string): TraceStep => steps[stepOfCall.get(id)!]!;
 
   function add(entry: JournalEntry): void {
     const { event, at } = entry;
-    const before = state;
-    state = apply(state, entry);
+    folding.add(entry);
+    const { state } = folding;
     if (event.type === "tool.requested") stepOfCall.set(event.call.id, event.call.step_index);
     switch (event.type) {
       case "step.started":
         steps[event.step_index] = started(event, at, state, told);
-        if (event.step_type === "model_call") told = before.messages.length;
+        if (event.step_type === "model_call") told = state.messages.length;
         break;
       case "step.restarted":
         restarted(steps[event.step_index]!, event, at);
@@ -174,6 +174,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
   return {
     add,
     trace() {
+      const { state } = folding;
       if (!isOver(state.status)) markWaiting(steps, state);
       return { steps: steps.filter(Boolean), recoveries, state };
     },
@@ -253,7 +254,10 @@ const modelInput = ({ messages, calls, history, documents, retrieved, compacted 
   ...(documents.length > 0 && { documents: documents.length }),
   ...(retrieved && retrieved.matches.length > 0 && { passages: retrieved.matches.length }),
   ...(compacted && { left_out: compacted.left_out, summarized: compacted.summary !== null }),
-  messages: messages.slice(told).map((message) => messageObject(message, calls)),
+  // What it asked for is among the newest calls: from the end the search is short.
+  messages: messages
+    .slice(told)
+    .map((message) => messageObject(message, (id) => calls.findLast((call) => call.id === id))),
 });
 
 function restarted(step: TraceStep, { attempt, reason, delay_ms, spent }: StepRestarted, at: number): void {

@@ -6,6 +6,7 @@ import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { runEvents, runs } from "../db/schema.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { createFolds } from "./folds.ts";
 import { type Content, contentOf, createPack } from "./pack.ts";
 
 /** Where a run stands: what an append is checked against. */
@@ -187,7 +188,10 @@ export function createJournal({
     }));
   }
 
+  const head = (runId: string): RunFacts | null => facts.of(runId);
+
   return {
+    ...createFolds({ read, head }),
     insert,
     insertRecord,
     commit,
@@ -209,7 +213,7 @@ export function createJournal({
     /** How many entries of these types a run has. */
     count: (runId: string, types: readonly RunEventType[]): number => selectCount.get(runId, JSON.stringify(types))!.n,
     /** Null for a run that is not there. */
-    head: (runId: string): RunFacts | null => facts.of(runId),
+    head,
     /** Stores an agent as a run pins it; within a write. Returns the hash by which `snapshot` finds it. */
     pin: (scope: Scope, runId: string, agent: AgentSnapshot): string => pack.put(scope, runId, stored(agent)),
     /** Names what `pin` will call the same agent. */

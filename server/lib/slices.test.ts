@@ -1,13 +1,38 @@
 import { expect, test } from "bun:test";
 import { inSlices } from "./slices.ts";
 
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
 test("long work lets others go first, and short work does not wait for them", async () => {
+  await tick(); // Work of another test may have had its slice of this turn.
   let pauses = 0;
-  const rest = inSlices(async () => void pauses++);
+  const rest = inSlices(() => void pauses++);
   await rest();
   expect(pauses).toBe(0);
   Bun.sleepSync(9);
   await rest();
   await rest();
   expect(pauses).toBe(1);
+});
+
+test("much long work at once takes no more of a turn than one alone", async () => {
+  const order: string[] = [];
+  const work = async (name: string) => {
+    const rest = inSlices();
+    for (let piece = 0; piece < 3; piece++) {
+      order.push(name);
+      Bun.sleepSync(9); // More than a slice.
+      await rest();
+    }
+  };
+  const all = ["a", "b", "c"].map(work);
+  const turns: number[] = [];
+  while (order.length < 9) {
+    const before = order.length; // All three have begun.
+    await tick();
+    turns.push(order.length - before);
+  }
+  await Promise.all(all);
+  expect(Math.max(...turns)).toBe(1);
+  expect(order).toEqual(["a", "b", "c", "a", "b", "c", "a", "b", "c"]);
 });

@@ -9,7 +9,7 @@ import { limits } from "../core/limits.ts";
 import { preparationsOf } from "../core/preparations.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { JournalEntry, RequiredCall, RunCreated, RunEvent, ToolError } from "../core/run-event.ts";
-import { fold, initialState, isOver, type RunState } from "../core/run-state.ts";
+import { initialState, isOver, type RunState } from "../core/run-state.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import { unlessDamaged } from "../db/unless-damaged.ts";
 import { AppendRefused, type Inserted, type Journal, type RunHead } from "../journal/journal.ts";
@@ -119,7 +119,7 @@ export function createChildren({
   async function make(parent: RunHead, order: ChildOrder): Promise<Made> {
     const { project_id, environment, run_id } = parent;
     const agent = snapshot({ project_id, environment }, order.agent_id);
-    const state = fold(journal.read(run_id));
+    const state = journal.state(run_id);
     if (agent.memory) requireScopeIds(agent, state.run!);
     const { asked, findings } = await screenInput(agent, { input: order.input });
     return {
@@ -238,7 +238,7 @@ export function createChildren({
   /** Within a write: what a run notes of its children. */
   function insertNotes(runId: string): JournalEntry[] {
     if (journal.head(runId)?.status !== "requires_action") return [];
-    return journal.insert(runId, childEvents(fold(journal.read(runId)), standings.callsOf, now()));
+    return journal.insert(runId, childEvents(journal.state(runId), standings.callsOf, now()));
   }
 
   return {

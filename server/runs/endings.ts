@@ -1,7 +1,7 @@
 import { exceededBy, saidOf } from "../core/budget.ts";
 import { runError } from "../core/run-error.ts";
 import type { RunError } from "../core/run-event.ts";
-import { fold, type RunState } from "../core/run-state.ts";
+import type { RunState } from "../core/run-state.ts";
 import { noUsage } from "../core/usage.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Inserted, Journal } from "../journal/journal.ts";
@@ -19,16 +19,24 @@ interface EndingOptions {
 /** Ends runs that somebody cancels, or whose time is up. */
 export function createEndings({ journal, runs, pool, ends }: EndingOptions) {
   /** Looks again inside the write: it may have moved on in the meantime. */
-  const failExpired = (runId: string, at: number): Promise<Inserted[]> =>
-    journal.commitAll(() => {
+  async function failExpired(runId: string, at: number): Promise<Inserted[]> {
+    const ready = prepare(runId);
+    if (ready) await ready;
+    return journal.commitAll(() => {
       if (runs.expiry(runId) !== at) return [];
-      const state = fold(journal.read(runId));
+      const state = journal.state(runId);
       return ends.failed(state, expiredError(state, at));
     });
+  }
+
+  /** All that is folded when it ends. */
+  const prepare = (runId: string) => journal.prepare(runId, ...runs.unfinishedBelow(runId));
 
   return {
     /** Cancels, at once and for good: the journal says so before anybody is told to stop. */
     async cancel(scope: Viewer, runId: string, reason: string | null, note?: Note): Promise<void> {
+      const ready = runs.standing(scope, runId).summary === null && prepare(runId);
+      if (ready) await ready;
       const ended = await journal.commitAll(() => {
         // Asked of the row: a run whose trace was deleted has no journal that could be folded.
         const before = runs.standing(scope, runId);

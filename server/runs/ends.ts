@@ -51,7 +51,7 @@ export function createEnds({
   function orphaned(id: string): JournalEntry[] {
     const head = journal.head(id);
     if (!head || isOver(head.status)) return [];
-    return endOne(id, fold(journal.read(id)), cancelled("The run that started it has ended."));
+    return endOne(id, journal.state(id), cancelled("The run that started it has ended."));
   }
 
   /** The end of a run, and before it the recovery that it is still owed: its readers learn what is void. */
@@ -66,7 +66,7 @@ export function createEnds({
     /** Throws for a run that is over. */
     cancelled({ id, status }: Pick<RunRow, "id" | "status">, reason: string | null): Inserted[] {
       if (isOver(status)) throw new AppError("run_already_terminal", `The run is ${status} already.`);
-      return end(id, fold(journal.read(id)), cancelled(reason));
+      return end(id, journal.state(id), cancelled(reason));
     },
     /** Fails it, with what it said so far. */
     failed: (state: RunState, error: RunError): Inserted[] =>
@@ -81,7 +81,7 @@ export function createEnds({
       if (events.at(-1)?.type !== "run.failed" || runs.below(id).length === 0)
         return [[id, journal.insert(id, events, attempt)]];
       const below = endBelow(id);
-      const state = fold(journal.read(id));
+      const state = journal.state(id);
       const counted = withChildUsages(state, events, now(), children.usagesOf(state));
       return [...below, [id, journal.insert(id, counted, attempt)]];
     },

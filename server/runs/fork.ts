@@ -13,7 +13,6 @@ import type { ModelPrice } from "../core/price.ts";
 import { requestCalls, wordsOf } from "../core/request-calls.ts";
 import type { JournalEntry, RunCreated, RunEvent } from "../core/run-event.ts";
 import { givenOf } from "../core/run-input.ts";
-import { type RunObject, runObject } from "../core/run-object.ts";
 import { applyAll, isOver, ownMessages, type RunState } from "../core/run-state.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
@@ -25,7 +24,7 @@ import type { Pool } from "./pool.ts";
 import type { createRunQueue } from "./queue.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { damaged, namedAgent, requireRecord, type SourceRecord, sourceRecord } from "./source-record.ts";
-import type { Note, RunStore } from "./store.ts";
+import { type Note, type RunStore, type ShownRun, shownAs } from "./store.ts";
 
 /** An agent as a run has pinned it, for another run that has this different; throws where its model is not available. */
 export type EditAgent = (viewer: Viewer, agent: AgentSnapshot, edits: AgentEdits) => AgentSnapshot;
@@ -62,7 +61,7 @@ export function createForks({
   now: () => number;
 }) {
   /** Starts or queues a fork: acknowledged means durable. */
-  async function fork(viewer: Viewer, id: string, body: ForkRun, requestId: string, note?: Note): Promise<RunObject> {
+  async function fork(viewer: Viewer, id: string, body: ForkRun, requestId: string, note?: Note): Promise<ShownRun> {
     const rest = inSlices();
     const source = await sourceRecord({ journal, runs }, viewer, id, rest);
     const { created } = source;
@@ -110,7 +109,7 @@ export function createForks({
     { agent, record, before, own, begun, isOverAtOnce, at }: Beginning,
     on_concurrency_limit: ForkRun["on_concurrency_limit"],
     note: Note | undefined,
-  ): Promise<RunObject> {
+  ): Promise<ShownRun> {
     const [first, ...rest] = record as [JournalEntry, ...JournalEntry[]];
     const run_id = newId("run", now()); // In the order of the writes: those that wait begin in the order of their ids.
     const run = { ...before.run!, run_id };
@@ -129,7 +128,7 @@ export function createForks({
       return inserted;
     });
     const state = applyAll({ ...before, run }, events, at);
-    const answer = runObject(state, runs.expiry(run_id));
+    const answer = shownAs(state, runs.expiry(run_id));
     if (state.status === "queued") queue.wait(viewer);
     else pool.start(run_id, { history, agent });
     return answer;

@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { stallsMax } from "../core/decide.ts";
 import type { JournalEntry, RunEvent } from "../core/run-event.ts";
-import { fold, isOver } from "../core/run-state.ts";
+import { isOver } from "../core/run-state.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import { AppendRefused, type Journal, type RunHead } from "../journal/journal.ts";
@@ -235,7 +235,7 @@ export function createPool(options: PoolOptions) {
 
   function isLastChance(runId: string): boolean {
     try {
-      const { status, stalls } = fold(journal.read(runId));
+      const { status, stalls } = journal.state(runId);
       return status === "in_progress" && stalls >= stallsMax - 1;
     } catch {
       return false; // It cannot be read: its recovery will say so.

@@ -1,5 +1,5 @@
 import { stallsMax } from "../core/decide.ts";
-import { fold, isOver } from "../core/run-state.ts";
+import { isOver } from "../core/run-state.ts";
 import type { Db } from "../db/open.ts";
 import type { Journal } from "../journal/journal.ts";
 import { inShares } from "./shares.ts";
@@ -96,7 +96,7 @@ export function createQuarantine({
 
   function stallsOf(runId: string): number {
     try {
-      return fold(journal.read(runId)).stalls;
+      return journal.state(runId).stalls;
     } catch {
       return 0; // It cannot be read: its recovery reports that.
     }
@@ -108,7 +108,7 @@ export function createQuarantine({
     try {
       const end = performance.now() + ms;
       for (let left = ms; left > 0 && !stopped; left = end - performance.now()) {
-        const { status, stalls } = fold(journal.read(runId));
+        const { status, stalls } = journal.state(runId);
         if (isOver(status) || status === "requires_action" || stalls === 0) return;
         await watch.next(left);
       }

@@ -3,7 +3,7 @@ import { withFollowUp } from "../core/decide.ts";
 import { AppError } from "../core/errors.ts";
 import { runError } from "../core/run-error.ts";
 import type { JournalEntry, RunEvent } from "../core/run-event.ts";
-import { fold, isOver, type RunState } from "../core/run-state.ts";
+import { isOver, type RunState } from "../core/run-state.ts";
 import { unknownRunUsage } from "../core/usage.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import { AppendRefused, type Inserted, type Journal } from "../journal/journal.ts";
@@ -56,10 +56,9 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
   async function recover(runId: string, clean = false): Promise<void> {
     if (stopped) return;
     lost.add(runId);
-    const done = await change(runId, undefined, (entries) => {
-      const state = fold(entries);
-      return state.status === "in_progress" ? [recoveredEvent(state, clean)] : [];
-    });
+    const done = await change(runId, undefined, (state) =>
+      state.status === "in_progress" ? [recoveredEvent(state, clean)] : [],
+    );
     if (!done) return later(() => recover(runId, clean));
     lost.recovered(runId);
     start(runId);
@@ -72,8 +71,7 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
     const message = known ? cause.message : "runnel met an internal error while it worked on this run.";
     if (!known) log.error("a run met a bug", { run_id: runId, error: cause });
     ending.add(runId);
-    const done = await change(runId, attempt, (entries) => {
-      const state = fold(entries);
+    const done = await change(runId, attempt, (state) => {
       const error = runError(known ? "model_not_available" : "internal_error", message, state);
       return failedEvents(state, error, now(), partialOf(watches.live(runId), state, journal));
     });
@@ -84,8 +82,7 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
 
   /** Begins a queued run if `mayBegin` says so within the write. False when the storage refused, to be asked again. */
   async function begin(runId: string, mayBegin: () => boolean): Promise<boolean> {
-    const done = await change(runId, undefined, (entries) => {
-      const state = fold(entries);
+    const done = await change(runId, undefined, (state) => {
       if (state.status !== "queued" || !mayBegin()) return [];
       const agent = journal.snapshot(state.run!, state.run!.agent_hash);
       return withFollowUp(state, [{ type: "run.started" }], agent, now());
@@ -98,13 +95,15 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
   async function change(
     runId: string,
     attempt: number | undefined,
-    produce: (entries: ReturnType<Journal["read"]>) => RunEvent[],
+    produce: (state: RunState) => RunEvent[],
   ): Promise<boolean> {
     try {
+      const ready = journal.prepare(runId);
+      if (ready) await ready;
       await write(runId, () => {
         const head = journal.head(runId);
         if (!head || isOver(head.status)) return [];
-        return insert(runId, produce(journal.read(runId)), attempt);
+        return insert(runId, produce(journal.state(runId)), attempt);
       });
       return true;
     } catch (error) {

@@ -47,7 +47,7 @@ test("a strict replay of any run is its record again, entry by entry, and a comp
   for (const { entries } of runs) {
     const copy = await replays.create(scope, idOf(entries), {}, "req_fixture");
     const record = journal.read(copy.id);
-    expect(copy.replay).toMatchObject({ divergences: [], model_calls: 0, tool_calls: 0 });
+    expect(store.get(scope, copy.id).replay).toMatchObject({ divergences: [], model_calls: 0, tool_calls: 0 });
     expect(record.slice(1).map(({ seq, event }) => ({ seq, event }))).toEqual(
       entries.slice(1).map(({ seq, event }) => ({ seq, event })),
     );

@@ -6,7 +6,6 @@ import { foldInSlices } from "../core/fold-in-slices.ts";
 import { newId } from "../core/ids.ts";
 import { forkedTo, replay } from "../core/replay.ts";
 import type { JournalEntry, Replay, RunCreated, RunError } from "../core/run-event.ts";
-import { type RunObject, runObject } from "../core/run-object.ts";
 import { isOver, type RunState } from "../core/run-state.ts";
 import { createReplayScreen } from "../guardrails/replay-screen.ts";
 import type { Viewer } from "../http/auth.ts";
@@ -15,7 +14,7 @@ import { createOneByOne } from "../lib/one-by-one.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { ReplayRun } from "./schema.ts";
 import { damaged, namedAgent, requireRecord, type SourceRecord, sourceRecord } from "./source-record.ts";
-import type { Note, RunRow, RunStore } from "./store.ts";
+import { type Note, type RunRow, type RunStore, type ShownRun, shownAs } from "./store.ts";
 
 export type Replays = ReturnType<typeof createReplays>;
 
@@ -45,7 +44,7 @@ export function createReplays({
     { mode = "strict", agent: which = "pinned" }: ReplayRun,
     requestId: string,
     note?: Note,
-  ): Promise<RunObject> {
+  ): Promise<ShownRun> {
     requireOver(requireRecord(runs, viewer, sourceId));
     const rest = inSlices();
     const source = await sourceRecord({ journal, runs }, viewer, sourceId, rest);
@@ -65,7 +64,7 @@ export function createReplays({
     pinned: AgentSnapshot,
     rest: () => Promise<void>,
     note: Note | undefined,
-  ): Promise<RunObject> {
+  ): Promise<ShownRun> {
     const state = await foldInSlices(record, rest);
     const run = { ...state.run!, run_id: newId("run", now()) }; // In the order of the writes, as all runs.
     const { run_id } = run;
@@ -78,7 +77,7 @@ export function createReplays({
       return inserted;
     });
     await rest();
-    return runObject({ ...state, run }, null);
+    return shownAs({ ...state, run }, null);
   }
 
   function currentAgent(viewer: Viewer, { agent_id }: RunCreated): AgentSnapshot {

@@ -31,7 +31,8 @@ const rowsPerWrite = 500;
 
 /** Oldest first, by the index `runs_by_end`, and none that a suite has pinned; of a run that others started only once its parent knows what came of it. */
 export const selectEnded = `
-  SELECT id, project_id, environment, agent_id, status, seq, expires_at_ms, summary, ended_at_ms, rowid AS place
+  SELECT id, project_id, environment, agent_id, status, seq, attempt, created_at_ms, expires_at_ms, summary, ended_at_ms,
+    rowid AS place
   FROM runs WHERE project_id = ? AND environment = ? AND (summary IS NULL) = ?
     AND ended_at_ms < ? AND (ended_at_ms, rowid) > (?, ?)
     AND (parent_run_id IS NULL OR NOT EXISTS (

@@ -1,14 +1,16 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { notFound } from "../core/not-found.ts";
 import { origins } from "../core/origin.ts";
-import type { RunObject } from "../core/run-object.ts";
+import { type RunList, type RunObject, runLists } from "../core/run-object.ts";
 import { isOver, runStatuses } from "../core/run-state.ts";
 import type { Audit } from "../db/audit.ts";
 import { type Auth, mayUse, type NoLongerValid, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Claim, claimOf } from "../http/idempotency.ts";
+import { longJson } from "../http/long-json.ts";
 import { fillPage, forwardQuery, listQuery, read, readPage, toList } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
 import { readWait, Wait } from "../http/read-wait.ts";
@@ -20,14 +22,14 @@ import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import { Event } from "../wire/events.ts";
 import { frameOf } from "../wire/frames.ts";
-import { Approval, Run, RunListItem } from "../wire/run.ts";
+import { Approval, Run, RunExcerpt, RunListItem } from "../wire/run.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
 import { ForkRun } from "./fork-schema.ts";
 import type { Replays } from "./replay.ts";
 import { requireInput } from "./require-input.ts";
 import { CancelRun, CreateRun, ReplayRun, SubmitToolOutputs } from "./schema.ts";
 import type { RunService } from "./service.ts";
-import type { Note, RunStore } from "./store.ts";
+import type { Note, RunStore, ShownRun } from "./store.ts";
 import { type Cursor, parseCursor, type RunStream, requirePlace } from "./stream.ts";
 import type { Watches } from "./watch.ts";
 
@@ -59,6 +61,11 @@ const filters = {
     description: "`messages`: the runs whole, with their messages and tool calls. `truncated` names what has no room.",
   }),
 };
+const Exclude = Type.String({
+  pattern: "^(messages|tool_calls)(,(messages|tool_calls))*$",
+  description:
+    "What to leave out: `messages`, `tool_calls`, or both. Without both, a long run is as fast to read as a short one.",
+});
 const approvalFilters = { needs: oneOf(["output", "approval", "reconcile"]) };
 
 export const runRoutes = (deps: RunRoutes) => {
@@ -102,15 +109,21 @@ export const runRoutes = (deps: RunRoutes) => {
         returns: listOf(RunListItem),
       },
     })
-    .get("/runs/:id", ({ principal, params: { id } }) => runs.get(principal, id), {
-      operation: {
-        id: "runs.retrieve",
-        summary: "Retrieve a run",
-        needs: "read_or_run",
-        returns: Run,
+    .get(
+      "/runs/:id",
+      ({ principal, params: { id }, request, set }) =>
+        written(runs.show(principal, id, readExclusions(request.url)), set),
+      {
+        operation: {
+          id: "runs.retrieve",
+          summary: "Retrieve a run",
+          needs: "read_or_run",
+          query: { exclude: Exclude },
+          returns: Type.Union([Run, RunExcerpt]),
+        },
+        params,
       },
-      params,
-    })
+    )
     .delete(
       "/runs/:id",
       async ({ principal, params: { id } }) => {
@@ -130,7 +143,7 @@ export const runRoutes = (deps: RunRoutes) => {
     )
     .post(
       "/runs/:id/cancel",
-      async ({ principal, params: { id }, body, request }) => {
+      async ({ principal, params: { id }, body, request, set }) => {
         const claim = claimOf(request);
         if (!claim?.earlier)
           await service.cancel(
@@ -139,7 +152,7 @@ export const runRoutes = (deps: RunRoutes) => {
             body.reason ?? null,
             byPerson(deps, principal, "cancelled", noteOf(claim)),
           );
-        return answerOf(deps, principal, id, claim);
+        return answerOf(deps, principal, id, claim, set);
       },
       {
         operation: {
@@ -178,14 +191,15 @@ export const runRoutes = (deps: RunRoutes) => {
     )
     .post(
       "/runs/:id/replay",
-      async ({ principal, params: { id }, body, request, set, status }) => {
+      async ({ principal, params: { id }, body, request, set }) => {
         const claim = claimOf(request);
         const note = byPerson(deps, principal, "replayed", noteOf(claim));
-        const run = claim?.earlier
-          ? runs.asOf(principal, claim.earlier)
-          : await replays.create(principal, id, body, String(set.headers["x-request-id"]), note);
+        const run = await (claim?.earlier
+          ? runs.showAsOf(principal, claim.earlier)
+          : replays.create(principal, id, body, String(set.headers["x-request-id"]), note));
         set.headers.location = `/v1/runs/${run.id}`;
-        return status(201, run);
+        set.status = 201;
+        return written(run, set);
       },
       {
         operation: {
@@ -203,7 +217,7 @@ export const runRoutes = (deps: RunRoutes) => {
     )
     .post(
       "/runs/:id/submit_tool_outputs",
-      async ({ principal, params: { id }, body, request }) => {
+      async ({ principal, params: { id }, body, request, set }) => {
         const claim = claimOf(request);
         const before = claim?.earlier
           ? claim.earlier.seq!
@@ -215,7 +229,7 @@ export const runRoutes = (deps: RunRoutes) => {
             );
         if (body.stream && claim) requireEvents(deps, principal, id);
         if (body.stream) return streamOf(deps, principal, id, { seq: before, anchor: null, offset: 0 }, request);
-        return answerOf(deps, principal, id, claim);
+        return answerOf(deps, principal, id, claim, set);
       },
       {
         operation: {
@@ -278,25 +292,25 @@ async function answerNew(
   deps: RunRoutes,
   principal: Principal,
   request: Request,
-  set: { status?: number | string; headers: Record<string, string | number | undefined> },
+  set: Sent,
   { stream, on_disconnect }: Pick<CreateRun, "stream" | "on_disconnect">,
-  make: (requestId: string, note: Note | undefined) => Promise<RunObject>,
+  make: (requestId: string, note: Note | undefined) => Promise<ShownRun>,
 ): Promise<Response | RunObject> {
   const { runs, service, closing } = deps;
   const wait = readWait(request.url);
   const claim = claimOf(request);
-  const run = claim?.earlier
-    ? runs.asOf(principal, claim.earlier)
-    : await make(String(set.headers["x-request-id"]), noteOf(claim, { stream }, wait));
+  const run = await (claim?.earlier
+    ? runs.showAsOf(principal, claim.earlier)
+    : make(String(set.headers["x-request-id"]), noteOf(claim, { stream }, wait)));
   if (stream && claim) requireEvents(deps, principal, run.id);
   set.headers.location = `/v1/runs/${run.id}`;
   if (stream) return streamOf(deps, principal, run.id, start, request, on_disconnect === "cancel");
   set.status = 201;
-  if (wait === 0 || typeof claim?.earlier?.seq === "number") return run;
+  if (wait === 0 || typeof claim?.earlier?.seq === "number") return written(run, set);
   await service.settled(run.id, wait * 1000, [closing, request.signal]);
   // Whoever hung up was answered nothing: the same request waits on for the same run.
   if (!request.signal.aborted) await claim?.keepNow(runs.standing(principal, run.id));
-  return answerOf(deps, principal, run.id, claim);
+  return answerOf(deps, principal, run.id, claim, set);
 }
 
 /** Keeps, with the run's own entries, what a request with a key is answered with. */
@@ -317,8 +331,30 @@ function byPerson({ audit }: RunRoutes, principal: Principal, done: string, note
 }
 
 /** The run: as it is now, or for a request with a key as it will be answered again. */
-const answerOf = ({ runs }: RunRoutes, principal: Principal, id: string, claim: Claim | undefined) =>
-  claim ? runs.asOf(principal, claim.kept()) : runs.get(principal, id);
+const answerOf = ({ runs }: RunRoutes, principal: Principal, id: string, claim: Claim | undefined, set: Sent) =>
+  written(claim ? runs.showAsOf(principal, claim.kept()) : runs.show(principal, id), set);
+
+/** What a response is sent with. */
+interface Sent {
+  status?: number | string;
+  headers: Record<string, string | number | undefined>;
+}
+
+/** The body of a response: a long run is written in slices. */
+function written(run: ShownRun | Promise<ShownRun>, set: Sent): RunObject | Promise<RunObject | Response> {
+  if (run instanceof Promise) return run.then((shown) => written(shown, set));
+  if (!("lists" in run)) return run;
+  return longJson(run, { status: Number(set.status ?? 200), headers: set.headers }) as Promise<Response>;
+}
+
+function readExclusions(url: string): RunList[] {
+  if (!url.includes("?")) return [];
+  const [text, ...more] = new URL(url).searchParams.getAll("exclude");
+  const lists = text?.split(",") ?? [];
+  if (more.length > 0 || !lists.every((list): list is RunList => runLists.includes(list as RunList)))
+    throw validationError([fault("exclude", `Expected any of ${runLists.join(", ")} with commas between them.`)]);
+  return lists as RunList[];
+}
 
 /** Throws 404 for a stream of a run that is not there for this key, or whose events went with its trace. */
 function requireEvents({ runs }: RunRoutes, principal: Principal, id: string): void {

@@ -1,7 +1,7 @@
 import { byteLength } from "../core/byte-length.ts";
 import { foldInSlices } from "../core/fold-in-slices.ts";
 import type { JournalEntry } from "../core/run-event.ts";
-import { messageObject, type RunObject, runObject, toolCallObject } from "../core/run-object.ts";
+import { callsById, messageObject, type RunObject, runObject, toolCallObject } from "../core/run-object.ts";
 import { type RunSummary, runSummary } from "../core/run-summary.ts";
 import type { Scope } from "../core/scope.ts";
 import { pageRoom, read } from "../http/page.ts";
@@ -60,7 +60,8 @@ export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
       return shown;
     }
 
-    const messages = await first("messages", state.messages, (one) => messageObject(one, state.calls));
+    const callOf = callsById(state.calls);
+    const messages = await first("messages", state.messages, (one) => messageObject(one, callOf));
     const tool_calls = await first("tool_calls", state.calls, toolCallObject);
     return { ...head, messages, tool_calls, ...(truncated.length > 0 && { truncated }) };
   }

@@ -3,8 +3,8 @@ import { AppError } from "../core/errors.ts";
 import { siblingId } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
 import type { RunCreated } from "../core/run-event.ts";
-import { type RunObject, runObject } from "../core/run-object.ts";
-import { fold, isOver, type RunStatus } from "../core/run-state.ts";
+import { type RunList, type RunObject, runLists, runListsOf, runObject } from "../core/run-object.ts";
+import { fold, isOver, type RunState, type RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
@@ -12,8 +12,11 @@ import type { Db } from "../db/open.ts";
 import { approvals, runs } from "../db/schema.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
+import type { LongObject } from "../http/long-json.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { createBriefs } from "../journal/briefs.ts";
+import { endedState } from "../journal/ended-state.ts";
+import { longFrom } from "../journal/folds.ts";
 import type { Journal } from "../journal/journal.ts";
 import { inSlices } from "../lib/slices.ts";
 import { createRequireUnpinned } from "./pins.ts";
@@ -30,6 +33,10 @@ export type RunRow = Pick<typeof runs.$inferSelect, (typeof rowColumns)[number]>
 
 /** Told within the write where the run stands then, and the `seq` before it: what it notes shares the write's fate. */
 export type Note = (row: RunRow, before: number) => void;
+
+/** A run as an answer shows it: whole, or in parts where it is long. */
+export type ShownRun = RunObject | LongRun;
+type LongRun = LongObject & { id: string };
 
 type Owner = Pick<RunCreated, "user_id" | "session_id">;
 
@@ -141,9 +148,40 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   }
 
   const read = (row: RunRow): RunObject =>
-    row.summary === null
-      ? runObject(fold(journal.read(row.id)), row.expires_at_ms, placeOf(row))
-      : JSON.parse(row.summary);
+    row.summary === null ? runObject(journal.state(row.id), row.expires_at_ms, placeOf(row)) : JSON.parse(row.summary);
+
+  /** The run without these lists; as soon as it is folded, where that takes long. */
+  function show(row: RunRow, without: readonly RunList[] = []): ShownRun | Promise<ShownRun> {
+    if (row.summary === null && row.seq >= longFrom) return showLong(row, without);
+    const run = read(row);
+    for (const list of without) delete (run as Partial<RunObject>)[list];
+    return run;
+  }
+
+  async function showLong(row: RunRow, without: readonly RunList[]): Promise<LongRun> {
+    const isBare = runLists.every((list) => without.includes(list));
+    const state = (isBare && isOver(row.status) && ended(row)) || (await journal.stateInSlices(row.id));
+    if (!state) throw notFound(); // It was deleted while it was read.
+    return inParts(state, row.expires_at_ms, placeOf(row), without);
+  }
+
+  function ended(row: RunRow): RunState | null {
+    const [first] = journal.read(row.id, 0, 1);
+    const [last] = journal.read(row.id, row.seq - 1, 1);
+    return endedState(journal, row, first, last);
+  }
+
+  /** The run as an answer showed it; as it is now where no answer did yet, or where its trace was deleted meanwhile. */
+  function asOf(viewer: Viewer, { id, seq, expires_at_ms }: RunAnswer): RunObject {
+    const row = standing(viewer, id);
+    if (!seq || row.summary !== null) return read(row);
+    return runObject(fold(journal.read(id, 0, seq)), expires_at_ms);
+  }
+
+  async function longAsOf(row: RunRow, seq: number, expiresAt: number | null): Promise<ShownRun> {
+    const state = row.summary === null ? await journal.stateAt(row.id, seq) : null;
+    return state ? inParts(state, expiresAt) : read(row);
+  }
 
   function placeOf(row: Pick<RunRow, keyof Scope | "id" | "status">): number | null {
     return row.status === "queued" ? positionOf(row) : null;
@@ -179,15 +217,19 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
 
   /** Within a write: deletes the journal of a run that is over, and leaves its summary. */
   function eraseTrace(row: RunRow): void {
-    const summary = { ...read(row), messages: [], tool_calls: [], trace_id: null };
+    const state = ended(row) ?? journal.state(row.id);
+    const whole = runObject({ ...state, messages: [], calls: [] }, null);
+    const summary = { ...whole, trace_id: null };
     sqlite.query("UPDATE runs SET summary = ? WHERE id = ?").run(JSON.stringify(summary), row.id);
     sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(row.id);
+    journal.forget(row.id);
     forgetMessages(sqlite, row);
     forgetBlobs(sqlite, row, row.id);
   }
 
   /** Within a write: deletes a run that is over. */
   function erase(row: Scope & { id: string }): void {
+    journal.forget(row.id);
     forgetMessages(sqlite, row);
     forgetBlobs(sqlite, row, row.id);
     sqlite.query("DELETE FROM runs WHERE id = ?").run(row.id);
@@ -197,11 +239,14 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     standing,
     read,
     get: (viewer: Viewer, id: string): RunObject => read(standing(viewer, id)),
-    /** The run as an answer showed it; as it is now where no answer did yet, or where its trace was deleted meanwhile. */
-    asOf(viewer: Viewer, { id, seq, expires_at_ms }: RunAnswer): RunObject {
-      const row = standing(viewer, id);
-      if (!seq || row.summary !== null) return read(row);
-      return runObject(fold(journal.read(id, 0, seq)), expires_at_ms);
+    /** The run as clients read it, without these lists. */
+    show: (viewer: Viewer, id: string, without?: readonly RunList[]) => show(standing(viewer, id), without),
+    asOf,
+    /** The same, in parts where it is long. */
+    showAsOf(viewer: Viewer, answer: RunAnswer): ShownRun | Promise<ShownRun> {
+      const { id, seq, expires_at_ms } = answer;
+      if (!seq) return show(standing(viewer, id));
+      return seq < longFrom ? asOf(viewer, answer) : longAsOf(standing(viewer, id), seq, expires_at_ms);
     },
     /** Summaries, or with their messages and calls as far as a page has room for them. */
     list(scope: Viewer, page: Page, messages = false) {
@@ -294,6 +339,22 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       return listPage(db, { table: approvals, kind: "tool_call", scope, page, where, whole: true }, toApproval);
     },
   };
+}
+
+/** A run in this state. */
+export const shownAs = (state: RunState, expiresAt: number | null): ShownRun =>
+  state.seq < longFrom ? runObject(state, expiresAt) : inParts(state, expiresAt);
+
+/** A long run as it is written: its lists one item after the other. */
+function inParts(
+  state: RunState,
+  expiresAt: number | null,
+  queuePosition: number | null = state.queue_position,
+  without: readonly RunList[] = [],
+): LongRun {
+  const fields = runObject({ ...state, messages: [], calls: [] }, expiresAt, queuePosition);
+  for (const list of without) delete (fields as Partial<RunObject>)[list];
+  return { id: fields.id, fields, lists: runListsOf(state) };
 }
 
 function toApproval(row: typeof approvals.$inferSelect) {

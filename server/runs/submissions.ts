@@ -35,6 +35,8 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, now 
     let before = 0;
     // Only where somebody looks: else the answers of a tick would not share it.
     const screened = areScreened(scope, runId) ? await screenAnswers(scope, runId, answers) : noScreens;
+    const ready = prepare(runId);
+    if (ready) await ready;
     const changed = await journal.commitAll(() => {
       const { status, summary, seq } = runs.standing(scope, runId);
       if (summary !== null) throw notAwaiting(status);
@@ -54,7 +56,8 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, now 
   async function screenAnswers(scope: Viewer, runId: string, answers: readonly ToolAnswer[]): Promise<AnswerScreens> {
     const screened: AnswerScreens = new Map();
     refuseTwice(answers);
-    for (const { state, own } of ownersOf(fold(journal.read(runId)), answers, () => statesBelow(runId))) {
+    await prepare(runId);
+    for (const { state, own } of ownersOf(journal.state(runId), answers, () => statesBelow(runId))) {
       const agent = journal.snapshot(scope, state.run!.agent_hash);
       for (const answer of own) {
         const call = state.calls.find(({ id }) => id === answer.tool_call_id);
@@ -79,7 +82,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, now 
     screened: AnswerScreens,
   ): Inserted[] {
     refuseTwice(answers);
-    const owners = ownersOf(fold(journal.read(runId)), answers, () => statesBelow(runId));
+    const owners = ownersOf(journal.state(runId), answers, () => statesBelow(runId));
     const answered = owners.flatMap(({ state, own, places }): Inserted[] => {
       const left = own.map((answer) => screened.get(answer.tool_call_id)?.answer ?? answer);
       const events = signed(submitEvents(state, left, argumentFaults(scope, state, screened), now(), places), scope);
@@ -104,10 +107,13 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, now 
     return ends.blocked(fold(entries, state)).map(([id, its]) => [id, id === run_id ? [...entries, ...its] : its]);
   }
 
+  /** All whose calls the answers may be about. */
+  const prepare = (runId: string) => journal.prepare(runId, ...runs.below(runId));
+
   /** One after the other, and only as many as are looked at. One that cannot be read has no calls that anybody could answer. */
   function* statesBelow(runId: string): Generator<RunState> {
     for (const id of runs.below(runId)) {
-      const state = unlessDamaged(() => fold(journal.read(id)));
+      const state = unlessDamaged(() => journal.state(id));
       if (state) yield state;
     }
   }

@@ -1,4 +1,3 @@
-import { fold } from "../core/run-state.ts";
 import { unlessDamaged } from "../db/unless-damaged.ts";
 import type { Base, Part } from "../http/part.ts";
 import type { Journals } from "../journal/compose.ts";
@@ -10,6 +9,6 @@ import { createThreadStore } from "./store.ts";
 export function composeThreads({ journals, ...base }: Base & { journals: Journals }) {
   const threads = createThreadStore(base);
   const { journal, project } = journals;
-  project(createThreadProjector(base.db.sqlite, (runId) => unlessDamaged(() => fold(journal.read(runId)))));
+  project(createThreadProjector(base.db.sqlite, (runId) => unlessDamaged(() => journal.state(runId))));
   return { routes: (auth) => [threadRoutes({ auth, threads })], ports: threads } satisfies Part;
 }

@@ -117,8 +117,4 @@ export function createCapsules({ journal, workspace, ...rest }: CapsuleOptions) 
 const sees = ({ agent_ids }: Viewer, { agent_id }: RunRow): boolean => !agent_ids || agent_ids.includes(agent_id);
 
 /** Lets everybody else go first, now and then. Throws once nobody wants the capsule any more. */
-const createPause = (signal: AbortSignal): Pause =>
-  inSlices(async () => {
-    await new Promise((resolve) => setImmediate(resolve));
-    signal.throwIfAborted();
-  });
+const createPause = (signal: AbortSignal): Pause => inSlices(() => signal.throwIfAborted());

@@ -18,6 +18,7 @@ export async function readTrace(
   const end = journal.head(runId)?.seq ?? Number.POSITIVE_INFINITY;
   let read = 0;
   for (let found = piece; found === piece; ) {
+    await rest(); // Reading takes time too.
     const entries = journal.read(runId, read, piece);
     for (const entry of entries) {
       fold.add(entry);

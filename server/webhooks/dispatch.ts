@@ -204,7 +204,7 @@ export function createDispatcher(options: DispatcherOptions) {
     const at_ms = now();
     let body: string;
     try {
-      body = payloads.bodyOf(delivery);
+      body = await payloads.bodyOf(delivery);
     } catch (error) {
       // One event that cannot be written may not hold up those behind it.
       log.error("an event could not be written", { delivery_id: delivery.id, error });

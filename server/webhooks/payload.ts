@@ -1,10 +1,11 @@
 import { siblingId } from "../core/ids.ts";
-import type { ToolRequest } from "../core/run-event.ts";
+import type { JournalEntry, ToolRequest } from "../core/run-event.ts";
 import { lastText, type RunInput } from "../core/run-input.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
+import { longFrom } from "../journal/folds.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { DeliveryRow } from "./row.ts";
 
@@ -19,29 +20,38 @@ interface EventData {
 export type Payloads = ReturnType<typeof createPayloads>;
 
 const most_bytes = 20_000;
+// Each has at most so many bytes.
+const keptMost = 100;
 
 /** Writes what webhooks receive. */
-export function createPayloads({ db, journal }: { db: Pick<Db, "sqlite">; journal: Pick<Journal, "read"> }) {
+export function createPayloads({
+  db,
+  journal,
+}: {
+  db: Pick<Db, "sqlite">;
+  journal: Pick<Journal, "read" | "stateAt">;
+}) {
   const selectSummary = db.sqlite.query<{ summary: string | null }, [string]>("SELECT summary FROM runs WHERE id = ?");
-  // Several webhooks hear of the same event, mostly in the same tick. Not longer: the run may be deleted.
-  let last: { run_id: string; seq: number; data: EventData } | null = null;
+  // Several webhooks hear of the same event, and it is read once: the newest last, as JSON.
+  const kept = new Map<string, string>();
 
-  function dataOf(delivery: DeliveryRow, run_id: string, seq: number): EventData {
-    if (last?.run_id === run_id && last.seq === seq) return last.data;
-    const data = readData(run_id, seq, delivery.run_expires_at_ms);
-    last = { run_id, seq, data };
-    setImmediate(() => {
-      last = null;
-    });
+  async function dataOf(delivery: DeliveryRow, run_id: string, seq: number): Promise<string> {
+    const [entry] = journal.read(run_id, seq - 1, 1);
+    // Its trace may have been deleted since: then nothing that was kept of it is told.
+    if (!entry) return fitted(delivery, { object: thin(summaryOf(run_id)), truncated: true });
+    const name = `${run_id} ${seq}`;
+    const data = kept.get(name) ?? fitted(delivery, await readData(run_id, entry, delivery.run_expires_at_ms));
+    kept.delete(name);
+    kept.set(name, data);
+    if (kept.size > keptMost) kept.delete(kept.keys().next().value!);
     return data;
   }
 
   /** The run as the entry left it. What came after it is not read. */
-  function readData(run_id: string, seq: number, expiresAt: number | null): EventData {
-    const entries = journal.read(run_id, 0, seq);
-    const event = entries[seq - 1]?.event;
-    if (!event) return { object: thin(summaryOf(run_id)), truncated: true };
-    const object = thin(runObject(fold(entries), expiresAt));
+  async function readData(run_id: string, { seq, event }: JournalEntry, expiresAt: number | null): Promise<EventData> {
+    const state = seq < longFrom ? fold(journal.read(run_id, 0, seq)) : await journal.stateAt(run_id, seq);
+    if (!state) return { object: thin(summaryOf(run_id)), truncated: true }; // It went while it was read.
+    const object = thin(runObject({ ...state, messages: [] }, expiresAt));
     return event.type === "tool.requested" ? { object, tool_call: shownCall(event.call) } : { object };
   }
 
@@ -54,17 +64,21 @@ export function createPayloads({ db, journal }: { db: Pick<Db, "sqlite">; journa
 
   return {
     /** The same for every attempt: it is kept with the first one, and made of what cannot change until then. */
-    bodyOf(delivery: DeliveryRow): string {
+    async bodyOf(delivery: DeliveryRow): Promise<string> {
       if (delivery.body !== null) return delivery.body;
       const { run_id, seq } = delivery;
       if (run_id === null || seq === null) throw new Error(`${delivery.id} has no body.`);
-      return writeEvent(delivery, dataOf(delivery, run_id, seq));
+      return withData(delivery, await dataOf(delivery, run_id, seq));
     },
   };
 }
 
 /** An event as it is sent: at most 20 KB, whatever it is about. */
-export function writeEvent(delivery: Omit<DeliveryRow, "body">, data: EventData): string {
+export const writeEvent = (delivery: Unsent, data: EventData): string => withData(delivery, fitted(delivery, data));
+
+type Unsent = Omit<DeliveryRow, "body">;
+
+function withData(delivery: Unsent, data: string): string {
   const event = {
     id: siblingId(delivery.id, "event"),
     object: "event",
@@ -75,19 +89,21 @@ export function writeEvent(delivery: Omit<DeliveryRow, "body">, data: EventData)
     run_id: delivery.run_id,
     seq: delivery.seq,
   };
-  return fitted((some) => JSON.stringify({ ...event, data: some }), data);
+  return `${JSON.stringify(event).slice(0, -1)},"data":${data}}`;
 }
 
-function fitted(write: (data: EventData) => string, whole: EventData): string {
-  let text = write(whole);
-  if (Buffer.byteLength(text) <= most_bytes) return text;
+/** As JSON, with as much left out as is too much; for all deliveries of an event that is as much. */
+function fitted(delivery: Unsent, whole: EventData): string {
+  const room = most_bytes - Buffer.byteLength(withData(delivery, ""));
+  let text = JSON.stringify(whole);
+  if (Buffer.byteLength(text) <= room) return text;
   const data: EventData = { ...structuredClone(whole), truncated: true };
   for (const cut of cuts) {
     cut(data);
-    text = write(data);
-    if (Buffer.byteLength(text) <= most_bytes) return text;
+    text = JSON.stringify(data);
+    if (Buffer.byteLength(text) <= room) return text;
   }
-  return write({ object: { id: data.object.id, object: data.object.object }, truncated: true });
+  return JSON.stringify({ object: { id: data.object.id, object: data.object.object }, truncated: true });
 }
 
 /** What is left out of an event that is too long, the most dispensable first. */
@@ -115,8 +131,8 @@ const withoutArguments = (action: unknown) => {
   return { type, submit_tool_outputs: { tool_calls } };
 };
 
-function thin({ messages, tool_calls, ...run }: RunObject): Record<string, unknown> {
-  return { ...run, tool_calls: tool_calls.map(({ output, ...call }) => call) };
+function thin({ messages: _, tool_calls, ...run }: RunObject): Record<string, unknown> {
+  return { ...run, tool_calls: tool_calls.map(({ output: __, ...call }) => call) };
 }
 
 const shownCall = ({ id, tool_id, tool, type, arguments: args, needs, step_index }: ToolRequest) => ({

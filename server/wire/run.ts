@@ -105,6 +105,13 @@ const run = {
 export const Run = resource("Run", "run", { ...run, messages: t.list(Message), tool_calls: t.list(ToolCall) });
 export type Run = Told<Static<typeof Run>, RunObject>;
 
+/** A run of which something was left out. */
+export const RunExcerpt = resource("RunExcerpt", "run", {
+  ...run,
+  messages: t.optional(t.list(Message)),
+  tool_calls: t.optional(t.list(ToolCall)),
+});
+
 /** What was said comes along only where it is asked for. */
 export const RunListItem = resource("RunListItem", "run", {
   ...run,

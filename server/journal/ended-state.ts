@@ -1,0 +1,33 @@
+import { originOf } from "../core/origin.ts";
+import type { JournalEntry, RunCreated } from "../core/run-event.ts";
+import { apply, initialState, type RunState } from "../core/run-state.ts";
+import { noUsage } from "../core/usage.ts";
+import type { runs } from "../db/schema.ts";
+import type { Journal } from "./journal.ts";
+
+/** The row of a run, as far as it helps. */
+export type EndedRow = Pick<typeof runs.$inferSelect, "id" | "seq" | "attempt" | "created_at_ms">;
+
+/**
+ * How a run that is over stands, without its messages and calls, by its first and its last entry: as fast for 20,000
+ * entries as for five. Null for a record from elsewhere: what that says of itself need not be so.
+ */
+export function endedState(
+  journal: Pick<Journal, "startOf">,
+  { seq, attempt, created_at_ms }: EndedRow,
+  first: JournalEntry | undefined,
+  last: JournalEntry | undefined,
+): RunState | null {
+  if (first?.event.type !== "run.created" || first.event.imported || !last || !("usage" in last.event)) return null;
+  const { event: run } = first;
+  const { recorded_to = 0 } = run;
+  const usage = seq > recorded_to ? last.event.usage! : noUsage;
+  const begun = { created_at: created_at_ms, started_at: startOf(journal, run, created_at_ms), usage };
+  const before = { ...initialState, run, attempt, seq: seq - 1 };
+  return { ...apply(before, last), ...begun };
+}
+
+function startOf(journal: Pick<Journal, "startOf">, run: RunCreated, created_at_ms: number): number | null {
+  const at = journal.startOf(run.run_id, originOf(run) === "fork" ? (run.recorded_to ?? 0) : 0);
+  return at === undefined ? created_at_ms : at;
+}

@@ -1,0 +1,136 @@
+import { expect, test } from "bun:test";
+import {
+  answer,
+  asks,
+  completed,
+  created,
+  requested,
+  started,
+  stateOf,
+  text,
+  toolCompleted,
+  toolStarted,
+} from "../core/__fixtures__/events.ts";
+import { newId } from "../core/ids.ts";
+import type { RunEvent } from "../core/run-event.ts";
+import { runObject } from "../core/run-object.ts";
+import { fold } from "../core/run-state.ts";
+import { longFrom } from "../journal/folds.ts";
+import { createJournal } from "../journal/journal.ts";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import { createRunProjector } from "./project.ts";
+
+const journalOf = ({ db }: TestApp) =>
+  createJournal({ db, project: createRunProjector(db.sqlite), wake: () => {}, now: Date.now });
+
+/** Writes a run with so many calls, as its loop would have written it; one that is not over waits for the last of them. */
+async function write(server: TestApp, client: Client, calls: number, isOver: boolean): Promise<string> {
+  const run_id = newId("run");
+  const ids = Array.from({ length: calls }, () => newId("tool_call"));
+  const asked = newId("tool_call");
+  const events: RunEvent[] = [
+    created({ run_id, ...client.scope, action_timeout_ms: 3_600_000 }),
+    started(0),
+    completed(0, { answer: answer([text("I look."), ...ids.map((id) => asks(id))]) }),
+    ...ids.flatMap((id, i): RunEvent[] => [
+      requested(id, i + 1),
+      toolStarted(id, i + 1),
+      toolCompleted(id, i + 1),
+      completed(i + 1, { step_type: "tool_call" }),
+    ]),
+  ];
+  const call = { id: asked, run_id, tool_id: null, tool: "ask", arguments: {}, needs: "output" as const };
+  const waiting: RunEvent[] = [
+    started(calls + 1, { turn_index: 1 }),
+    completed(calls + 1, { answer: answer([asks(asked)]) }),
+    requested(asked, calls + 2, "output"),
+    toolStarted(asked, calls + 2),
+    {
+      type: "run.requires_action",
+      required_action: {
+        type: "submit_tool_outputs",
+        submit_tool_outputs: { tool_calls: [{ ...call, expires_at: new Date(Date.now() + 3_600_000).toISOString() }] },
+      },
+    },
+  ];
+  const { usage } = stateOf(...events);
+  const end: RunEvent[] = [{ type: "run.completed", output: "Done.", output_json: null, usage }];
+  await journalOf(server).append(run_id, [...events, ...(isOver ? end : waiting)]);
+  return run_id;
+}
+
+const [short, long] = [3, longFrom];
+
+test.each([
+  [short, true],
+  [long, true],
+  [short, false],
+  [long, false],
+])(
+  "a run of %d calls (over: %s) is read whole, or without what is left out, and never otherwise",
+  async (calls, isOver) => {
+    await using server = testApp();
+    const client = await server.client();
+    const id = await write(server, client, calls, isOver);
+    const { request_id, expires_at, ...whole } = (await client.get(`/v1/runs/${id}`)).body;
+    expect(request_id).toStartWith("req_");
+    const { expires_at: _, ...folded } = runObject(fold(journalOf(server).read(id)), null);
+    expect(whole).toEqual(JSON.parse(JSON.stringify(folded)));
+    expect(expires_at === null).toBe(isOver);
+    for (const left of [["messages"], ["tool_calls"], ["messages", "tool_calls"], ["tool_calls", "messages"]]) {
+      const { body } = await client.get(`/v1/runs/${id}?exclude=${left}`);
+      const rest = Object.fromEntries(Object.entries(whole).filter(([name]) => !left.includes(name)));
+      expect(body).toEqual({ ...rest, expires_at, request_id: expect.any(String) });
+    }
+  },
+);
+
+test("nothing else can be left out of a run", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const id = await write(server, client, short, true);
+  for (const query of ["exclude=output", "exclude=", "exclude=messages&exclude=messages", "exclude=messages,"]) {
+    const { status, body } = await client.get(`/v1/runs/${id}?${query}`);
+    expect([status, body.error.param]).toEqual([400, "exclude"]);
+  }
+  expect((await client.get(`/v1/runs/${newId("run")}?exclude=messages`)).status).toBe(404);
+});
+
+test("a long run that is over is read without its lists from two of its entries", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const id = await write(server, client, long, true);
+  const { messages, tool_calls, request_id: _, ...whole } = (await client.get(`/v1/runs/${id}`)).body;
+  expect([messages.length, tool_calls.length]).toEqual([long + 2, long]);
+  // Whoever read what lies between would fail of it.
+  server.db.sqlite.run("UPDATE run_events SET data = '{' WHERE run_id = ? AND seq BETWEEN 2 AND 900", [id]);
+  const { request_id: __, ...bare } = (await client.get(`/v1/runs/${id}?exclude=messages,tool_calls`)).body;
+  expect(bare).toEqual(whole);
+});
+
+test("a long run is cancelled, and the same request is answered again as it was", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const id = await write(server, client, long, false);
+  const headers = { authorization: `Bearer ${client.key.secret}`, "idempotency-key": "once" };
+  const cancel = () => server.send("POST", `/v1/runs/${id}/cancel`, {}, headers);
+  const first = await cancel();
+  expect([first.status, first.body.status, first.body.tool_calls.length]).toEqual([200, "cancelled", long + 1]);
+  const again = await cancel();
+  expect({ ...again.body, request_id: "" }).toEqual({ ...first.body, request_id: "" });
+  expect(again.headers.get("idempotent-replayed")).toBe("true");
+  const now = (await client.get(`/v1/runs/${id}`)).body;
+  expect({ ...now, request_id: "" }).toEqual({ ...first.body, request_id: "" });
+});
+
+test("of a long run without its trace its summary is left, whatever is asked for", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const id = await write(server, client, long, true);
+  const { status, output, usage } = (await client.get(`/v1/runs/${id}`)).body;
+  expect((await client.delete(`/v1/traces/${id}`)).status).toBe(200);
+  const left = (await client.get(`/v1/runs/${id}`)).body;
+  expect(left).toMatchObject({ status, output, usage, messages: [], tool_calls: [], trace_id: null });
+  const { messages: _, tool_calls: __, request_id: ___, ...bare } = left;
+  expect((await client.get(`/v1/runs/${id}?exclude=messages,tool_calls`)).body).toMatchObject(bare);
+});
