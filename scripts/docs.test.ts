@@ -16,6 +16,7 @@ import { commandsOf, flagsOf } from "./docs/commands.ts";
 import { type Page, writtenPages } from "./docs/pages.ts";
 import { refusedInPages, sentencesIn, sentencesInTables, wordsFound } from "./docs/prose.ts";
 import { referencePages } from "./docs/reference.ts";
+import { faultOf, typedIn } from "./docs/typed-commands.ts";
 import { inProject, root } from "./root.ts";
 import { undescribed } from "./undescribed.ts";
 
@@ -170,6 +171,18 @@ describe("the documentation", () => {
     expect(words).toContain("in order to");
     expect(found(({ markdown }) => wordsFound(markdown, words))).toEqual([]);
     expect(wordsFound("Thus `hence` it is.\n\n```sh\nalbeit\n```", ["thus", "hence", "albeit"])).toEqual(["thus"]);
+  });
+
+  test("tells to type only commands that there are, with arguments and flags that they take", () => {
+    const readme = { path: "README", markdown: readFileSync(inProject("README.md"), "utf8") };
+    const typed = [...writtenPages(), readme].flatMap(({ path, markdown }) =>
+      typedIn(markdown).map((words) => ({ path, words })),
+    );
+    expect(typed.length).toBeGreaterThan(40);
+    const faults = typed.map(({ path, words }) => [path, faultOf(createProgram(), words)]);
+    expect(faults.filter(([, fault]) => fault !== null)).toEqual([]);
+    for (const wrong of ["serve --prot 1", "keys make", "serve --sandbox loose", "backup", "projects archive a b"])
+      expect(faultOf(createProgram(), ["runnel", ...wrong.split(" ")])).toBeString();
   });
 
   test("has no sentence of more than 30 words where it is made of code, tables included", () => {
