@@ -191,6 +191,23 @@ describe("without a server", () => {
     expect((await runnel(["doctor", "--data-dir", data])).code).toBe(1);
   });
 
+  test("the doctor says when the master key is not there, or is not the one that the secrets need", async () => {
+    const server = await startServer(data);
+    await server.stop();
+    const masterKey = async (env: Record<string, string> = {}) => {
+      const { code, out } = await runnel(["doctor", "--json", "--data-dir", data], env);
+      const { detail } = JSON.parse(out).findings.find(({ check }: { check: string }) => check === "master key");
+      return [code, detail];
+    };
+    const file = join(data, "master.key");
+    const key = readFileSync(file, "utf8");
+    expect(await masterKey()).toEqual([0, "in master.key"]);
+    rmSync(file);
+    expect(await masterKey()).toEqual([1, expect.stringContaining("need the master key")]);
+    expect(await masterKey({ RUNNEL_MASTER_KEY: key })).toEqual([0, "from the environment"]);
+    expect(await masterKey({ RUNNEL_MASTER_KEY: "7".repeat(64) })).toEqual([1, expect.stringContaining("this one is")]);
+  });
+
   test("a model's key is stored encrypted and never shown", async () => {
     const where = ["--data-dir", data];
     const canary = "sk-canary-0123456789abcdef";

@@ -1,21 +1,12 @@
 import { Database } from "bun:sqlite";
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../migrations/index.ts";
 import { createConnectionStore } from "../connections/store.ts";
 import { createAudit } from "../db/audit.ts";
 import { faultsOf } from "../db/check.ts";
 import { type DataDir, DataDirInUse, openDataDir } from "../db/data-dir.ts";
+import { masterKeyId, readMasterKeyId } from "../db/key-fact.ts";
 import { networkDisk } from "../db/network-disk.ts";
 import { openDatabase } from "../db/open.ts";
 import { defaultReserve } from "../db/space.ts";
@@ -133,9 +124,9 @@ function examine(dataDir: string): Finding[] {
   check("fsync", () => fsyncTime(path));
   check("open files", () => openFiles(dir!));
   check("certificate", () => certificate(tls));
-  check("master key", () => masterKey(path));
+  const hasKey = check("master key", () => masterKey(dir!));
   // Opening it for more would bring an older one forward.
-  if (attempt(() => isCurrent(database)) === "current") check("models", () => models(dir!));
+  if (hasKey && attempt(() => isCurrent(database)) === "current") check("models", () => models(dir!));
   return findings;
 }
 
@@ -244,13 +235,25 @@ function certificate(tls: string): Verdict {
   return left < soon_ms ? warn(`${days}; the next start makes a new one`) : days;
 }
 
-function masterKey(path: string): Verdict {
-  if (process.env.RUNNEL_MASTER_KEY) return "from the environment";
-  const file = join(path, "master.key");
-  if (!existsSync(file)) return "none yet";
-  const mode = statSync(file).mode & 0o777;
+function masterKey(dir: DataDir): Verdict {
+  const needed = neededKey(dir.database);
+  const file = join(dir.path, "master.key");
+  const isGiven = Boolean(process.env.RUNNEL_MASTER_KEY);
+  const need = `the secrets in the database need the master key ${needed}`;
+  if (!isGiven && !existsSync(file))
+    return needed === null ? "none yet" : fail(`${need}. Put it into ${file} (mode 600) or into RUNNEL_MASTER_KEY.`);
+  const mode = isGiven ? 0o600 : statSync(file).mode & 0o777;
   if ((mode & 0o077) !== 0) return fail(`others can read ${file} (mode ${mode.toString(8)}). Run: chmod 600 ${file}`);
-  return /^[0-9a-f]{64}$/i.test(readFileSync(file, "utf8").trim()) ? "in master.key" : fail(`${file} is damaged`);
+  const id = masterKeyId(dir.masterKey(process.env));
+  if (needed !== null && id !== needed) return fail(`${need}, and this one is ${id}`);
+  return isGiven ? "from the environment" : "in master.key";
+}
+
+/** Names the key that the database's secrets are encrypted under; null before a server has noted it. */
+function neededKey(database: string): string | null {
+  if (!existsSync(database)) return null;
+  using sqlite = new Database(database, { readonly: true });
+  return readMasterKeyId(sqlite);
 }
 
 /** Which connections there are, and that their stored keys can be decrypted. */
