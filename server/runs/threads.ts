@@ -30,7 +30,8 @@ export const workerThread: ThreadFactory = (hear, died) => {
   worker.addEventListener("close", () => gone("closed"));
   return {
     separate: true,
-    send: batched<Order>((orders) => worker.postMessage(JSON.stringify(orders))),
+    // Before the answers to clients are built, which those of a tick would otherwise wait for.
+    send: batched<Order>((orders) => worker.postMessage(JSON.stringify(orders)), { defer: queueMicrotask }),
     end() {
       over = true;
       worker.terminate();

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { batched } from "./batched.ts";
+import { batched, deltaPace } from "./batched.ts";
+import type { Notice } from "./messages.ts";
 
 const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -33,4 +34,17 @@ test("patient items wait for each other, the first of them does not, and nothing
   expect(batches).toEqual([["first"], ["a", "b", "now", "c"]]);
   await gathered.promise;
   expect(batches[2]).toEqual(["d", "last"]);
+});
+
+test("the first delta of an answer waits for nothing, the others for each other", async () => {
+  const piece = { anchor: 2, step_index: 0, part: 0, kind: "output", text: "a", ms: 1 } as const;
+  const delta = (run_id: string, first?: true): Notice => ({ do: "delta", run_id, delta: piece, first });
+  const batches: Notice[][] = [];
+  const send = batched<Notice>((items) => batches.push(items), { ...deltaPace, pace_ms: 60_000 });
+  const [begins, goesOn, another] = [delta("run_1", true), delta("run_1"), delta("run_2", true)];
+  for (const notice of [begins, goesOn, another]) {
+    send(notice);
+    await nextTick();
+  }
+  expect(batches).toEqual([[begins], [goesOn, another]]);
 });

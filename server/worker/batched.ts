@@ -1,10 +1,17 @@
+import type { Notice } from "./messages.ts";
+
 /**
  * Passes items on together, in their order: all of a tick, since a batch costs one crossing. Items that are `patient`
  * go at once when nothing went for `pace_ms`, and are gathered for as long otherwise; one that is not takes them along.
+ * `defer` says when a tick is over.
  */
 export function batched<T>(
   pass: (items: T[]) => void,
-  { patient = () => false, pace_ms = 0 }: { patient?: (item: T) => boolean; pace_ms?: number } = {},
+  {
+    patient = () => false,
+    pace_ms = 0,
+    defer = setImmediate,
+  }: { patient?: (item: T) => boolean; pace_ms?: number; defer?: (pass: () => void) => unknown } = {},
 ): (item: T) => void {
   let items: T[] = [];
   let passed = Number.NEGATIVE_INFINITY;
@@ -26,10 +33,10 @@ export function batched<T>(
     const wait_ms = patient(item) ? passed + pace_ms - performance.now() : 0;
     if (wait_ms <= 0) {
       soon = true;
-      setImmediate(flush);
+      defer(flush);
     } else timer ??= setTimeout(flush, wait_ms);
   };
 }
 
-/** Deltas of many runs that stream at once cross together; nobody sees three milliseconds. */
-export const deltaPace = { patient: ({ do: what }: { do: string }) => what === "delta", pace_ms: 3 };
+/** Deltas of many runs that stream at once cross together, but for the first of an answer: nobody sees three milliseconds. */
+export const deltaPace = { patient: (notice: Notice) => notice.do === "delta" && !notice.first, pace_ms: 3 };

@@ -97,6 +97,7 @@ export function createEngine(
     const { run_id, attempt } = start;
     const ask: Ask = (of, question) => wait(asking(run_id, attempt, of, question), signal);
     let { day_budget } = start;
+    let told = 0;
     const tools = reach.tools({ ...start, ...createdWith(start) }, ask);
     const ports: Ports = {
       async append(events) {
@@ -104,7 +105,11 @@ export function createEngine(
         day_budget = appended.day_budget ?? day_budget;
         return appended;
       },
-      delta: (delta) => send({ do: "delta", run_id, delta }),
+      delta(delta) {
+        const first = delta.anchor !== told ? { first: true } : undefined;
+        told = delta.anchor;
+        send({ do: "delta", run_id, delta, ...first });
+      },
       model: await reach.model(start),
       judge: async (name) => reach.model({ ...start, model: ownModel(name, start) }),
       reserve: async (worst) => (day_budget ? ask("reserve", { worst: worst() }) : null),

@@ -163,7 +163,8 @@ export type TriedOutcome = Done | { later: true; attempts: number };
 export type Notice =
   | { do: "append"; run_id: string; attempt: number; ticket: number; events: RunEvent[] }
   | { do: "ask"; run_id: string; attempt: number; ticket: number; question: Question }
-  | { do: "delta"; run_id: string; delta: Delta }
+  /** `first` of its start of a step: somebody waits for it. */
+  | { do: "delta"; run_id: string; delta: Delta; first?: boolean }
   | { do: "pong" }
   /** The model call that had this place has ended. */
   | { do: "free_place"; place: number }
