@@ -289,6 +289,7 @@ describe.each(["node", "bun", "browser"])("the client in %s", (name) => {
       await expectWhole(whole);
       const after = (lastEventId: string) => start(name, readStream, { follow: id, options: { lastEventId } }).result;
       expect((await after(whole.events[1].id)).events).toEqual(whole.events.slice(2));
+      expect(await start(name, readStream, { follow: id, options: { slim: true } }).result).toEqual(whole);
       expect((await after(whole.events.at(-1).id)).events).toEqual([]);
     });
 

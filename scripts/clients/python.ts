@@ -233,17 +233,26 @@ const byHand: Record<string, { base?: string; methods(document: OpenApi): string
         signature: "idempotency_key: Optional[str] = None",
         doc: "idempotency_key: under which this starts one run, however often it is called.",
       };
+      const slim = {
+        signature: "slim: bool = False",
+        doc: "slim: has less sent for each token. The events are the same, but for the time of a token: it is that of the first one.",
+      };
       const stream = definition({
         name: "stream",
         isAsync: false,
         head: ["*", ...fields.map(signatureOf)],
-        more: [key, patience, silence],
+        more: [key, patience, silence, slim],
         fields,
         result: "AsyncRunStream",
         doc: "Starts a run and returns its events, each once, over lost connections and restarts of the server.",
         body: `        body = ${givenOf(fields)}
         return AsyncRunStream(
-            self._client, body=body, idempotency_key=idempotency_key, patience=patience, timeout=timeout
+            self._client,
+            body=body,
+            idempotency_key=idempotency_key,
+            patience=patience,
+            timeout=timeout,
+            slim=slim,
         )
 `,
       });

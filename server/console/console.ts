@@ -7,7 +7,8 @@ import type { Auth, NoLongerValid, OnRefused } from "../http/auth.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
-import { pulledStream, sseHeaders } from "../lib/sse.ts";
+import { pushedStream, sseHeaders } from "../lib/sse.ts";
+import { untilAborted } from "../lib/until-aborted.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import type { Watches } from "../runs/watch.ts";
 import { accountRoutes } from "./account-routes.ts";
@@ -78,20 +79,26 @@ export function createConsole(deps: Console) {
   const live = new Elysia().use(auth).get(
     "/runs/live",
     ({ principal, request }) => {
-      const abort = new AbortController();
-      request.signal.addEventListener("abort", () => abort.abort());
-      const texts = liveRuns({
+      const options = {
         scope: principal,
         listen: watches.listen,
-        belongs: ({ project_id, environment }: Scope, id) => owned.get(id, project_id, environment) !== null,
+        belongs: ({ project_id, environment }: Scope, id: string) => owned.get(id, project_id, environment) !== null,
         noLongerValid: () => noLongerValid(principal, request),
         publicUrl,
-        signal: AbortSignal.any([abort.signal, closing]),
-      });
-      return new Response(
-        pulledStream(texts, abort, () => {}),
-        { headers: sseHeaders },
+      };
+      let forget = () => {};
+      const stream = pushedStream(
+        (wake) => {
+          const texts = liveRuns(options, wake);
+          forget = untilAborted([closing], () => {
+            texts.stop();
+            wake();
+          });
+          return texts;
+        },
+        () => forget(),
       );
+      return new Response(stream, { headers: sseHeaders });
     },
     { permission: "read" },
   );

@@ -1,7 +1,7 @@
 import type { AppError } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
 import { errorEvent, type PublicUrl } from "../http/errors.ts";
-import { sseComment, sseRetry } from "../lib/sse.ts";
+import { sseComment, sseRetry, type Texts } from "../lib/sse.ts";
 
 interface LiveRuns {
   scope: Scope;
@@ -11,57 +11,66 @@ interface LiveRuns {
   /** Why the reader may read no longer, as where its session was closed; null while it may. */
   noLongerValid: () => AppError | null;
   publicUrl: PublicUrl;
-  signal: AbortSignal;
-  pingEvery_ms?: number;
 }
 
 const gather_ms = 100;
+const ping_ms = 5000;
 const maxIds = 1000;
 
 /**
- * Names the runs of a project and environment that change, as `event: run` with `{id}`. It has no past: whoever connects
- * reads the list anew. What changes several times before it is sent is named once.
+ * Names the runs of a project and environment that change, as `event: run` with `{id}`; `wake` tells when there is text.
+ * It has no past: whoever connects reads the list anew. What changes several times before it is sent is named once.
  */
-export async function* liveRuns(options: LiveRuns): AsyncGenerator<string, void> {
-  const { scope, listen, belongs, noLongerValid, publicUrl, signal, pingEvery_ms = 5000 } = options;
+export function liveRuns(options: LiveRuns, wake: () => void): Texts {
+  const { scope, listen, belongs, noLongerValid, publicUrl } = options;
   const changed = new Set<string>();
-  let wake = () => {};
+  let head = sseRetry(2000);
+  let stands: "new" | "open" | "stopped" | "over" = "new";
+  let gathering: Timer | null = null;
   const leave = listen((runId) => {
     changed.add(runId);
-    wake();
+    gathering ??= setTimeout(() => {
+      gathering = null;
+      wake();
+    }, gather_ms);
   });
-  const next = (ms: number, done: () => boolean) =>
-    new Promise<void>((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        wake = () => {};
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      signal.addEventListener("abort", end);
-      wake = () => done() && end();
-      if (done() || signal.aborted) end();
-    });
-  try {
-    yield sseComment("open"); // Headers go out with the first text.
-    let head = sseRetry(2000);
-    for (let end = noLongerValid(); !signal.aborted; end = noLongerValid()) {
-      if (end) return yield errorEvent(end, publicUrl);
-      await next(pingEvery_ms, () => changed.size > 0);
-      if (changed.size > 0) await next(gather_ms, () => false);
-      // A reader that took nothing for so long reads the list anew when it comes back.
-      if (changed.size > maxIds) return;
-      const ids = [...changed].filter((id) => belongs(scope, id));
-      changed.clear();
-      if (noLongerValid() || signal.aborted) continue;
-      yield ids.length > 0 ? head + ids.map(frame).join("") : sseComment("ping");
-      if (ids.length > 0) head = "";
-    }
-    if (signal.aborted) yield sseComment("closing");
-  } finally {
-    leave();
+
+  /** The changed runs as text; null where none of them are the reader's. */
+  function named(): string | null {
+    const ids = [...changed].filter((id) => belongs(scope, id));
+    changed.clear();
+    if (ids.length === 0) return null;
+    const text = head + ids.map(frame).join("");
+    head = "";
+    return text;
   }
+
+  const last = (text: string | undefined): string | undefined => {
+    stands = "over";
+    return text;
+  };
+
+  return {
+    next(quiet_ms) {
+      if (stands === "over") return undefined;
+      if (stands === "stopped") return last(sseComment("closing"));
+      if (stands === "new") {
+        stands = "open";
+        return sseComment("open"); // Headers go out with the first text.
+      }
+      const end = noLongerValid();
+      if (end) return last(errorEvent(end, publicUrl));
+      // A reader that took nothing for so long reads the list anew when it comes back.
+      if (changed.size > maxIds) return last(undefined);
+      const text = gathering ? null : named();
+      return text ?? (quiet_ms > 0 && quiet_ms % ping_ms === 0 ? sseComment("ping") : null);
+    },
+    stop() {
+      if (stands !== "over") stands = "stopped";
+      if (gathering) clearTimeout(gathering);
+      leave();
+    },
+  };
 }
 
 const frame = (id: string): string => `event: run\ndata: {"id":"${id}"}\n\n`;

@@ -1,12 +1,26 @@
 import { expect, jest, test } from "bun:test";
-import { pulledStream, sseComment, sseError, sseEvent, sseRetry } from "./sse.ts";
+import { pushedStream, sseComment, sseError, sseEvent, sseRetry, type Texts } from "./sse.ts";
 
-async function* counting(made: string[], abort?: AbortSignal) {
-  for (let n = 0; n < 3; n++) {
-    made.push(String(n));
-    yield String(n);
-  }
-  if (abort) await new Promise((resolve) => abort.addEventListener("abort", resolve, { once: true }));
+/** Three texts, and an end unless it is `endless`; notes what was made and that it was stopped. */
+function counting(made: string[] = [], { endless = false } = {}) {
+  const source = {
+    stopped: 0,
+    wake: () => {},
+    open: (wake: () => void): Texts => {
+      source.wake = wake;
+      return {
+        next() {
+          if (made.length === 3) return endless && source.stopped === 0 ? null : undefined;
+          made.push(String(made.length));
+          return made.at(-1)!;
+        },
+        stop() {
+          source.stopped++;
+        },
+      };
+    },
+  };
+  return source;
 }
 
 test("events and comments end with an empty line; the retry time is a line at the head of one", () => {
@@ -18,53 +32,78 @@ test("events and comments end with an empty line; the retry time is a line at th
 
 test("text is made only for a reader that takes it", async () => {
   const made: string[] = [];
-  const reader = pulledStream(counting(made), new AbortController(), () => {}).getReader();
+  const source = counting(made);
+  const reader = pushedStream(source.open, () => {}).getReader();
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  source.wake();
   expect(made).toEqual([]);
   await reader.read();
+  source.wake();
   expect(made).toEqual(["0"]);
+});
+
+test("text that comes while its reader waits is pushed to it", async () => {
+  const said: (string | null)[] = [];
+  let wake = () => {};
+  const texts: Texts = { next: () => said.shift() ?? null, stop() {} };
+  const stream = pushedStream(
+    (own) => {
+      wake = own;
+      return texts;
+    },
+    () => {},
+  );
+  const waiting = stream.getReader().read();
+  wake(); // For nothing.
+  said.push("at last");
+  wake();
+  expect(new TextDecoder().decode((await waiting).value)).toBe("at last");
 });
 
 test("a stream that is read to its end says once that it ended by itself", async () => {
   const ended: boolean[] = [];
-  const stream = pulledStream(counting([]), new AbortController(), (byReader) => ended.push(byReader));
+  const source = counting();
+  const stream = pushedStream(source.open, (byReader) => ended.push(byReader));
   expect(await new Response(stream).text()).toBe("012");
-  expect(ended).toEqual([false]);
+  expect([ended, source.stopped]).toEqual([[false], 1]);
 });
 
 test("a source that breaks is let go, and its reader is told", async () => {
   const ended: boolean[] = [];
-  const abort = new AbortController();
-  async function* broken() {
-    yield "0";
-    throw new Error("The journal is damaged.");
-  }
-  const reader = pulledStream(broken(), abort, (byReader) => ended.push(byReader)).getReader();
+  let [said, stopped] = [0, false];
+  const broken = (): Texts => ({
+    next() {
+      if (said++ === 0) return "0";
+      throw new Error("The journal is damaged.");
+    },
+    stop() {
+      stopped = true;
+    },
+  });
+  const reader = pushedStream(broken, (byReader) => ended.push(byReader)).getReader();
   await reader.read();
   await expect(reader.read()).rejects.toThrow("damaged");
-  expect([abort.signal.aborted, ended]).toEqual([true, [false]]);
+  expect([stopped, ended]).toEqual([true, [false]]);
 });
 
 test("a reader that leaves while the next text is awaited ends the source, once", async () => {
   const ended: boolean[] = [];
-  const abort = new AbortController();
-  const texts = counting([], abort.signal);
-  const reader = pulledStream(texts, abort, (byReader) => ended.push(byReader)).getReader();
+  const source = counting([], { endless: true });
+  const reader = pushedStream(source.open, (byReader) => ended.push(byReader)).getReader();
   for (let n = 0; n < 3; n++) await reader.read();
   const waiting = reader.read();
   await reader.cancel();
   expect((await waiting).done).toBe(true);
-  expect(await texts.next()).toEqual({ value: undefined, done: true });
-  expect([abort.signal.aborted, ended]).toEqual([true, [true]]);
+  source.wake();
+  expect([source.stopped, ended]).toEqual([1, [true]]);
 });
 
-/** A stream of three texts whose reader is given up after 60 ms of fake time. */
+/** A stream of three texts whose reader is given up after six seconds of fake time. */
 function impatient() {
   const ended: boolean[] = [];
-  const abort = new AbortController();
-  const texts = counting([], abort.signal);
-  const stream = pulledStream(texts, abort, (byReader) => ended.push(byReader), 60);
-  return { ended, abort, texts, reader: stream.getReader() };
+  const source = counting([], { endless: true });
+  const stream = pushedStream(source.open, (byReader) => ended.push(byReader), 6000);
+  return { ended, source, reader: stream.getReader() };
 }
 
 const settle = async () => {
@@ -74,15 +113,14 @@ const settle = async () => {
 test("a reader that takes nothing for long enough is given up, and told so if it ever comes back", async () => {
   jest.useFakeTimers();
   try {
-    const { ended, abort, texts, reader } = impatient();
+    const { ended, source, reader } = impatient();
     await reader.read();
-    jest.advanceTimersByTime(60);
+    jest.advanceTimersByTime(6000);
     expect(ended).toEqual([]);
-    jest.advanceTimersByTime(10);
-    expect([ended, abort.signal.aborted]).toEqual([[true], true]);
-    expect((await texts.next()).done).toBe(true);
+    jest.advanceTimersByTime(1000);
+    expect([ended, source.stopped]).toEqual([[true], 1]);
     await expect(reader.read()).rejects.toThrow("took nothing");
-    jest.advanceTimersByTime(600);
+    jest.advanceTimersByTime(60_000);
     expect(ended).toEqual([true]);
   } finally {
     jest.useRealTimers();
@@ -93,7 +131,7 @@ test("a stream that nobody ever reads is given up too", () => {
   jest.useFakeTimers();
   try {
     const { ended } = impatient();
-    jest.advanceTimersByTime(70);
+    jest.advanceTimersByTime(7000);
     expect(ended).toEqual([true]);
   } finally {
     jest.useRealTimers();
@@ -105,12 +143,12 @@ test("a reader that is slow, or waits for a source that is silent, is not given 
   try {
     const { ended, reader } = impatient();
     for (let n = 0; n < 3; n++) {
-      jest.advanceTimersByTime(60);
+      jest.advanceTimersByTime(6000);
       await reader.read();
     }
     const waiting = reader.read();
     await settle();
-    jest.advanceTimersByTime(600);
+    jest.advanceTimersByTime(60_000);
     expect(ended).toEqual([]);
     await reader.cancel();
     expect((await waiting).done).toBe(true);

@@ -21,55 +21,81 @@ export const sseHeaders = {
 };
 
 const encoder = new TextEncoder();
-// A reader is looked at this often before it is given up. Looks are counted and not timed: a process that was stopped
-// for a while has not looked.
-const looks = 6;
+// How often a stream that is quiet, or whose reader takes nothing, is looked at. Looks are counted and not timed: a
+// process that was stopped for a while has not looked.
+const look_ms = 1000;
+
+/** Text as it comes into being, for one reader. */
+export interface Texts {
+  /** The next text; null while there is none, undefined at the end. `quiet_ms`: for how long there was none. */
+  next(quiet_ms: number): string | null | undefined;
+  /** Lets go of what it holds; what is left of the text is an end. May be called twice. */
+  stop(): void;
+}
 
 /**
- * A stream that is pulled: text is made only when the reader has taken what came before. A dead reader therefore costs
+ * A stream into which text is pushed as far as its reader takes it: it is made only then. A dead reader therefore costs
  * what the system's buffers hold, and no longer than `patience_ms`: then it counts as gone, and the listener closes its
- * connection. `abort` is told and `ended` runs once, whichever side ends it; the iterator is released then.
+ * connection. `open` is handed what is to be called whenever there may be text; `ended` runs once, whichever side ends it.
  */
-export function pulledStream(
-  texts: AsyncGenerator<string, void>,
-  abort: AbortController,
+export function pushedStream(
+  open: (wake: () => void) => Texts,
   ended: (byReader: boolean) => void,
   patience_ms = 30_000,
-) {
-  let untaken = 0; // Looks since the reader was handed text, or the stream itself, and did not ask for more.
-  let handed = true;
-  let open = true;
-  const timer = setInterval(() => {
-    untaken = handed ? untaken + 1 : 0;
-    if (untaken > looks) end(true); // The first look may have come right after the text.
-  }, patience_ms / looks);
+): ReadableStream<Uint8Array> {
+  let controller: ReadableStreamDefaultController<Uint8Array>;
+  let wanted = false; // Whether the reader has taken what came before.
+  let untaken_ms = 0;
+  let quiet_ms = 0;
+  let over = false;
+  const texts = open(say);
+  const timer = setInterval(look, look_ms);
   timer.unref();
 
+  function look(): void {
+    if (wanted) {
+      quiet_ms += look_ms;
+      say();
+    } else {
+      untaken_ms += look_ms;
+      if (untaken_ms > patience_ms) end(true); // The first look may have come right after the text.
+    }
+  }
+
+  function say(): void {
+    if (!wanted || over) return;
+    try {
+      const text = texts.next(quiet_ms);
+      if (text === null) return;
+      [wanted, quiet_ms, untaken_ms] = [false, 0, 0];
+      if (text !== undefined) controller.enqueue(encoder.encode(text));
+      else {
+        controller.close();
+        end(false);
+      }
+    } catch (error) {
+      controller.error(error);
+      end(false); // What it held is let go, as at any other end.
+    }
+  }
+
   function end(byReader: boolean): void {
-    if (!open) return;
-    open = false;
+    if (over) return;
+    over = true;
     clearInterval(timer);
-    abort.abort();
-    void texts.return();
+    texts.stop();
     ended(byReader);
   }
 
   return new ReadableStream<Uint8Array>(
     {
-      async pull(controller) {
-        handed = false;
-        untaken = 0;
-        const { value, done } = await texts.next().catch((error: unknown) => {
-          end(false); // What it held is let go, as at any other end.
-          throw error;
-        });
-        if (!open) return controller.error(new Error("The reader took nothing for too long."));
-        if (!done) {
-          handed = true;
-          return controller.enqueue(encoder.encode(value));
-        }
-        controller.close();
-        end(false);
+      start(own) {
+        controller = own;
+      },
+      pull() {
+        if (over) return controller.error(new Error("The reader took nothing for too long."));
+        wanted = true;
+        say();
       },
       cancel() {
         end(true);

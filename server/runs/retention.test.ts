@@ -7,6 +7,7 @@ import { openDatabase } from "../db/open.ts";
 import { createJournal } from "../journal/journal.ts";
 import { silentLog } from "../lib/log.ts";
 import { createProjectStore } from "../projects/store.ts";
+import { textsOf } from "../testing/run-fixture.ts";
 import { testApp } from "../testing/test-app.ts";
 import { createRunProjector } from "./project.ts";
 import { createRetention, type ForgetExpired, selectBytes, selectEnded } from "./retention.ts";
@@ -184,7 +185,7 @@ test("a reader whose run is deleted under him is let go", async () => {
   await projects.keep(project_id, "live", { runs_days: 1 });
   const [id] = await make(1, 2);
   const tail = createRunStream({ journal, watches, publicUrl: () => "https://localhost" });
-  const texts = tail(id!, { seq: 0, anchor: null, offset: 0 }, new AbortController().signal);
+  const texts = textsOf((wake) => tail(id!, { seq: 0, anchor: null, offset: 0 }, wake));
   expect((await texts.next()).value).toStartWith("retry:");
   expect(await retention.sweep()).toEqual({ runs: 1, traces: 0 });
   expect((await texts.next()).done).toBe(true);

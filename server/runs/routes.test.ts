@@ -325,6 +325,34 @@ test.each(["revoked", "expired", "archived"])(
   },
 );
 
+test("a slim stream has the events and the text of a full one; other frames are refused before there is a run", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const agent_id = await scripted(client, [{ text: "One two three.", delta_ms: 1 }]);
+  const body = { agent_id, input: "Hi", stream: true };
+  const { body: text } = await server.send("POST", "/v1/runs?frames=slim", body, bearer(client));
+  const slim = parseFrames(text);
+  const id = slim[0]!.data.id;
+  const accept = { ...bearer(client), accept: "text/event-stream" };
+  const full = parseFrames((await server.send("GET", `/v1/runs/${id}/events`, undefined, accept)).body);
+  const events = (frames: typeof slim) => frames.filter(({ event }) => event !== "token");
+  const joined = (frames: typeof slim) =>
+    frames.flatMap(({ event, data }) => (event === "token" ? [data.delta] : [])).join("");
+  expect(events(slim)).toEqual(events(full));
+  expect([joined(slim), joined(full)]).toEqual(["One two three.", "One two three."]);
+  const tokens = slim.filter(({ event }) => event === "token");
+  expect(tokens.slice(1).map(({ data }) => Object.keys(data))).toEqual(tokens.slice(1).map(() => ["delta"]));
+  for (const [method, path] of [
+    ["POST", "/v1/runs"],
+    ["GET", `/v1/runs/${id}/events`],
+  ] as const) {
+    const given = method === "POST" ? body : undefined;
+    const refused = await server.send(method, `${path}?frames=thin`, given, accept);
+    expect(refusal(refused)).toEqual([400, "validation_failed", "frames"]);
+  }
+  expect((await client.get(`/v1/runs?agent_id=${agent_id}`)).body.data).toHaveLength(1);
+});
+
 test("a stream tells of the run from its creation to its one end", async () => {
   await using server = testApp();
   const client = await server.client();

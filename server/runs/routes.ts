@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
@@ -18,7 +19,7 @@ import { idOf, pathOf, Subject } from "../http/schemas.ts";
 import type { Journal } from "../journal/journal.ts";
 import { atMostEvery } from "../lib/at-most-every.ts";
 import { oneOf } from "../lib/schema.ts";
-import { pulledStream, sseHeaders } from "../lib/sse.ts";
+import { pushedStream, sseHeaders } from "../lib/sse.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import { Event } from "../wire/events.ts";
 import { frameOf } from "../wire/frames.ts";
@@ -66,6 +67,10 @@ const Exclude = Type.String({
   description:
     "What to leave out: `messages`, `tool_calls`, or both. Without both, a long run is as fast to read as a short one.",
 });
+const Frames = oneOf(["full", "slim"], {
+  default: "full",
+  description: "Of a stream. `slim`: a `token` event that goes on with the one before it has its `delta` alone.",
+});
 const approvalFilters = { needs: oneOf(["output", "approval", "reconcile"]) };
 
 export const runRoutes = (deps: RunRoutes) => {
@@ -90,7 +95,7 @@ export const runRoutes = (deps: RunRoutes) => {
           id: "runs.create",
           summary: "Start a run",
           needs: "run",
-          query: { wait: Wait },
+          query: { wait: Wait, frames: Frames },
           responseHeaders: ["Location"],
           bucket: "run_creations_per_minute",
           creates: Run,
@@ -178,7 +183,7 @@ export const runRoutes = (deps: RunRoutes) => {
           id: "runs.fork",
           summary: "Fork a run: go on from one of its steps, with something changed",
           needs: "run",
-          query: { wait: Wait },
+          query: { wait: Wait, frames: Frames },
           responseHeaders: ["Location"],
           bucket: "run_creations_per_minute",
           creates: Run,
@@ -218,6 +223,7 @@ export const runRoutes = (deps: RunRoutes) => {
     .post(
       "/runs/:id/submit_tool_outputs",
       async ({ principal, params: { id }, body, request, set }) => {
+        const slim = readSlim(request.url);
         const claim = claimOf(request);
         const before = claim?.earlier
           ? claim.earlier.seq!
@@ -228,7 +234,8 @@ export const runRoutes = (deps: RunRoutes) => {
               byPerson(deps, principal, "answered", noteOf(claim, body)),
             );
         if (body.stream && claim) requireEvents(deps, principal, id);
-        if (body.stream) return streamOf(deps, principal, id, { seq: before, anchor: null, offset: 0 }, request);
+        if (body.stream)
+          return streamOf(deps, principal, id, { seq: before, anchor: null, offset: 0 }, request, { slim });
         return answerOf(deps, principal, id, claim, set);
       },
       {
@@ -237,6 +244,7 @@ export const runRoutes = (deps: RunRoutes) => {
           summary: "Answer tool calls that a run waits for",
           needs: "run",
           needsRoom: false,
+          query: { frames: Frames },
           returns: Run,
           streams: "With `stream: true`: the run's events after those that were there before.",
           errors: ["run_not_awaiting_action", "tool_call_already_resolved", "tool_call_not_found"],
@@ -254,14 +262,14 @@ export const runRoutes = (deps: RunRoutes) => {
         // By this a browser's reader knows that it need not come back.
         if (isPastEnd(deps, id, from))
           return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
-        return streamOf(deps, principal, id, from, request);
+        return streamOf(deps, principal, id, from, request, { slim: readSlim(request.url) });
       },
       {
         operation: {
           id: "runs.events.list",
           summary: "List a run's events, or follow them",
           needs: "read_or_run",
-          query: forwardQuery,
+          query: { ...forwardQuery, frames: Frames },
           returns: listOf(Event),
           streams:
             "With `Accept: text/event-stream`: the events after `Last-Event-ID` or `starting_after`, to the last.",
@@ -298,13 +306,15 @@ async function answerNew(
 ): Promise<Response | RunObject> {
   const { runs, service, closing } = deps;
   const wait = readWait(request.url);
+  const slim = readSlim(request.url);
   const claim = claimOf(request);
   const run = await (claim?.earlier
     ? runs.showAsOf(principal, claim.earlier)
     : make(String(set.headers["x-request-id"]), noteOf(claim, { stream }, wait)));
   if (stream && claim) requireEvents(deps, principal, run.id);
   set.headers.location = `/v1/runs/${run.id}`;
-  if (stream) return streamOf(deps, principal, run.id, start, request, on_disconnect === "cancel");
+  if (stream)
+    return streamOf(deps, principal, run.id, start, request, { slim, cancelOnLeave: on_disconnect === "cancel" });
   set.status = 201;
   if (wait === 0 || typeof claim?.earlier?.seq === "number") return written(run, set);
   await service.settled(run.id, wait * 1000, [closing, request.signal]);
@@ -367,27 +377,48 @@ function streamOf(
   id: string,
   from: Cursor,
   request: Request,
-  cancelOnLeave = false,
+  { slim, cancelOnLeave = false }: { slim: boolean; cancelOnLeave?: boolean },
 ): Response {
   const { tail, watches, service, noLongerValid, closing } = deps;
   if (watches.readers(id) >= limits.stream_readers_per_run)
     throw new AppError("rate_limited", `A run has at most ${limits.stream_readers_per_run} stream readers.`, {
       retryAfter: 5,
     });
-  const abort = new AbortController();
-  // Also a reader that is gone already, while its key was looked at: nobody will read or cancel the stream.
-  const forget = untilAborted([request.signal, closing], () => abort.abort());
   // Not at every token: the key is looked up in the database.
   const end = atMostEvery(recheck_ms, () => noLongerValid(principal, request));
-  const texts = tail(id, from, abort.signal, end);
-  const stream = pulledStream(texts, abort, (byReader) => {
-    forget();
-    // Others may read on, such as the same client by a new connection, and a stop of the server is nobody's leaving.
-    // Cancelling a run that is over is refused, which is just what is wanted here.
-    if (byReader && cancelOnLeave && watches.readers(id) === 0 && !closing.aborted)
-      service.cancel(principal, id, "The stream was closed by its reader.").catch(() => {});
-  });
+  let forget = () => {};
+  const stream = pushedStream(
+    (wake) => {
+      const texts = tail(id, from, wake, { noLongerValid: end, slim });
+      const forgetClosing = untilAborted([closing], () => {
+        texts.stop();
+        wake();
+      });
+      // Also a reader that is gone already, while its key was looked at: nobody will read or cancel the stream.
+      const forgetLeaving = untilAborted([request.signal], texts.stop);
+      forget = () => {
+        forgetClosing();
+        forgetLeaving();
+      };
+      return texts;
+    },
+    (byReader) => {
+      forget();
+      // Others may read on, such as the same client by a new connection, and a stop of the server is nobody's leaving.
+      // Cancelling a run that is over is refused, which is just what is wanted here.
+      if (byReader && cancelOnLeave && watches.readers(id) === 0 && !closing.aborted)
+        service.cancel(principal, id, "The stream was closed by its reader.").catch(() => {});
+    },
+  );
   return new Response(stream, { headers: sseHeaders });
+}
+
+/** Whether token events are asked for without what the stream has said before. */
+function readSlim(url: string): boolean {
+  const frames = url.includes("?") ? new URL(url).searchParams.get("frames") : null;
+  if (frames !== null && !Value.Check(Frames, frames))
+    throw validationError([fault("frames", "Expected one of full, slim.")]);
+  return frames === "slim";
 }
 
 /** `Last-Event-ID` is what a browser sends by itself; the parameter is for a first request. */
@@ -416,7 +447,7 @@ function listRuns(runs: RunStore, principal: Principal, url: string) {
 }
 
 async function eventList(deps: RunRoutes, id: string, url: string) {
-  const { limit, starting_after } = readPage(url);
+  const { limit, starting_after } = readPage(url, { frames: Frames });
   const { seq } = cursorWithin(deps, id, starting_after, "starting_after");
   const entries = read(
     (after: number, most) => deps.journal.read(id, after, most),

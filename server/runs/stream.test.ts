@@ -4,7 +4,8 @@ import { answer, completed, created, started } from "../core/__fixtures__/events
 import { AppError } from "../core/errors.ts";
 import { openDatabase } from "../db/open.ts";
 import { createJournal } from "../journal/journal.ts";
-import { parseFrames, runFixture, type StreamFrame, textOfFrames, tool } from "../testing/run-fixture.ts";
+import { sseEvent } from "../lib/sse.ts";
+import { parseFrames, runFixture, type StreamFrame, textOfFrames, textsOf, tool } from "../testing/run-fixture.ts";
 import { createRunProjector } from "./project.ts";
 import { createRunStream, parseCursor, requirePlace } from "./stream.ts";
 import { createWatches, partialAnswer } from "./watch.ts";
@@ -30,14 +31,14 @@ test("a stream that is quiet for five seconds says that it lives", async () => {
   using fixture = runFixture();
   const { id } = await fixture.start(waits, { tools: [tool("look")] });
   await fixture.settled(id);
-  const abort = new AbortController();
-  const tail = fixture.tail(id, parseCursor("1000", ""), abort.signal);
-  expect((await tail.next()).value).toBe(": open\n\n");
   jest.useFakeTimers();
+  const tail = textsOf((wake) => fixture.tail(id, parseCursor("1000", ""), wake));
   try {
+    expect((await tail.next()).value).toBe(": open\n\n");
     for (let pings = 0; pings < 2; pings++) {
       let said: unknown = null;
       const next = tail.next().then(({ value }) => (said = value));
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
       for (let second = 0; second < 5; second++) {
         expect(said).toBeNull();
         for (let turn = 0; turn < 10; turn++) await Promise.resolve();
@@ -48,7 +49,6 @@ test("a stream that is quiet for five seconds says that it lives", async () => {
   } finally {
     jest.useRealTimers();
   }
-  abort.abort();
   await tail.return();
 });
 
@@ -57,11 +57,12 @@ test("a reader that may read no longer is told why and let go within a second", 
   const { id } = await fixture.start(waits, { tools: [tool("look")] });
   await fixture.settled(id);
   let end: AppError | null = null;
-  const tail = fixture.tail(id, parseCursor("1000", ""), new AbortController().signal, () => end);
-  await tail.next();
-  end = new AppError("key_revoked", "The key was revoked.");
+  const noLongerValid = () => end;
   jest.useFakeTimers();
+  const tail = textsOf((wake) => fixture.tail(id, parseCursor("1000", ""), wake, { noLongerValid }));
   try {
+    await tail.next();
+    end = new AppError("key_revoked", "The key was revoked.");
     const next = tail.next();
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     jest.advanceTimersByTime(1000);
@@ -113,11 +114,17 @@ test("a run without its trace can be cancelled and answered no more, and says so
   });
 });
 
-/** What readers were told, by kind, in order. */
-const told = (frames: StreamFrame[]) =>
-  ["reasoning", "output"].map((kind) =>
-    frames.flatMap(({ event, data }) => (event === "token" && data.kind === kind ? [data.delta] : [])).join(""),
-  );
+/** What readers were told, by kind, in order. A token event without a kind goes on with the one before it. */
+function told(frames: StreamFrame[]) {
+  const texts = { reasoning: "", output: "" };
+  let kind: keyof typeof texts = "output";
+  for (const { event, data } of frames) {
+    if (event !== "token") continue;
+    kind = (data.kind as typeof kind) ?? kind;
+    texts[kind] += data.delta as string;
+  }
+  return [texts.reasoning, texts.output];
+}
 
 const deltas = fc.array(
   fc.record({
@@ -131,7 +138,7 @@ const deltas = fc.array(
 
 test("any sequence of deltas, read over any number of connections, joins to the record", async () => {
   await fc.assert(
-    fc.asyncProperty(deltas, fc.nat(40), async (sequence, cut) => {
+    fc.asyncProperty(deltas, fc.nat(40), fc.boolean(), async (sequence, cut, slim) => {
       const db = openDatabase(":memory:");
       db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
       const watches = createWatches();
@@ -145,8 +152,7 @@ test("any sequence of deltas, read over any number of connections, joins to the 
         await done;
       };
       const frames: StreamFrame[] = [];
-      let stop = new AbortController();
-      let stream = tail(run_id, parseCursor(null, ""), stop.signal);
+      let stream = textsOf((wake) => tail(run_id, parseCursor(null, ""), wake, { slim }));
       /** Reads what can be read now; leaves and comes back when told to. */
       const read = async (leave: boolean) => {
         while (frames.length === 0 || frames.at(-1)!.event !== "run.cancelled") {
@@ -161,10 +167,9 @@ test("any sequence of deltas, read over any number of connections, joins to the 
           frames.push(...parseFrames(value));
         }
         if (!leave) return;
-        stop.abort();
         await stream.return();
-        stop = new AbortController();
-        stream = tail(run_id, parseCursor(frames.at(-1)?.id ?? null, ""), stop.signal);
+        const last = parseCursor(frames.at(-1)?.id ?? null, "");
+        stream = textsOf((wake) => tail(run_id, last, wake, { slim }));
       };
       await append(created(), started(0));
       await read(false);
@@ -191,7 +196,7 @@ test("any sequence of deltas, read over any number of connections, joins to the 
       // Afterwards, from any offset at all.
       const offset = Math.min(cut, live.length);
       const rest: StreamFrame[] = [];
-      for await (const text of tail(run_id, { seq: 2, anchor: 2, offset }, stop.signal))
+      for await (const text of textsOf((wake) => tail(run_id, { seq: 2, anchor: 2, offset }, wake, { slim })))
         rest.push(...parseFrames(text));
       const whole = sequence.map(({ text }) => text).join("");
       expect(rest.flatMap(({ event, data }) => (event === "token" ? [data.delta] : [])).join("")).toBe(
@@ -207,12 +212,11 @@ test("any sequence of deltas, read over any number of connections, joins to the 
 test("a reader counts as soon as it is let in, and no longer once it is told to go", async () => {
   using fixture = runFixture();
   const { id } = await fixture.start(waits, { tools: [tool("look")] });
-  const abort = new AbortController();
-  fixture.tail(id, parseCursor(null, ""), abort.signal);
+  const [first, second] = ["a", "b"].map(() => fixture.tail(id, parseCursor(null, ""), () => {}));
+  expect(fixture.watches.readers(id)).toBe(2);
+  for (let times = 0; times < 2; times++) first!.stop();
   expect(fixture.watches.readers(id)).toBe(1);
-  abort.abort();
-  expect(fixture.watches.readers(id)).toBe(0);
-  fixture.tail(id, parseCursor(null, ""), abort.signal);
+  second!.stop();
   expect(fixture.watches.readers(id)).toBe(0);
 });
 
@@ -224,7 +228,7 @@ test("a large journal is read piece by piece: a reader that takes nothing holds 
   await fixture.settled(id);
   const lengths: number[] = [];
   const frames: StreamFrame[] = [];
-  for await (const piece of fixture.tail(id, parseCursor(null, ""), new AbortController().signal)) {
+  for await (const piece of textsOf((wake) => fixture.tail(id, parseCursor(null, ""), wake))) {
     lengths.push(piece.length);
     frames.push(...parseFrames(piece));
   }
@@ -243,6 +247,39 @@ test("neighbours of one kind go together in one event", async () => {
     ["reasoning", "a b c", 5],
     ["output", "d e f", 10],
   ]);
+});
+
+test("a slim stream says with each token what is new, and the rest once for each step, kind and connection", async () => {
+  using fixture = runFixture();
+  const { id } = await fixture.start(waits, { tools: [tool("look")] });
+  await fixture.settled(id);
+  const { journal, watches } = fixture;
+  const head = journal.read(id).at(-1)!.seq;
+  await journal.append(id, [{ type: "run.resumed" }, started(5)]);
+  const anchor = head + 2;
+  const texts = textsOf((wake) => fixture.tail(id, parseCursor(`${anchor}`, ""), wake, { slim: true }));
+  await texts.next(); // ": open"
+  const said: StreamFrame[] = [];
+  for (const [kind, text] of [
+    ["reasoning", "Hm"],
+    ["output", "One "],
+    ["output", "two"],
+  ] as const) {
+    watches.delta(id, { anchor, step_index: 5, part: 0, kind, text, ms: 1 });
+    said.push(...parseFrames((await texts.next()).value!));
+  }
+  await texts.return();
+  expect(said.map(({ data }) => data)).toMatchObject([
+    { delta: "Hm", kind: "reasoning", offset: 2, step_index: 5, seq: anchor, run_id: id },
+    { delta: "One ", kind: "output", offset: 6, step_index: 5, seq: anchor, run_id: id },
+    { delta: "two" },
+  ]);
+  expect(said[2]).toEqual({ event: "token", id: `${anchor}.9`, data: { delta: "two" } });
+  expect(sseEvent("token", `${anchor}.9`, '{"delta":""}').length).toBeLessThanOrEqual(60);
+  // Whoever comes back is told the rest again.
+  const again = textsOf((wake) => fixture.tail(id, parseCursor(`${anchor}.6`, ""), wake, { slim: true }));
+  expect(parseFrames((await again.next()).value!)[0]!.data).toMatchObject({ delta: "two", kind: "output", offset: 9 });
+  await again.return();
 });
 
 test("a place that nobody can have been told is refused, and every place that was told is taken", async () => {

@@ -4,7 +4,7 @@ import { isOver } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import { errorEvent, type PublicUrl } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
-import { sseComment, sseEvent, sseRetry } from "../lib/sse.ts";
+import { sseComment, sseEvent, sseRetry, type Texts } from "../lib/sse.ts";
 import { frameOf, isLastFrame } from "../wire/frames.ts";
 import type { Live, Watches } from "./watch.ts";
 
@@ -17,8 +17,6 @@ export interface Cursor {
 
 const retry_ms = 2000;
 const ping_ms = 5000;
-// How often a quiet stream looks whether its reader may still read.
-const look_ms = 1000;
 const stillValid = () => null;
 // What a reader is handed at once, so that one that does not take it holds no more: a whole journal may be large.
 const text_length = 64 * 1024;
@@ -65,73 +63,79 @@ interface StreamDeps {
   watches: Watches;
 }
 
+interface ReadOptions {
+  /** Why the reader may read no longer; null while it may. */
+  noLongerValid?: () => AppError | null;
+  /** Whether a token event that goes on with the one before it has its delta alone. */
+  slim?: boolean;
+}
+
 export type RunStream = ReturnType<typeof createRunStream>;
 
 /** A run's journal and live deltas as server-sent events, from any place, to the end. Reads by cursor: no queues. */
 export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { publicUrl: PublicUrl }) {
   /**
-   * Text to send; ends after the run's last event, when the signal is aborted, or within a second of `noLongerValid`
-   * giving a reason, which is its last event then.
+   * Text to send, `wake` tells when; ends after the run's last event, when it is stopped, or within a second of
+   * `noLongerValid` giving a reason, which is its last event then.
    */
   return function tail(
     runId: string,
     from: Cursor,
-    signal: AbortSignal,
-    noLongerValid: () => AppError | null = stillValid,
-  ): AsyncGenerator<string, void> {
+    wake: () => void,
+    { noLongerValid = stillValid, slim = false }: ReadOptions = {},
+  ): Texts {
     // Joined at once and not with the first text: whoever counts readers counts those on their way too.
-    const watch = watches.join(runId, "reads");
-    signal.addEventListener("abort", watch.leave, { once: true });
-    if (signal.aborted) watch.leave();
-    return read(watch, runId, from, signal, noLongerValid);
-  };
+    const watch = watches.read(runId, wake);
+    let reader: ReturnType<typeof createReader> | null = null;
+    let head = sseRetry(retry_ms);
+    let seen = -1;
+    let stands: "open" | "stopped" | "over" = "open";
+    let [isFirst, more] = [true, false];
 
-  async function* read(
-    watch: ReturnType<Watches["join"]>,
-    runId: string,
-    from: Cursor,
-    signal: AbortSignal,
-    noLongerValid: () => AppError | null,
-  ): AsyncGenerator<string, void> {
-    try {
-      const reader = createReader(journal, runId, from.anchor === null ? anchored(journal, runId, from) : from);
-      let head = sseRetry(retry_ms);
-      const events = (text: string): string => {
-        const whole = head + text;
-        head = "";
-        return whole;
-      };
-      let [quiet, opened] = [0, false];
-      for (let seen = -1, more = false; !signal.aborted; ) {
-        if (more || watch.commits() !== seen) {
-          seen = watch.commits();
-          // Asked before the reader takes its time with the text: what comes later is still to be read.
-          const past = isPast(journal, runId);
-          const page = reader.entries();
-          more = page.more;
-          if (page.text) yield events(page.text);
-          if (page.last || (past && !more)) return;
-          const end = noLongerValid();
-          if (end) return yield events(errorEvent(end, publicUrl));
-          continue;
-        }
-        const text = reader.live(watch.live());
-        if (text) yield events(text);
-        else if (head && !opened) {
-          opened = true;
-          yield sseComment("open"); // Headers go out with the first text.
-        } else quiet = (await watch.next(look_ms)) ? 0 : quiet + look_ms;
-        const end = noLongerValid();
-        if (end) return yield events(errorEvent(end, publicUrl));
-        if (quiet < ping_ms || signal.aborted) continue;
-        quiet = 0;
-        yield sseComment("ping");
-      }
-      yield sseComment("closing"); // The server stops; whoever still reads may come back with the last id.
-    } finally {
-      watch.leave();
+    const events = (text: string): string => {
+      const whole = head + text;
+      head = "";
+      return whole;
+    };
+    const last = (text: string | undefined): string | undefined => {
+      stands = "over";
+      return text;
+    };
+
+    /** The next entries as text; null when the reader has had them all. */
+    function committed(): string | null | undefined {
+      reader ??= createReader(journal, runId, from.anchor === null ? anchored(journal, runId, from) : from, slim);
+      if (!more && watch.commits() === seen) return null;
+      seen = watch.commits();
+      // Asked before the reader takes its time with the text: what comes later is still to be read.
+      const past = isPast(journal, runId);
+      const page = reader.entries();
+      more = page.more;
+      const text = page.text ? events(page.text) : undefined;
+      return page.last || (past && !more) ? last(text) : (text ?? null);
     }
-  }
+
+    return {
+      next(quiet_ms) {
+        if (stands === "over") return undefined;
+        if (stands === "stopped") return last(sseComment("closing")); // Whoever still reads may come back with the last id.
+        const begins = isFirst;
+        isFirst = false;
+        const end = begins ? null : noLongerValid();
+        if (end) return last(events(errorEvent(end, publicUrl)));
+        const text = committed();
+        if (text !== null) return text;
+        const live = reader!.live(watch.live());
+        if (live) return events(live);
+        if (begins) return sseComment("open"); // Headers go out with the first text.
+        return quiet_ms > 0 && quiet_ms % ping_ms === 0 ? sseComment("ping") : null;
+      },
+      stop() {
+        if (stands === "open") stands = "stopped";
+        watch.leave();
+      },
+    };
+  };
 }
 
 // Whoever comes back after the last event, or after the run was deleted, has nothing to wait for.
@@ -148,9 +152,11 @@ function anchored(journal: Journal, runId: string, { seq }: Cursor): Cursor {
 }
 
 /** Turns the journal and live deltas into text, and keeps the place. */
-function createReader(journal: Journal, runId: string, from: Cursor) {
+function createReader(journal: Journal, runId: string, from: Cursor, slim: boolean) {
   let { seq, anchor, offset } = from;
   let size = page_entries;
+  // The step and the kind of the last token event.
+  let [lastStart, lastKind] = [-1, ""];
 
   /** The next entries as text; with `more`, there may be others after them. */
   function entries(): { text: string; last: boolean; more: boolean } {
@@ -185,11 +191,14 @@ function createReader(journal: Journal, runId: string, from: Cursor) {
 
   /** Token events for what lies beyond the offset: neighbours of one kind go together. */
   function tokens(start: number, step_index: number, at: number, pieces: Iterable<Piece>): string {
-    const tail = `,"step_index":${step_index},"seq":${start},"run_id":"${runId}","at":"${timestamp(at)}"`;
     let text = "";
     for (const { kind, text: delta, end } of together(pieces, offset)) {
-      const data = `{"delta":${JSON.stringify(delta)},"kind":"${kind}","offset":${end}${tail}}`;
-      text += sseEvent("token", `${start}.${end}`, data);
+      const goesOn = slim && start === lastStart && kind === lastKind;
+      [lastStart, lastKind] = [start, kind];
+      const rest = goesOn
+        ? ""
+        : `,"kind":"${kind}","offset":${end},"step_index":${step_index},"seq":${start},"run_id":"${runId}","at":"${timestamp(at)}"`;
+      text += sseEvent("token", `${start}.${end}`, `{"delta":${JSON.stringify(delta)}${rest}}`);
       offset = end;
     }
     return text;
@@ -234,12 +243,12 @@ function* recorded({ parts, deltas }: ModelAnswer): Generator<Piece> {
 }
 
 /** The live deltas from the one that holds `offset` on, found from the end: readers are near it. */
-function* unseen({ pieces, length }: Live, offset: number): Generator<Piece> {
-  let first = pieces.length;
-  let end = length;
-  while (first > 0 && end > offset) end -= pieces[--first]!.text.length;
-  for (const { kind, text } of pieces.slice(first)) {
-    end += text.length;
-    yield { kind, text, end };
+function unseen({ pieces, length }: Live, offset: number): Piece[] {
+  const found: Piece[] = [];
+  for (let place = pieces.length - 1, end = length; place >= 0 && end > offset; place--) {
+    const { kind, text } = pieces[place]!;
+    found.push({ kind, text, end });
+    end -= text.length;
   }
+  return found.reverse();
 }

@@ -69,13 +69,29 @@ test("deltas of a start that was given up belong to nothing", () => {
 
 test("nothing is kept of a run that nobody reads and whose model says nothing", () => {
   const watches = createWatches();
-  const readers = [watches.join("a", "reads"), watches.join("a", "reads"), watches.join("a")];
+  const readers = [watches.read("a", () => {}), watches.read("a", () => {}), watches.join("a")];
   watches.committed("a", [start(2)]);
   expect([watches.readers("a"), watches.size()]).toEqual([2, 1]);
   for (const reader of [...readers, ...readers]) reader.leave();
   expect(watches.size()).toBe(1); // The model call is live.
   watches.committed("a", [{ seq: 3, at: 0, event: { type: "run.cancelled" } as JournalEntry["event"] }]);
   expect([watches.readers("a"), watches.size()]).toEqual([0, 0]);
+});
+
+test("readers are told once of all that came in a tick, and no longer after leaving", async () => {
+  const watches = createWatches();
+  const told: string[] = [];
+  const [first, second] = ["first", "second"].map((name) => watches.read("a", () => told.push(name)));
+  watches.committed("a", [start(2)]);
+  for (const text of ["one", "two"]) watches.delta("a", piece(2, text));
+  watches.committed("b", []);
+  expect(told).toEqual([]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([told, first!.live()?.pieces.length]).toEqual([["first", "second"], 2]);
+  watches.committed("a", []);
+  second!.leave();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(told).toEqual(["first", "second", "first"]);
 });
 
 test("a listener hears of every run until it stops listening", () => {

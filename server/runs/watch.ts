@@ -16,10 +16,10 @@ interface Watch {
   commits: number;
   live: Live | null;
   waiters: Set<() => void>;
-  /** Who joined and has not left: the watch is kept as long as there is somebody, or something is live. */
+  /** Who waits and has not left: the watch is kept as long as there is somebody, or something is live. */
   joined: number;
-  /** Those among them who read a stream. */
-  readers: number;
+  /** Those who read a stream. */
+  readers: Set<() => void>;
 }
 
 type Listener = (runId: string, entries: readonly JournalEntry[]) => void;
@@ -30,11 +30,13 @@ export type Watches = ReturnType<typeof createWatches>;
 export function createWatches(now: () => number = Date.now) {
   const watches = new Map<string, Watch>();
   const listeners = new Set<Listener>();
+  // Whose readers are to be told.
+  const changed = new Set<Watch>();
 
   function watchOf(runId: string): Watch {
     const known = watches.get(runId);
     if (known) return known;
-    const watch: Watch = { commits: 0, live: null, waiters: new Set(), joined: 0, readers: 0 };
+    const watch: Watch = { commits: 0, live: null, waiters: new Set(), joined: 0, readers: new Set() };
     watches.set(runId, watch);
     return watch;
   }
@@ -43,10 +45,21 @@ export function createWatches(now: () => number = Date.now) {
     const { waiters } = watch;
     watch.waiters = new Set();
     for (const waiter of waiters) waiter();
+    if (watch.readers.size === 0) return;
+    if (changed.size === 0) process.nextTick(tell);
+    changed.add(watch);
+  }
+
+  /** Once for all that came in a tick, and after the loops have their answers: they are what the next text waits for. */
+  function tell(): void {
+    const list = [...changed];
+    changed.clear();
+    for (const { readers } of list) for (const reader of readers) reader();
   }
 
   function forget(runId: string, watch: Watch): void {
-    if (watch.joined === 0 && watch.live === null && watch.waiters.size === 0) watches.delete(runId);
+    if (watch.joined === 0 && watch.readers.size === 0 && watch.live === null && watch.waiters.size === 0)
+      watches.delete(runId);
   }
 
   /** To be called after these entries became durable. */
@@ -76,14 +89,26 @@ export function createWatches(now: () => number = Date.now) {
     wake(watch);
   }
 
-  /** Joins those who watch a run, as a reader of its stream or to wait for it; `leave` must be called, and may twice. */
-  function join(runId: string, reads: "reads" | "waits" = "waits") {
+  /** Joins those who read the stream of a run: `told`, a function of its own, is called after each tick that changed something. */
+  function read(runId: string, told: () => void) {
     const watch = watchOf(runId);
-    const reader = reads === "reads" ? 1 : 0;
+    watch.readers.add(told);
+    return {
+      commits: () => watch.commits,
+      live: () => watch.live,
+      /** Must be called, and may twice. */
+      leave() {
+        if (watch.readers.delete(told)) forget(runId, watch);
+      },
+    };
+  }
+
+  /** Joins those who wait for a run; `leave` must be called, and may twice. */
+  function join(runId: string) {
+    const watch = watchOf(runId);
     let here = true;
     let giveUp = () => {};
     watch.joined++;
-    watch.readers += reader;
     return {
       commits: () => watch.commits,
       live: () => watch.live,
@@ -108,7 +133,6 @@ export function createWatches(now: () => number = Date.now) {
         here = false;
         giveUp();
         watch.joined--;
-        watch.readers -= reader;
         forget(runId, watch);
       },
     };
@@ -117,8 +141,9 @@ export function createWatches(now: () => number = Date.now) {
   return {
     committed,
     delta,
+    read,
     join,
-    readers: (runId: string) => watches.get(runId)?.readers ?? 0,
+    readers: (runId: string) => watches.get(runId)?.readers.size ?? 0,
     live: (runId: string) => watches.get(runId)?.live ?? null,
     /** Hears of every run that changed, until the answer is called. */
     listen(listener: Listener) {

@@ -7,6 +7,7 @@ import { type Author, createAudit } from "../db/audit.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import { createJournal } from "../journal/journal.ts";
 import { silentLog } from "../lib/log.ts";
+import { pushedStream, type Texts } from "../lib/sse.ts";
 import { builtInPrice } from "../models/known-models.ts";
 import { testConnection } from "../models/registry.ts";
 import { createChildStandings } from "../runs/child-standings.ts";
@@ -149,15 +150,11 @@ export function runFixture(
       from: Cursor = { seq: 0, anchor: null, offset: 0 },
       stop: (frame: StreamFrame) => boolean = () => false,
     ) {
-      const abort = new AbortController();
       const frames: StreamFrame[] = [];
-      for await (const text of tail(id, from, abort.signal))
+      for await (const text of textsOf((wake) => tail(id, from, wake)))
         for (const frame of parseFrames(text)) {
           frames.push(frame);
-          if (stop(frame)) {
-            abort.abort();
-            return frames;
-          }
+          if (stop(frame)) return frames;
         }
       return frames;
     },
@@ -167,6 +164,12 @@ export function runFixture(
       db.close();
     },
   };
+}
+
+/** What a stream sends, as it comes; whoever stops reading leaves it. */
+export async function* textsOf(open: (wake: () => void) => Texts): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  for await (const bytes of pushedStream(open, () => {})) yield decoder.decode(bytes, { stream: true });
 }
 
 export interface StreamFrame {

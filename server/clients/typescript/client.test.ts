@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Client, type Fetch, queryText } from "./client.ts";
 import { CertificateError, ConnectionError, TimeoutError } from "./errors.ts";
 import { List, type Page } from "./list.ts";
+import { RunStream } from "./run-stream.ts";
 
 /** A client whose requests `answer` answers, and what was asked. */
 function clientOf(answer: (url: URL, init: RequestInit, index: number) => Response | Promise<Response>) {
@@ -103,4 +104,29 @@ describe("a list", () => {
     const { client } = paged();
     expect(await new List<string>(client, "/v1/agents", { ending_before: "b" }).toArray()).toEqual(["c", "d", "e"]);
   });
+});
+
+test("a slim stream is read like a full one, and asked for again after a lost connection", async () => {
+  const token = (id: string, data: object) => `event: token\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+  const rest = { step_index: 0, seq: 2, run_id: "run_1", at: "2026-01-01T00:00:00.000Z" };
+  const parts = [
+    [token("2.3", { delta: "Hm ", kind: "reasoning", offset: 3, ...rest }), token("2.5", { delta: "😀" })],
+    [token("2.7", { delta: "a ", kind: "output", offset: 7, ...rest }), token("2.8", { delta: "b" })],
+  ];
+  const end = 'event: run.completed\nid: 4\ndata: {"run_id":"run_1"}\n\n';
+  const { client, asked } = clientOf((_, __, index) => new Response(parts[index]!.join("") + (index === 1 ? end : "")));
+  const stream = new RunStream(client, { path: "/v1/runs", body: {} }, { slim: true });
+  const tokens: unknown[] = [];
+  for await (const { event, data } of stream) if (event === "token") tokens.push(data);
+  expect(tokens).toEqual([
+    { delta: "Hm ", kind: "reasoning", offset: 3, ...rest },
+    { delta: "😀", kind: "reasoning", offset: 5, ...rest },
+    { delta: "a ", kind: "output", offset: 7, ...rest },
+    { delta: "b", kind: "output", offset: 8, ...rest },
+  ]);
+  expect(stream.text).toBe("a b");
+  expect(asked.map(({ url }) => url.pathname + url.search)).toEqual([
+    "/v1/runs?frames=slim",
+    "/v1/runs/run_1/events?frames=slim",
+  ]);
 });

@@ -92,6 +92,7 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
     const {
       patienceMs,
       silenceMs,
+      slim,
       idempotencyKey,
       timeoutMs,
       maxRetries = 8,
@@ -101,7 +102,7 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
     } = rest as LoopOptions<E>;
     const request = { timeoutMs, maxRetries, signal, headers };
     const body = { ...fields, agent_id: typeof agent === "string" ? agent : agent.id, input };
-    const events = this.stream(body as unknown as Body, { ...request, idempotencyKey, patienceMs, silenceMs });
+    const events = this.stream(body as unknown as Body, { ...request, idempotencyKey, patienceMs, silenceMs, slim });
     const answering = onceEach({ tools, decide, signal });
     for await (const event of events) {
       onEvent?.(event);

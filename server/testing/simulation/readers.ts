@@ -1,6 +1,6 @@
 import { isOver, type RunState } from "../../core/run-state.ts";
 import { parseCursor, requirePlace } from "../../runs/stream.ts";
-import { parseFrames, type StreamFrame, textOfFrames } from "../run-fixture.ts";
+import { parseFrames, type StreamFrame, textOfFrames, textsOf } from "../run-fixture.ts";
 import { type Fixture, short, type Witness } from "./witness.ts";
 import type { World } from "./world.ts";
 
@@ -28,7 +28,15 @@ export function createReaders(world: World, { ledgers, found }: Witness, fixture
     } catch {
       throw found(`${short(run)}: ${last} was told to a reader and is refused (P6)`);
     }
-    for await (const text of tail(run, place, connection.signal)) {
+    const open = (wake: () => void) => {
+      const texts = tail(run, place, wake);
+      connection.signal.addEventListener("abort", () => {
+        texts.stop();
+        wake();
+      });
+      return texts;
+    };
+    for await (const text of textsOf(open)) {
       frames.push(...parseFrames(text));
       await world.wait(`reader of ${short(run)}`);
       if (connection.signal.aborted) break;
