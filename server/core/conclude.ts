@@ -5,6 +5,7 @@ import type { ModelAnswer, RunError, RunEvent, RunUsage } from "./run-event.ts";
 import { applyAll, type OpenStep, openStep, ownMessages, pendingCalls, type RunState } from "./run-state.ts";
 import { settleCall } from "./settle.ts";
 import { endStep } from "./step-events.ts";
+import { stepKinds } from "./step-kinds.ts";
 import { textOf } from "./text-of.ts";
 
 /** What an unfinished model call has said and cost so far. */
@@ -114,7 +115,7 @@ function closeModelCall(state: RunState, at: number, partial: Partial | null): R
 /** Steps of ours that nobody hears while they work. */
 const closeOwnWork = ({ open }: RunState, at: number): RunEvent[] =>
   open.flatMap(({ step_index, step_type, started_at }): RunEvent[] => {
-    if (step_type !== "retrieval" && step_type !== "compaction") return [];
+    if (!stepKinds[step_type].isSilent) return [];
     const latency_ms = Math.max(0, at - started_at);
     return [endStep({ step_index, step_type, status: "cancelled", latency_ms })];
   });

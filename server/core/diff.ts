@@ -1,4 +1,4 @@
-import type { StepType } from "./run-event.ts";
+import type { StepType } from "./step-kinds.ts";
 import type { TraceStep } from "./trace.ts";
 
 /** One place where two steps differ: `path` as in `output.tool_calls[0].arguments.city`; undefined is written as null. */

@@ -4,6 +4,7 @@ import type { AssistantPart } from "./model-call.ts";
 import { notOnRecord, takenPlaces } from "./recorded.ts";
 import type { JournalEntry, ModelAnswer, RecordedCall, RunEvent, StepCompleted, ToolError } from "./run-event.ts";
 import { fold, isResolved, type RunState, type ToolCall } from "./run-state.ts";
+import { stepKinds } from "./step-kinds.ts";
 import { noUsage } from "./usage.ts";
 
 /** What a fork changes of the record. */
@@ -90,7 +91,7 @@ function endOf(entries: readonly JournalEntry[], step: number): End {
   throw new CannotFork("step_index", begun ? `Step ${step} is not over.` : `The run has no step ${step}.`);
 }
 
-const isTool = ({ step_type }: StepCompleted): boolean => step_type === "tool_call" || step_type === "subagent";
+const isTool = ({ step_type }: StepCompleted): boolean => stepKinds[step_type].isCall === true;
 
 function requireFit(event: Completed | null, { tool_output, model_output }: PrefixEdits): void {
   const name = event ? `Step ${event.step_index}` : "The start of a run";

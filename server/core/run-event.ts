@@ -27,6 +27,7 @@ import { AssistantPart, FinishReason, ModelUsage, PromptMessage } from "./model-
 import { ModelPrice } from "./price.ts";
 import { inputRoles } from "./run-input.ts";
 import { environments } from "./scope.ts";
+import { stepTypes } from "./step-kinds.ts";
 
 type Of<Fields extends TProperties> = Static<TObject<Fields>>;
 
@@ -233,17 +234,6 @@ export const StoreFailure = named("StoreFailure", exact({ memory_id: Id, code: S
 const preparations = ["history", "documents", "retrieval"] as const;
 export type Preparation = (typeof preparations)[number];
 
-export const stepTypes = [
-  "model_call",
-  "tool_call",
-  "retrieval",
-  "guardrail",
-  "approval",
-  "subagent",
-  "compaction",
-  "recovery",
-] as const;
-export type StepType = (typeof stepTypes)[number];
 const step = { step_index: Step, step_type: oneOf(stepTypes) };
 
 export const guardrailVerdicts = ["passed", "flagged", "redacted", "approval_required", "blocked"] as const;

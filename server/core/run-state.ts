@@ -16,11 +16,12 @@ import type {
   RunError,
   RunEvent,
   RunUsage,
-  StepType,
   ToolCompleted,
   ToolError,
   ToolRequest,
 } from "./run-event.ts";
+import type { StepType } from "./step-kinds.ts";
+import { stepKinds } from "./step-kinds.ts";
 import { addModelCall, addToolResult, noUsage } from "./usage.ts";
 
 export const runStatuses = ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"] as const;
@@ -250,7 +251,7 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
         steps: Math.max(state.steps, step_index + 1),
         turns: step_type === "model_call" ? state.turns + 1 : state.turns,
         open: [...state.open, step],
-        usage: isCall(step_type) ? { ...state.usage, tool_calls: state.usage.tool_calls + 1 } : state.usage,
+        usage: stepKinds[step_type].isCall ? { ...state.usage, tool_calls: state.usage.tool_calls + 1 } : state.usage,
         calls: changeCall(state, tool_call_id, lists, (call) => ({ ...call, attempts: attempt })),
       };
     }
@@ -267,8 +268,8 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
       if (event.answer) Object.assign(next, answered(state, event.answer, at, event.status === "completed", lists));
       if (event.answer && event.status === "completed" && next.compacted)
         next.compacted = { ...next.compacted, after_refusal: false };
-      const isAsked = event.step_type === "model_call" || event.step_type === "compaction";
-      if (event.error && isAsked && event.status === "failed") {
+      const { asksModel } = stepKinds[event.step_type];
+      if (event.error && asksModel && event.status === "failed") {
         const { code, message, retryable } = event.error;
         const error = { type: "run_error", code, message, retryable, step_index: event.step_index } as RunError;
         next.model_error = error as RunState["model_error"];
@@ -361,8 +362,6 @@ export const ownMessages = ({ run, messages }: RunState): Message[] => messages.
 
 const without = ({ to_prepare }: RunState, done: Preparation): Preparation[] =>
   to_prepare.filter((one) => one !== done);
-
-const isCall = (type: StepType): boolean => type === "tool_call" || type === "subagent";
 
 const waitFor = (call: ToolCall, waits_for: RequiredCall[]): ToolCall => ({
   ...call,

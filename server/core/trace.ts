@@ -15,6 +15,7 @@ import type {
 } from "./run-event.ts";
 import { messageObject } from "./run-object.ts";
 import { createFold, isOver, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
+import { stepKinds } from "./step-kinds.ts";
 import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
 
@@ -294,7 +295,7 @@ function compacted(step: TraceStep, event: ContextCompacted, state: RunState): v
 function completed(step: TraceStep, event: StepCompleted, at: number): void {
   step.ended_at = timestampOrNull(at);
   step.latency_ms = event.latency_ms;
-  if (event.step_type !== "tool_call" && event.step_type !== "subagent") {
+  if (!stepKinds[event.step_type].isCall) {
     step.status = event.status;
     step.error = event.error;
   }

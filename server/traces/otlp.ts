@@ -4,6 +4,7 @@ import { originOf } from "../core/origin.ts";
 import type { MemoryRetrieved, RunCreated } from "../core/run-event.ts";
 import { messagesOf } from "../core/run-input.ts";
 import type { RunState } from "../core/run-state.ts";
+import { stepKinds } from "../core/step-kinds.ts";
 import type { Trace, TraceStep } from "../core/trace.ts";
 import { redact } from "../lib/redact.ts";
 import {
@@ -141,9 +142,7 @@ const providers: Record<string, string> = {
 
 /** That of a tool's call is named by the call: the run that answers it has to know it. */
 const stepSpanId = (runId: string, { type, id, tool_call_id }: TraceStep): string =>
-  spanIdOf(runId, tool_call_id !== null && isCall(type) ? tool_call_id : id);
-
-const isCall = (type: TraceStep["type"]): boolean => type === "tool_call" || type === "subagent";
+  spanIdOf(runId, tool_call_id !== null && stepKinds[type].isCall ? tool_call_id : id);
 
 function stepSpan({ trace, agent, root }: ExportedRun, step: TraceStep, options: SpanOptions): OtlpSpan {
   const content = options.content();
@@ -188,7 +187,7 @@ interface StepKind {
 
 function kindOf(step: TraceStep, state: RunState, agent: AgentSnapshot, prompt: ModelRequest | null): StepKind {
   if (step.type === "model_call") return modelCall(step, agent, prompt);
-  if (isCall(step.type)) return toolCall(step, state);
+  if (stepKinds[step.type].isCall) return toolCall(step, state);
   if (step.type === "retrieval") return retrieval(step);
   return ownStep(step);
 }

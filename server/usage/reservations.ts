@@ -2,6 +2,7 @@ import type { WorstCase } from "../core/budget.ts";
 import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
+import { stepKinds } from "../core/step-kinds.ts";
 import { AppendRefused, type RunHead } from "../journal/journal.ts";
 import type { DayBudgets } from "./day-budgets.ts";
 
@@ -49,7 +50,7 @@ function endsCall(event: RunEvent): boolean {
   switch (event.type) {
     case "step.completed":
     case "step.restarted":
-      return event.step_type === "model_call" || event.step_type === "compaction";
+      return stepKinds[event.step_type].asksModel === true;
     case "guardrail.decided":
       return event.spent !== null;
     case "run.recovered":

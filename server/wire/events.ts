@@ -1,5 +1,6 @@
 import type { Static, TObject, TProperties } from "@sinclair/typebox";
-import { DocumentFacts, eventFields, type RunEventType, stepTypes } from "../core/run-event.ts";
+import { DocumentFacts, eventFields, type RunEventType } from "../core/run-event.ts";
+import { stepTypes } from "../core/step-kinds.ts";
 import * as t from "../lib/schema.ts";
 import { eventDescription } from "./descriptions.ts";
 import type { FrameName } from "./names.ts";

@@ -1,8 +1,9 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { FinishReason, ModelRequest } from "../core/model-call.ts";
 import { origins } from "../core/origin.ts";
-import { Decider, DocumentFacts, FileFacts, type JournalEntry, ModelSpend, stepTypes } from "../core/run-event.ts";
+import { Decider, DocumentFacts, FileFacts, type JournalEntry, ModelSpend } from "../core/run-event.ts";
 import { runStatuses } from "../core/run-state.ts";
+import { stepTypes } from "../core/step-kinds.ts";
 import type { TraceStep as Step } from "../core/trace.ts";
 import * as t from "../lib/schema.ts";
 import { changes } from "./names.ts";

@@ -111,6 +111,9 @@ export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${count === 1 ? noun : several(noun)}`;
 }
 
+/** Facts in one line; what is no fact is left out. */
+export const joinFacts = (...facts: (string | false | null)[]): string => facts.filter(Boolean).join(" · ");
+
 /** `runs`, `entries`, `keys`. */
 export const several = (noun: string): string => (/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
 

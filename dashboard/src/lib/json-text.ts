@@ -18,3 +18,8 @@ export const jsonText = (value: unknown): string => JSON.stringify(value, null, 
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** The fields of what may be an object. */
+export function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

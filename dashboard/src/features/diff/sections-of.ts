@@ -1,4 +1,5 @@
 import type { Both } from "../../../../server/core/diff.ts";
+import { stepKinds } from "../../../../server/core/step-kinds.ts";
 import type { DiffStep as StepPair, TraceStep } from "../../../../server/wire/trace.ts";
 import { isJsonObject, jsonText } from "../../lib/json-text.ts";
 
@@ -64,8 +65,10 @@ function otherSections(found: Found, fields: ReadonlySet<string>): Section[] {
   ].filter(isSomething);
 }
 
-const titleOfInput = ({ a, b }: Found): string =>
-  ["tool_call", "subagent"].includes((b ?? a)?.type ?? "") ? "Arguments" : "Input";
+function titleOfInput({ a, b }: Found): string {
+  const step = b ?? a;
+  return step && stepKinds[step.type]?.isCall ? "Arguments" : "Input";
+}
 
 const facts = {
   approval: ["Decision", (step: TraceStep) => step.approval && decisionText(step.approval)],

@@ -1,5 +1,5 @@
 import type { MemoryMatch as Match, Memory as Store } from "../../../../server/wire/memory.ts";
-import { formatCount, plural } from "../../lib/format.ts";
+import { formatCount, joinFacts, plural } from "../../lib/format.ts";
 import { isJsonObject, readJson } from "../../lib/json-text.ts";
 
 export const kindWords = { vector: "Passages", kv: "Keys" } as const;
@@ -17,8 +17,8 @@ export const sizeWords = ({ kind, entries, keys }: Pick<Store, "kind" | "entries
 
 /** Where a passage stands: file, page, heading. */
 export function sourceWords({ filename, page, heading, file_id }: Match): string {
-  const parts = [filename ?? (file_id ? "A deleted file" : "Text"), page === null ? null : `page ${page}`, heading];
-  return parts.filter(Boolean).join(" · ");
+  const name = filename ?? (file_id ? "A deleted file" : "Text");
+  return joinFacts(name, page !== null && `page ${page}`, heading);
 }
 
 const units = [

@@ -6,7 +6,7 @@ import type { Thread } from "../../../../server/wire/thread.ts";
 import { ListPage } from "../../entities/resource/list-page.tsx";
 import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { type ThreadsSearch, threadApi, threadsQuery } from "../../entities/thread/thread-api.ts";
-import { formatCount } from "../../lib/format.ts";
+import { formatCount, joinFacts } from "../../lib/format.ts";
 import { useLiveChanges } from "../../lib/use-live-changes.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -96,7 +96,7 @@ export function ThreadsPage({ search, onSearch, onOpen }: ThreadsPageProps) {
 
 function ThreadRow({ thread }: { thread: Thread }) {
   const { id, title, user_id, session_id, message_count, updated_at } = thread;
-  const owner = [user_id && `User ${user_id}`, session_id && `session ${session_id}`].filter(Boolean).join(" · ");
+  const owner = joinFacts(user_id && `User ${user_id}`, session_id && `session ${session_id}`);
   return (
     <Row>
       <Cell className="rail:w-px">

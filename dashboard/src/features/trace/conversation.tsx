@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { wholeText } from "../../../../server/core/run-input.ts";
+import { stepKinds } from "../../../../server/core/step-kinds.ts";
 import { type RunView, type TextPart, textOfStep } from "../../../../server/wire/fold-frames.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
@@ -26,7 +27,7 @@ export function Conversation({
   onSelect: (key: string) => void;
 }) {
   const [all, setAll] = useState(false);
-  const said = steps.filter(({ type }) => type === "model_call" || type === "tool_call" || type === "subagent");
+  const said = steps.filter(({ type }) => type === "model_call" || stepKinds[type]?.isCall);
   const hidden = all ? 0 : Math.max(0, said.length - shownAtFirst);
   return (
     <>

@@ -1,10 +1,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { memo, useEffect, useState } from "react";
-import type { RunUsage, StepType } from "../../../../server/core/run-event.ts";
+import type { RunUsage } from "../../../../server/core/run-event.ts";
+import type { StepType } from "../../../../server/core/step-kinds.ts";
 import type { RunFrame } from "../../../../server/wire/events.ts";
 import { eventsQuery, type RunEvent } from "../../entities/run/trace-api.ts";
-import { between, formatCount, formatDuration, formatUtc } from "../../lib/format.ts";
+import { between, formatCount, formatDuration, formatUtc, joinFacts } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -96,28 +97,28 @@ type EventIcon = StepType | "run";
 function eventLine({ event, data }: RunFrame): string {
   switch (event) {
     case "tool.requested":
-      return join(data.tool, data.needs && `needs ${data.needs}`);
+      return joinFacts(data.tool, data.needs && `needs ${data.needs}`);
     case "tool.decided":
-      return join(data.decision, data.needs && `needs ${data.needs}`);
+      return joinFacts(data.decision, data.needs && `needs ${data.needs}`);
     case "tool.completed":
-      return join(data.tool, data.error && "failed", formatDuration(data.latency_ms));
+      return joinFacts(data.tool, data.error && "failed", formatDuration(data.latency_ms));
     case "subagent.started":
       return data.subagent_run_id;
     case "subagent.waiting":
-      return join(...data.tool_calls.map(({ tool, needs }) => `${tool} needs ${needs}`));
+      return joinFacts(...data.tool_calls.map(({ tool, needs }) => `${tool} needs ${needs}`));
     case "step.started":
-      return join(data.type, stepName(data.step_index), data.attempt > 1 && `attempt ${data.attempt}`);
+      return joinFacts(data.type, stepName(data.step_index), data.attempt > 1 && `attempt ${data.attempt}`);
     case "step.completed":
-      return join(data.type, stepName(data.step_index), formatDuration(data.latency_ms), tokensOf(data.usage));
+      return joinFacts(data.type, stepName(data.step_index), formatDuration(data.latency_ms), tokensOf(data.usage));
     case "step.restarted":
-      return join(stepName(data.step_index), `attempt ${data.attempt}`);
+      return joinFacts(stepName(data.step_index), `attempt ${data.attempt}`);
     case "guardrail.passed":
     case "guardrail.triggered":
-      return join(data.guardrail.type, data.verdict);
+      return joinFacts(data.guardrail.type, data.verdict);
     case "history.loaded":
       return `${data.messages} messages`;
     case "documents.attached":
-      return join(...data.documents.map(({ filename }) => filename));
+      return joinFacts(...data.documents.map(({ filename }) => filename));
     case "run.queued":
       return `at ${data.queue_position}`;
     case "run.recovered":
@@ -152,5 +153,3 @@ const tokensOf = (usage: Pick<RunUsage, "input_tokens" | "output_tokens"> | null
   usage?.input_tokens == null || usage.output_tokens == null ? "" : tokens(usage.input_tokens + usage.output_tokens);
 
 const tokens = (total: number | null): string => (total === null ? "" : `${formatCount(total)} tokens`);
-
-const join = (...parts: (string | false | null)[]): string => parts.filter(Boolean).join(" · ");

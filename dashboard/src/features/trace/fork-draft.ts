@@ -1,8 +1,8 @@
 import { lastText, type RunInput, withLastText } from "../../../../server/core/run-input.ts";
+import { stepKinds } from "../../../../server/core/step-kinds.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
-import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
-import { fieldsOf } from "./step-words.ts";
+import { fieldsOf, isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 
 export const forkRules = ["recorded_then_live", "recorded_only", "live"] as const;
 /** What becomes of tool calls after the step. */
@@ -30,7 +30,7 @@ export interface ForkDraft {
 type Editable = "tool" | "model" | "nothing";
 
 export function editableOf({ type }: Pick<TraceStep, "type">): Editable {
-  if (type === "tool_call" || type === "subagent") return "tool";
+  if (stepKinds[type]?.isCall) return "tool";
   return type === "model_call" ? "model" : "nothing";
 }
 

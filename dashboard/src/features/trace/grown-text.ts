@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../../../../server/core/run-event.ts";
-import { fieldsOf } from "./step-words.ts";
+import { fieldsOf } from "../../lib/json-text.ts";
 
 /** How much of what a model wrote was there at a time, in UTF-16 code units; null where the journal does not tell. */
 export function grownLength(raw: readonly JournalEntry[], time: number): number | null {

@@ -1,7 +1,7 @@
 import { CircleHelp, Hand, LoaderCircle, type LucideIcon, Square, TriangleAlert, X } from "lucide-react";
 import type { ReactNode } from "react";
 import { Pill, type Tone } from "../../ui/pill.tsx";
-import type { Mark } from "./rows.ts";
+import type { Mark } from "./row.ts";
 
 const looks: Record<NonNullable<Mark>, [Tone, LucideIcon]> = {
   failed: ["bad", X],

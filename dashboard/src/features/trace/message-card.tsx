@@ -4,9 +4,9 @@ import type { ReactNode } from "react";
 import type { TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { formatCount } from "../../lib/format.ts";
+import { fieldsOf } from "../../lib/json-text.ts";
 import { useReached } from "./replay-context.ts";
 import { NotYet, StepText } from "./step-text.tsx";
-import { fieldsOf } from "./step-words.ts";
 import { LongText } from "./value.tsx";
 
 const icons: Record<string, LucideIcon> = { system: Settings2, user: UserRound, assistant: Bot, tool: Wrench };

@@ -5,14 +5,14 @@ import type { TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { type Prompt, stepQuery } from "../../entities/run/trace-api.ts";
 import { plural } from "../../lib/format.ts";
+import { fieldsOf } from "../../lib/json-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Note } from "../../ui/note.tsx";
 import { AnswerCard, AskedCall, MessageCard, Reasoning, writtenBy } from "./message-card.tsx";
-import type { Row } from "./rows.ts";
-import { fieldsOf } from "./step-words.ts";
+import type { Row } from "./row.ts";
 import { LongText } from "./value.tsx";
 
 interface SentMessage {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { beside, marksOf, momentsOf, rowAt } from "./moments.ts";
-import type { Row } from "./rows.ts";
+import type { Row } from "./row.ts";
 
 const row = (key: string, type: string, start: number, end: number | null): Row =>
   ({ key, type, start, end, kind: key === "run" ? "run" : "step", level: key === "run" ? 1 : 2 }) as Row;

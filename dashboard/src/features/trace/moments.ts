@@ -1,4 +1,4 @@
-import type { Row } from "./rows.ts";
+import type { Row } from "./row.ts";
 
 /** When anything began or ended, in order; milliseconds since the epoch. */
 export function momentsOf(rows: readonly Row[]): number[] {

@@ -1,5 +1,6 @@
 import { Download, RotateCcw } from "lucide-react";
 import type { RunError, FileFacts as StepFile } from "../../../../server/core/run-event.ts";
+import { stepKinds } from "../../../../server/core/step-kinds.ts";
 import type { Approval } from "../../../../server/core/trace.ts";
 import type { TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
@@ -11,11 +12,11 @@ import { Button } from "../../ui/button.tsx";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
-import { AskedCall, Reasoning, writtenBy } from "./message-card.tsx";
 import { useReached } from "./replay-context.ts";
-import { Sources } from "./sources.tsx";
-import { NotYet, StepText } from "./step-text.tsx";
-import { fieldsOf } from "./step-words.ts";
+import { NotYet } from "./step-text.tsx";
+import { Written } from "./steps/model-call.tsx";
+import type { StepProps } from "./steps/step-part.ts";
+import { stepParts } from "./steps/step-parts.ts";
 import { Block, Value } from "./value.tsx";
 import { attemptLengths } from "./waits.ts";
 
@@ -57,12 +58,12 @@ function StepError({
   error: NonNullable<TraceStep["error"]>;
   ended: RunError | null;
 }) {
-  const isTool = step.type === "tool_call" || step.type === "subagent";
+  const { isCall } = stepKinds[step.type] ?? {};
   const isCause = ended?.code === error.code;
   return (
     <Note tone={step.status === "rejected" || step.status === "cancelled" ? "info" : "bad"}>
       <b>{error.message}</b>
-      {!ended && isTool && step.status === "failed" && (
+      {!ended && isCall && step.status === "failed" && (
         <p className="text-muted">The model read this in the place of an output.</p>
       )}
       {ended && (
@@ -93,11 +94,9 @@ function Decision({ approval }: { approval: Approval }) {
   );
 }
 
-function Result({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
-  if (step.type === "model_call") return <Written step={step} live={live} />;
-  if (step.type === "retrieval") return <Sources step={step} />;
-  if (step.type === "guardrail") return <Verdict step={step} />;
-  if (step.type === "compaction") return <Compacted step={step} />;
+function Result({ step, live }: StepProps) {
+  const { Output } = stepParts[step.type] ?? {};
+  if (Output) return <Output step={step} live={live} />;
   if (step.output != null) return <Value title="Output" name={step.name} value={step.output} />;
   if (step.error) return null;
   const words: Record<string, string> = {
@@ -107,75 +106,6 @@ function Result({ step, live }: { step: TraceStep; live: TextPart | undefined })
     cancelled: "It was ended before it answered.",
   };
   return <p className="text-muted">{words[step.status] ?? "It gave no output."}</p>;
-}
-
-function Written({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
-  const isWhole = useReached() === "all";
-  const { isWriting, text, calls: asked } = writtenBy(step, live);
-  const calls = isWhole ? asked : [];
-  return (
-    <>
-      {isWhole && step.reasoning && <Reasoning text={step.reasoning} />}
-      {(text || isWriting) && (
-        <Block title="Text" copy={(isWhole && text) || undefined}>
-          <StepText text={text} name={step.name} growing={isWriting} />
-        </Block>
-      )}
-      {calls.length > 0 && (
-        <Block title="Calls that it asked for">
-          <div className="flex flex-col gap-1">
-            {calls.map((call) => (
-              <AskedCall key={call.id} name={call.name} args={call.arguments} />
-            ))}
-          </div>
-        </Block>
-      )}
-      {!isWhole && !text && <NotYet />}
-      {isWhole && !text && !isWriting && calls.length === 0 && !step.error && (
-        <p className="text-muted">It wrote nothing.</p>
-      )}
-    </>
-  );
-}
-
-const verdicts: Record<string, ["ok" | "warn" | "bad" | "info", string]> = {
-  passed: ["ok", "Passed"],
-  flagged: ["warn", "Flagged, and let through"],
-  redacted: ["warn", "Redacted: what it found was taken out before anybody had it"],
-  approval_required: ["warn", "A person is asked first"],
-  blocked: ["bad", "Blocked"],
-};
-
-function Verdict({ step }: { step: TraceStep }) {
-  const { verdict, message, matches } = fieldsOf(step.output);
-  const [tone, word] = verdicts[String(verdict)] ?? ["info", String(verdict)];
-  if (step.error) return null;
-  return (
-    <Note tone={tone}>
-      <b>{word}</b>
-      {typeof message === "string" && message !== "" && <p>{message}</p>}
-      {typeof matches === "number" && matches > 0 && (
-        <p className="text-muted">{matches === 1 ? "1 place" : `${formatCount(matches)} places`}</p>
-      )}
-    </Note>
-  );
-}
-
-function Compacted({ step }: { step: TraceStep }) {
-  const { summary, left_out, tokens_before, tokens_after } = { ...fieldsOf(step.input), ...fieldsOf(step.output) };
-  return (
-    <>
-      <p>
-        The prompt had become too long: {formatCount(left_out as number)} messages were left out, and it went from about{" "}
-        {formatCount(tokens_before as number)} to {formatCount(tokens_after as number)} tokens.
-      </p>
-      {typeof summary === "string" ? (
-        <Value title="Summary in their place" name="summary" value={summary} />
-      ) : (
-        <p className="text-muted">Nothing stands in their place.</p>
-      )}
-    </>
-  );
 }
 
 function Files({ files }: { files: readonly StepFile[] }) {

@@ -1,5 +1,5 @@
 import { given, readChoice, readText } from "../../lib/page-search.ts";
-import type { Row } from "./rows.ts";
+import type { Row } from "./row.ts";
 
 /** What the address of a trace says; what is none of it is left out. */
 export const readTraceSearch = (search: Record<string, unknown>) =>

@@ -1,6 +1,6 @@
 import { createContext, useContext } from "react";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
-import type { Row } from "./rows.ts";
+import type { Row } from "./row.ts";
 
 /** Where the replay stands, in milliseconds since the epoch; null: nothing is replayed. */
 export const ReplayContext = createContext<number | null>(null);

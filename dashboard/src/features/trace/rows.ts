@@ -2,40 +2,9 @@ import type { Recovery } from "../../../../server/core/trace.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
 import type { LoadedTrace } from "../../entities/run/trace-api.ts";
+import type { Mark, Row } from "./row.ts";
 import { isFlagged, statusWord, stepSub, typeWord } from "./step-words.ts";
-import type { Span } from "./timeline.ts";
 import { type CallFacts, waitsOf } from "./waits.ts";
-
-/** What is marked at a row: success is silent. */
-export type Mark = "failed" | "unknown" | "waiting" | "running" | "rejected" | "cancelled" | "flagged" | null;
-
-/** One line of the tree and of the waterfall. Times are milliseconds since the epoch. */
-export interface Row {
-  /** `run`, `12` for a step, `6-2` for a step of the run that step 6 called, `r2` for the restart of attempt 2. */
-  key: string;
-  parent: string | null;
-  /** 1 is the run itself. */
-  level: number;
-  kind: "run" | "step" | "restart";
-  /** Of its colour and icon. */
-  type: string;
-  name: string;
-  sub: string;
-  step: TraceStep | null;
-  /** The step before it in its own run, behind which it is read by itself. */
-  before: string | null;
-  runId: string;
-  start: number;
-  /** Null while it goes on. */
-  end: number | null;
-  waits: Span[];
-  mark: Mark;
-  /** Whether another run's steps can be opened below it. */
-  opens: boolean;
-  open: boolean;
-  position: number;
-  siblings: number;
-}
 
 /** A run with its steps, as far as they are here. */
 export interface RunSteps extends LoadedTrace {

@@ -11,8 +11,8 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
 import { RowContext, shownStep, useReached, useShownRow } from "./replay-context.ts";
-import { passagesOf, placeOf } from "./sources.tsx";
 import { StepText } from "./step-text.tsx";
+import { passagesOf, placeOf } from "./steps/retrieval.tsx";
 import { Block, LongText } from "./value.tsx";
 
 /** What went into a run and what came out; while it goes on, as far as it wrote. */

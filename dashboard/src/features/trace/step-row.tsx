@@ -6,7 +6,8 @@ import { StepIcon } from "../../ui/step-icon.tsx";
 import { LiveDot } from "../../ui/stream-badge.tsx";
 import { MarkPill } from "./mark-pill.tsx";
 import { useReplay } from "./replay-context.ts";
-import { type Row, rowMarkWord } from "./rows.ts";
+import type { Row } from "./row.ts";
+import { rowMarkWord } from "./rows.ts";
 import { typeWord } from "./step-words.ts";
 import { gaps, type Span, type Timeline } from "./timeline.ts";
 

@@ -2,7 +2,7 @@ import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { clsx } from "clsx";
 import { type KeyboardEvent, useEffect, useRef, useSyncExternalStore } from "react";
 import { useReplay } from "./replay-context.ts";
-import type { Row } from "./rows.ts";
+import type { Row } from "./row.ts";
 import { StepRow } from "./step-row.tsx";
 import type { Timeline } from "./timeline.ts";
 import { treeKey } from "./tree-key.ts";

@@ -1,4 +1,4 @@
-import type { Row } from "./rows.ts";
+import type { Row } from "./row.ts";
 
 /** What a key does in the tree: go to a row, open or close this one, or leave the tree for it. */
 type TreeAct =

@@ -4,7 +4,8 @@ import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { runQuery } from "../../entities/run/run-api.ts";
 import { type LoadedTrace, traceQuery } from "../../entities/run/trace-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ancestorsOf, type Row, type RunSteps, rowsOf } from "./rows.ts";
+import type { Row } from "./row.ts";
+import { ancestorsOf, type RunSteps, rowsOf } from "./rows.ts";
 
 /** The rows of a run, with those of the runs below that were opened. A wanted row opens all that lead to it. */
 export function useRows(run: Run, loaded: LoadedTrace, name: string, wanted: string | undefined) {

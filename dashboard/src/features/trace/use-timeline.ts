@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "react";
 import type { LoadedTrace } from "../../entities/run/trace-api.ts";
-import type { Row } from "./rows.ts";
+import type { Row } from "./row.ts";
 import { createTimeline, gaps, overlap, type Span, type Timeline, union } from "./timeline.ts";
 import type { Spent } from "./trace-head.tsx";
 

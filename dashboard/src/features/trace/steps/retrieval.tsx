@@ -1,16 +1,26 @@
 import { FileText } from "lucide-react";
-import type { RetrievedPassage as Passage } from "../../../../server/core/run-event.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
-import { resourceUrl } from "../../lib/api.ts";
-import { downloadUrl } from "../../lib/download.ts";
-import { plural } from "../../lib/format.ts";
-import { useWorkspace } from "../../lib/workspace.ts";
-import { Note } from "../../ui/note.tsx";
-import { fieldsOf } from "./step-words.ts";
-import { Block, LongText } from "./value.tsx";
+import type { RetrievedPassage as Passage } from "../../../../../server/core/run-event.ts";
+import type { TraceStep } from "../../../../../server/wire/trace.ts";
+import { resourceUrl } from "../../../lib/api.ts";
+import { downloadUrl } from "../../../lib/download.ts";
+import { plural } from "../../../lib/format.ts";
+import { fieldsOf } from "../../../lib/json-text.ts";
+import { useWorkspace } from "../../../lib/workspace.ts";
+import { Note } from "../../../ui/note.tsx";
+import { Block, LongText } from "../value.tsx";
+import type { StepPart, StepProps } from "./step-part.ts";
+
+export const retrievalPart: StepPart = {
+  word: "Retrieval",
+  sub: ({ output }) => {
+    const { matches } = fieldsOf(output);
+    return Array.isArray(matches) ? plural(matches.length, "passage") : "";
+  },
+  Output: Sources,
+};
 
 /** What a retrieval found: each passage with its file and page. */
-export function Sources({ step }: { step: TraceStep }) {
+function Sources({ step }: StepProps) {
   const { matches, failures } = fieldsOf(step.output);
   const passages = passagesOf(step);
   const failed = (Array.isArray(failures) ? failures : []) as { memory_id: string; code: string; message: string }[];

@@ -1,0 +1,46 @@
+import { plural } from "../../../lib/format.ts";
+import { fieldsOf } from "../../../lib/json-text.ts";
+import { AskedCall, Reasoning, writtenBy } from "../message-card.tsx";
+import { useReached } from "../replay-context.ts";
+import { NotYet, StepText } from "../step-text.tsx";
+import { Block } from "../value.tsx";
+import type { StepPart, StepProps } from "./step-part.ts";
+
+export const modelCallPart: StepPart = {
+  word: "Model call",
+  sub: ({ output }) => {
+    const { tool_calls: calls } = fieldsOf(output);
+    return Array.isArray(calls) && calls.length > 0 ? plural(calls.length, "tool call") : "";
+  },
+  Output: Written,
+};
+
+/** What the model wrote, as far as it has come. */
+export function Written({ step, live }: StepProps) {
+  const isWhole = useReached() === "all";
+  const { isWriting, text, calls: asked } = writtenBy(step, live);
+  const calls = isWhole ? asked : [];
+  return (
+    <>
+      {isWhole && step.reasoning && <Reasoning text={step.reasoning} />}
+      {(text || isWriting) && (
+        <Block title="Text" copy={(isWhole && text) || undefined}>
+          <StepText text={text} name={step.name} growing={isWriting} />
+        </Block>
+      )}
+      {calls.length > 0 && (
+        <Block title="Calls that it asked for">
+          <div className="flex flex-col gap-1">
+            {calls.map((call) => (
+              <AskedCall key={call.id} name={call.name} args={call.arguments} />
+            ))}
+          </div>
+        </Block>
+      )}
+      {!isWhole && !text && <NotYet />}
+      {isWhole && !text && !isWriting && calls.length === 0 && !step.error && (
+        <p className="text-muted">It wrote nothing.</p>
+      )}
+    </>
+  );
+}

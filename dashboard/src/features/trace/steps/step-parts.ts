@@ -1,0 +1,18 @@
+import type { StepType } from "../../../../../server/core/step-kinds.ts";
+import { compactionPart } from "./compaction.tsx";
+import { guardrailPart } from "./guardrail.tsx";
+import { modelCallPart } from "./model-call.tsx";
+import { retrievalPart } from "./retrieval.tsx";
+import type { StepPart } from "./step-part.ts";
+
+/** Every type of step. Its icon is in `ui/icons.ts`, its colour in `tokens.css`. */
+export const stepParts: Record<StepType, StepPart> = {
+  model_call: modelCallPart,
+  tool_call: { word: "Tool call", sub: (_, toolType) => toolType ?? "" },
+  retrieval: retrievalPart,
+  guardrail: guardrailPart,
+  approval: { word: "Approval" },
+  subagent: { word: "Agent call", sub: ({ subagent }, toolType) => (subagent ? "agent" : (toolType ?? "")) },
+  compaction: compactionPart,
+  recovery: { word: "Restart" },
+};
