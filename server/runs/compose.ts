@@ -13,7 +13,7 @@ import type { RunHead } from "../journal/journal.ts";
 import { createPort, type Port } from "../lib/port.ts";
 import type { composeMemory } from "../memory/compose.ts";
 import type { ProjectStore } from "../projects/store.ts";
-import type { StartRun } from "../schedules/scheduler.ts";
+import type { StartRun } from "../schedules/fire.ts";
 import type { ScheduleStoreOptions } from "../schedules/store.ts";
 import type { ThreadStore } from "../threads/store.ts";
 import type { composeTools } from "../tools/compose.ts";

@@ -9,8 +9,8 @@ import { pathOf } from "../http/schemas.ts";
 import { Run } from "../wire/run.ts";
 import { Schedule, ScheduleRun } from "../wire/schedule.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
+import { orderOf, type StartRun } from "./fire.ts";
 import type { Firings } from "./firings.ts";
-import { orderOf, type StartRun } from "./scheduler.ts";
 import { CreateSchedule, firingFilters, scheduleFilters, TriggerSchedule, UpdateSchedule } from "./schema.ts";
 import type { ScheduleStore } from "./store.ts";
 

@@ -1,12 +1,16 @@
 import type { Budget } from "../core/budget-schema.ts";
 import type { RunInput } from "../core/run-input.ts";
 import { timestamp } from "../core/time.ts";
-import type { schedules } from "../db/schema.ts";
+import { createReader } from "../db/rows.ts";
+import { schedules } from "../db/schema.ts";
 import { nextTimes } from "./cron.ts";
 import type { CreateSchedule } from "./schema.ts";
 
 /** A schedule as the table holds it. */
 export type Row = typeof schedules.$inferSelect;
+
+/** The same from columns that were read by hand. */
+export const rowOf = createReader(schedules) as (raw: object) => Row;
 
 /** Why the last run of a schedule failed, or could not be created. */
 export type Failure = NonNullable<Row["last_error"]>;
