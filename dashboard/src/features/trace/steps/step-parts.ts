@@ -5,7 +5,7 @@ import { modelCallPart } from "./model-call.tsx";
 import { retrievalPart } from "./retrieval.tsx";
 import type { StepPart } from "./step-part.ts";
 
-/** Every type of step. Its icon is in `ui/icons.ts`, its colour in `tokens.css`. */
+/** Every type of step. Its icon is in `ui/icons.ts`, its colour in `index.css`. */
 export const stepParts: Record<StepType, StepPart> = {
   model_call: modelCallPart,
   tool_call: { word: "Tool call", sub: (_, toolType) => toolType ?? "" },
