@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
+import { makeDatabase } from "../server/db/open.ts";
 import { vecFile } from "../server/lib/assets.ts";
 import { buildDocs } from "./docs/build-docs.ts";
 import { embeddingFolder } from "./embedding-files.ts";
@@ -41,7 +42,7 @@ export async function compile({
   target?: Bun.Build.CompileTarget;
 }): Promise<string> {
   const { platform, cpu } = platformOf(target);
-  const python = await pythonFiles();
+  const [python, database] = [await pythonFiles(), databaseFolder()];
   const embedding = embeddingFolder();
   const folder = join(dirname(outfile), `.build-${process.pid}`);
   mkdirSync(folder, { recursive: true });
@@ -61,7 +62,14 @@ export async function compile({
       compile: {
         ...(target && { target }),
         outfile: join(folder, basename(outfile)),
-        assets: [join(from, "dist/dashboard"), join(from, "dist/docs"), python, embedding, vecOf(platform, cpu)],
+        assets: [
+          join(from, "dist/dashboard"),
+          join(from, "dist/docs"),
+          database,
+          python,
+          embedding,
+          vecOf(platform, cpu),
+        ],
         // Files of whatever folder it is started in must not run code or set secrets in the server.
         autoloadBunfig: false,
         autoloadDotenv: false,
@@ -74,6 +82,15 @@ export async function compile({
     rmSync(folder, { recursive: true, force: true });
   }
   return outfile;
+}
+
+/** A new database: to make one by all migrations would take a start a third of its time. */
+function databaseFolder(): string {
+  const folder = inProject("dist/database");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  makeDatabase(join(folder, "new.db"));
+  return folder;
 }
 
 function nameOf(target?: Bun.Build.CompileTarget): string {

@@ -68,6 +68,5 @@ Examples:
     .action(async (flags: ServeFlags, { args }: Command) => {
       // As the default command it is given every word that no command is named by.
       if (args.length > 0) throw usageError(`There is no command "${args[0]}". runnel --help lists them.`);
-      (await import("../lib/more-requests.ts")).allowMoreRequests();
       await (await import("./serve.ts")).serve(flags);
     });

@@ -82,7 +82,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     storage.close();
     throw error;
   });
-  const pages = await createDashboard({ folder: dashboardDir() });
+  const pages = createDashboard({ folder: dashboardDir() });
   const app = createApp({
     db,
     seal: createSeal(storage.masterKey),

@@ -34,7 +34,7 @@ async function serve({ insist = false, ...options }: { folder?: string; insist?:
         },
       }),
     )
-    .use(await createDashboard({ folder, ...options }));
+    .use(createDashboard({ folder, ...options }));
   return (path: string, headers: Record<string, string> = {}) =>
     app.handle(new Request(`https://localhost${path}`, { headers }));
 }

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { staticPlugin } from "@elysiajs/static";
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import { takesBrotli } from "../http/docs-site.ts";
 
 interface DashboardOptions {
@@ -25,7 +24,17 @@ const policy = [
 ].join("; ");
 
 /** Serves the dashboard's files under `/dashboard`, and its one page for every address that is none of its files. */
-export async function createDashboard({ folder }: DashboardOptions) {
+export function createDashboard({ folder }: DashboardOptions) {
+  // At the first request for them: many starts are of servers at whose dashboard nobody looks for a while.
+  let pages: Promise<AnyElysia> | undefined;
+  const answer = async ({ request }: { request: Request }): Promise<Response> => {
+    pages ??= createPages(folder);
+    return (await pages).handle(request);
+  };
+  return new Elysia().get("/", answer).get(prefix, answer).get(`${prefix}/*`, answer);
+}
+
+async function createPages(folder: string): Promise<AnyElysia> {
   const headers = {
     "content-security-policy": policy,
     "x-content-type-options": "nosniff",
@@ -40,7 +49,7 @@ export async function createDashboard({ folder }: DashboardOptions) {
   const assets = join(folder, "assets");
   const names = existsSync(assets) ? readdirSync(assets, { recursive: true }).map((name) => String(name)) : [];
 
-  const app = new Elysia()
+  const app = new Elysia({ normalize: false })
     .onRequest(({ request }) => compressed(request, assets, names, { ...headers, ...forever }))
     .get("/", redirect)
     .get(prefix, index)
@@ -48,6 +57,7 @@ export async function createDashboard({ folder }: DashboardOptions) {
       params["*"].startsWith("assets/") ? status(404, "There is no such file.") : index(),
     );
   if (names.length === 0) return app;
+  const { staticPlugin } = await import("@elysiajs/static");
   const files = await staticPlugin({
     assets,
     prefix: `${prefix}/assets`,

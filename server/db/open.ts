@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
-import { renameSync, rmSync, statSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { newDatabase } from "../lib/assets.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { truncateLog } from "./checkpoint.ts";
 import { DatabaseUnusable, looksLikeDatabase, nameDamage } from "./damage.ts";
@@ -114,7 +115,17 @@ function createDatabase(path: string): void {
   for (const stale of [`${path}-wal`, `${path}-shm`]) rmSync(stale, { force: true });
   const partial = `${path}.partial`;
   rmSync(partial, { force: true });
-  const sqlite = new Database(partial, { create: true, strict: true });
+  const made = newDatabase();
+  if (made === null) makeDatabase(partial);
+  else writeFileSync(partial, readFileSync(made));
+  syncFile(partial);
+  renameSync(partial, path);
+  syncFolder(dirname(path));
+}
+
+/** Makes a new database at `path`, where nothing is. */
+export function makeDatabase(path: string): void {
+  const sqlite = new Database(path, { create: true, strict: true });
   try {
     for (const pragma of ["journal_mode = MEMORY", "synchronous = OFF", "foreign_keys = ON"])
       sqlite.run(`PRAGMA ${pragma}`);
@@ -122,9 +133,6 @@ function createDatabase(path: string): void {
   } finally {
     sqlite.close();
   }
-  syncFile(partial);
-  renameSync(partial, path);
-  syncFolder(dirname(path));
 }
 
 /**

@@ -17,10 +17,11 @@ const headers = {
  * `/llms-full.txt`. It needs no key and no network. From source it is there after a build.
  */
 export function docsRoutes({ folder, openApi }: { folder: string; openApi: () => string }) {
-  const files = new Map(existsSync(folder) ? namesIn(folder).map((name) => [name, fileOf(folder, name)]) : []);
-  const lost = files.get("404.html");
-  files.delete("404.html");
+  // At the first request: to read them all costs a start a tenth of its time.
+  let site: ReturnType<typeof readSite> | undefined;
   const serve = (path: string, request: Request): Response => {
+    site ??= readSite(folder);
+    const { files, lost } = site;
     const file = files.get(path) ?? files.get(`${path}.html`) ?? files.get(join(path, "index.html"));
     if (file) return isKnown(file, request) ? unchanged(file) : responseOf(file, request);
     return lost ? responseOf(lost, request, 404) : notBuilt();
@@ -35,6 +36,13 @@ export function docsRoutes({ folder, openApi }: { folder: string; openApi: () =>
     .get("/docs/*", ({ params, request }) => serve(params["*"].replace(/\/$/, ""), request))
     .get("/llms.txt", ({ request }) => serve("llms.txt", request))
     .get("/llms-full.txt", ({ request }) => serve("llms-full.txt", request));
+}
+
+function readSite(folder: string) {
+  const files = new Map(existsSync(folder) ? namesIn(folder).map((name) => [name, fileOf(folder, name)]) : []);
+  const lost = files.get("404.html");
+  files.delete("404.html");
+  return { files, lost };
 }
 
 interface DocsFile {

@@ -23,6 +23,9 @@ export function pythonDir(): string {
   return fileURLToPath(embedded ? new URL("python", embedded) : new URL("../../dist/python", import.meta.url));
 }
 
+/** A new database, as the migrations make it. Null from source, where they do so each time. */
+export const newDatabase = (): string | null => (embedded ? fileURLToPath(new URL("database/new.db", embedded)) : null);
+
 /** Address for `new Worker`: the thread's file lies elsewhere in the executable than beside its caller. */
 export function workerEntry(): string {
   return new URL("worker/entry.ts", embedded ?? new URL("../", import.meta.url)).href;

@@ -1,9 +1,10 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { parseAddress } from "./ip-address.ts";
 import { replaceFile } from "./replace-file.ts";
+import { commonName, extensions, makeCertificate } from "./x509.ts";
 
 /** What a TLS listener needs. `path` is the certificate's file: clients of a self-signed one are given it to trust. */
 export interface Certificate {
@@ -33,7 +34,7 @@ export async function ownCertificate(folder: string, host: string, now = Date.no
   const hosts = hostsOf(host);
   const kept = readKept(certPath, keyPath);
   if (kept && kept.expires_at_ms - now > renewBefore_ms && covers(kept.cert, hosts)) return kept;
-  const { cert, private: key } = await generate(hosts, now);
+  const { cert, key } = generate(hosts, now);
   replaceFile(keyPath, key, 0o600);
   replaceFile(certPath, cert, 0o644);
   return toCertificate(cert, key, certPath);
@@ -73,23 +74,14 @@ export function covers(cert: string, hosts: readonly string[]): boolean {
   return hosts.every((host) => (parseAddress(host) ? parsed.checkIP(host) : parsed.checkHost(host)) !== undefined);
 }
 
-async function generate(hosts: readonly string[], now: number) {
-  // Loaded only here: it brings a whole X.509 library, and most starts need none.
-  const { generate: make } = await import("selfsigned");
-  return await make([{ name: "commonName", value: "runnel" }], {
-    keyType: "ec",
-    curve: "P-256",
-    algorithm: "sha256",
-    notBeforeDate: new Date(now - day_ms), // The client's clock may be behind.
-    notAfterDate: new Date(now - day_ms + validFor_ms),
-    extensions: [
-      { name: "basicConstraints", cA: false, critical: true }, // Whoever trusts it trusts this server, and no other.
-      { name: "keyUsage", digitalSignature: true, critical: true },
-      { name: "extKeyUsage", serverAuth: true },
-      {
-        name: "subjectAltName",
-        altNames: hosts.map((host) => (parseAddress(host) ? { type: 7, ip: host } : { type: 2, value: host })),
-      },
-    ],
+function generate(hosts: readonly string[], now: number): { cert: string; key: string } {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const from = now - day_ms; // The client's clock may be behind.
+  const name = commonName("runnel");
+  const { noAuthority, digitalSignature, serverAuth, names } = extensions;
+  const cert = makeCertificate(privateKey, {
+    ...{ issuer: name, subject: name, publicKey, from, to: from + validFor_ms },
+    extensions: [noAuthority, digitalSignature, serverAuth, names(hosts)],
   });
+  return { cert, key: String(privateKey.export({ type: "pkcs8", format: "pem" })) };
 }

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { generate } from "selfsigned";
+import { createCertificateAuthority } from "../testing/certificate-authority.ts";
 import {
   checkHeaders,
   createEgress,
@@ -18,28 +18,15 @@ import { removeProxyEnvironment } from "./proxy-environment.ts";
 removeProxyEnvironment();
 
 const publicIp = "93.184.215.14";
-const { cert: ca, private: key } = await generate([{ name: "commonName", value: "good.test" }], {
-  keyType: "ec",
-  algorithm: "sha256",
-  extensions: [
-    { name: "basicConstraints", cA: true },
-    {
-      name: "subjectAltName",
-      altNames: [
-        { type: 2, value: "good.test" },
-        { type: 2, value: "other.test" },
-        { type: 7, ip: "127.0.0.1" },
-      ],
-    },
-  ],
-});
+const { ca, issue } = createCertificateAuthority();
+const { cert, key } = issue({ names: ["good.test", "other.test", "127.0.0.1"] });
 
 /** What a server got, as it got it. */
 type Seen = { method: string; path: string; host: string | null; headers: Headers; body: string };
 const seen: Seen[] = [];
 const bomb = gzipSync(Buffer.alloc(64 << 20));
 
-const server = serve({ key, cert: ca });
+const server = serve({ key, cert });
 const plain = serve();
 const port = server.port;
 

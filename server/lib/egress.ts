@@ -185,7 +185,7 @@ async function send(destination: Destination, outgoing: Outgoing, ca: string | u
 }
 
 // No connection was made, or its TLS handshake failed, which precedes the request.
-const neverSent = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EPROTO|ERR_TLS_.*|.*CERT.*)$/;
+const neverSent = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EPROTO|ERR_TLS_.*|.*CERT.*|UNABLE_TO_.*)$/;
 
 /** The address in place of the name: Bun's fetch has no other way to say where to connect. */
 function pinnedUrl({ url, port }: Destination, address: string): string {

@@ -5,6 +5,9 @@ import { isCompiled } from "./assets.ts";
 const name = "BUN_CONFIG_MAX_HTTP_REQUESTS";
 const most = "16384";
 
+/** Whether a command line may be one that starts the server, which is the default; only those need as many requests. */
+export const serves = ([first = "serve"]: readonly string[]): boolean => first === "serve" || first.startsWith("-");
+
 /**
  * Begins this process anew, under the same id, so that it may have thousands of requests on their way at once. Does
  * nothing where that cannot be done (another system than Linux, a run from source), or where the variable is set.
