@@ -53,7 +53,7 @@ export function createListener(options: ListenerOptions): Listener {
   const open = (certificate: Certificate | null, port: number): Door => openDoor({ ...options, certificate, port });
   let current = open(options.certificate, options.port);
   const port = current.server.port!;
-  const led = options.certificate !== null && leadToSecond(port);
+  let led: boolean | undefined; // Whether new connections are led to the newest of several listeners.
   /** Listeners that were replaced and still have connections: a stream lives as long as its run. */
   const old = new Set<Door>();
   let waiting: Certificate | null = null;
@@ -66,6 +66,7 @@ export function createListener(options: ListenerOptions): Listener {
     retiring = true;
     for (let next = waiting; next && !closed; next = waiting) {
       waiting = null;
+      led ??= leadToSecond(port); // While there is one socket, and not at the start, which it would slow down.
       const before = current;
       try {
         current = open(next, port);
