@@ -6,7 +6,8 @@ import { durablePragmas, pragmasOf } from "../testing/pragmas.ts";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { truncateLog } from "./checkpoint.ts";
 import { DatabaseUnusable } from "./damage.ts";
-import { openDatabase } from "./open.ts";
+import { makeDatabase, openDatabase } from "./open.ts";
+import { databaseVersion } from "./version.ts";
 
 const spoiled: [what: string, make: (path: string) => void, says: string][] = [
   ["an empty file", (path) => writeFileSync(path, ""), "is empty"],
@@ -50,16 +51,33 @@ describe("a database file", () => {
     db.sqlite.close();
   });
 
-  test("is never half made: killed while it is filled for the first time, there is none, and the next start makes it", () => {
-    using folder = temporaryFolder();
-    const path = folder.file("runnel.db");
-    const program = `(await import(${JSON.stringify(join(import.meta.dir, "open.ts"))})).openDatabase(${JSON.stringify(path)})`;
-    const env = { ...process.env, RUNNEL_FAILPOINT: "mid_migration" };
-    expect(Bun.spawnSync([process.execPath, "-e", program], { env }).signalCode).toBe("SIGKILL");
-    expect(readdirSync(folder.path)).not.toContain("runnel.db");
-    openDatabase(path).close();
-    expect(readdirSync(folder.path)).toEqual(["runnel.db"]);
+  test.each(["mid_migration", "mid_creation"])(
+    "is never half made: killed at %s, while it is filled for the first time, there is none, and the next start makes it",
+    (point) => {
+      using folder = temporaryFolder();
+      const path = folder.file("runnel.db");
+      const program = `(await import(${JSON.stringify(join(import.meta.dir, "open.ts"))})).openDatabase(${JSON.stringify(path)})`;
+      const env = { ...process.env, RUNNEL_FAILPOINT: point };
+      expect(Bun.spawnSync([process.execPath, "-e", program], { env }).signalCode).toBe("SIGKILL");
+      expect(readdirSync(folder.path)).not.toContain("runnel.db");
+      openDatabase(path).close();
+      expect(readdirSync(folder.path)).toEqual(["runnel.db"]);
+    },
+  );
+});
+
+test("a new database is the same whether it is made here or is a copy of one that was made before", async () => {
+  using folder = temporaryFolder();
+  const [made, copied] = [folder.file("made.db"), folder.file("copied.db")];
+  makeDatabase(copied);
+  const contents = [made, copied].map((path) => {
+    const db = openDatabase(path);
+    const schema = db.sqlite.query("SELECT type, name, sql FROM sqlite_schema ORDER BY name").all();
+    const pragmas = pragmasOf(db.sqlite);
+    db.close();
+    return { schema, pragmas, version: databaseVersion(path) };
   });
+  expect(contents[0]).toEqual(contents[1]!);
 });
 
 describe("the connection that writes", () => {

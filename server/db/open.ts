@@ -118,8 +118,10 @@ function createDatabase(path: string): void {
   const made = newDatabase();
   if (made === null) makeDatabase(partial);
   else writeFileSync(partial, readFileSync(made));
+  failpoint?.("mid_creation");
   syncFile(partial);
   renameSync(partial, path);
+  failpoint?.("after_creation");
   syncFolder(dirname(path));
 }
 
