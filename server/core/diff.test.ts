@@ -133,6 +133,16 @@ test("of calls of the same tool, those that were asked the same stand side by si
   ]);
 });
 
+test("of calls that are the same to the letter, the one of the same number is meant, though others are missing", () => {
+  const all = turns("l l l");
+  expect(sides(all, [all[0]!, all[2]!])).toEqual([
+    [0, 0],
+    [1, null],
+    [2, 2],
+    [3, null],
+  ]);
+});
+
 const someTurns = fc.array(
   fc.array(fc.constantFrom("a1", "a2", "b1", "c1"), { maxLength: 4 }).map((calls) => calls.join(" ")),
   { minLength: 1, maxLength: 6 },

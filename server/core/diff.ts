@@ -110,7 +110,10 @@ function aligned<T>(a: readonly Item<T>[], b: readonly Item<T>[], unlike: 0 | 1)
   let head = 0;
   while (head < shorter && same(head, head) && a[head]!.place === b[head]!.place) head++;
   let tail = 0;
-  while (tail < shorter - head && same(a.length - 1 - tail, b.length - 1 - tail)) tail++;
+  // Calls of one turn may be the same to the letter: of these, the ones of the same number are meant.
+  const isMeant = (i: number, j: number): boolean => unlike === 1 || a[i]!.place === b[j]!.place;
+  for (let [i, j] = [a.length - 1, b.length - 1]; tail < shorter - head && same(i, j) && isMeant(i, j); i--, j--)
+    tail++;
   const [endOfA, endOfB] = [a.length - tail, b.length - tail];
   const middle = [a.slice(head, endOfA), b.slice(head, endOfB)] as const;
   const pairs = middle[0].length * middle[1].length > cellsMax ? inOrder : likestPairs;
