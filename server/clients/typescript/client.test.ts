@@ -72,7 +72,7 @@ describe("a request", () => {
 
   test("that is answered by another server than runnel says so", async () => {
     const { client } = clientOf(() => new Response("<html>Welcome"));
-    expect(client.json("GET", "/v1/me")).rejects.toThrow("Is that the address of a runnel server?");
+    expect(client.json("GET", "/v1/me")).rejects.toThrow("Is that its address?");
   });
 });
 
@@ -113,8 +113,9 @@ test("a slim stream is read like a full one, and asked for again after a lost co
     [token("2.3", { delta: "Hm ", kind: "reasoning", offset: 3, ...rest }), token("2.5", { delta: "😀" })],
     [token("2.7", { delta: "a ", kind: "output", offset: 7, ...rest }), token("2.8", { delta: "b" })],
   ];
+  const headers = { "content-type": "text/event-stream" };
   const end = 'event: run.completed\nid: 4\ndata: {"run_id":"run_1"}\n\n';
-  const { client, asked } = clientOf((_, __, index) => new Response(parts[index]!.join("") + (index === 1 ? end : "")));
+  const { client, asked } = clientOf((_, __, index) => new Response(parts[index]!.join("") + (index === 1 ? end : ""), { headers }));
   const stream = new RunStream(client, { path: "/v1/runs", body: {} }, { slim: true });
   const tokens: unknown[] = [];
   for await (const { event, data } of stream) if (event === "token") tokens.push(data);

@@ -1,5 +1,13 @@
-import { APIError, CertificateError, ConnectionError, RunnelError, TimeoutError } from "./errors.ts";
+import {
+  APIError,
+  CertificateError,
+  ConnectionError,
+  RunnelError,
+  TimeoutError,
+  UnexpectedResponseError,
+} from "./errors.ts";
 import { fetchTrusting } from "./fetch-trusting.ts";
+import { parsedObject, readText } from "./read-body.ts";
 import { mayRetry, retryDelay, sleep } from "./retries.ts";
 
 export interface ClientOptions {
@@ -64,14 +72,8 @@ export class Client {
 
   /** The body of a response as JSON. Throws an `APIError` for a refusal. */
   async json<T>(method: string, path: string, parts?: RequestParts): Promise<T> {
-    const text = await this.#send(method, path, parts, (response) => response.text());
-    try {
-      return JSON.parse(text) as T;
-    } catch (cause) {
-      throw new RunnelError(`${this.baseUrl}${path} did not return JSON. Is that the address of a runnel server?`, {
-        cause,
-      });
-    }
+    const text = await this.#send(method, path, parts, (response) => readText(response, longestAnswer));
+    return parsedObject(text, this.baseUrl + path) as T;
   }
 
   /** A response whose body has not been read. Throws an `APIError` for a refusal. */
@@ -121,12 +123,16 @@ export class Client {
           ...headers,
         },
         body: isRaw ? ((body as RequestInit["body"]) ?? null) : JSON.stringify(body),
+        redirect: "manual", // The key and what is sent are for this server.
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
       });
+      const target = redirectOf(response);
+      if (target !== null)
+        throw new UnexpectedResponseError(`${this.baseUrl} redirects to ${target}: pass the server's own \`baseUrl\`.`);
       if (!response.ok && response.status !== 304) throw await refusalOf(response);
       return await read(response);
     } catch (cause) {
-      if (cause instanceof APIError) throw cause;
+      if (cause instanceof APIError || cause instanceof UnexpectedResponseError) throw cause;
       if (signal?.aborted) throw signal.reason;
       if (late.signal.aborted) throw new TimeoutError("The server did not respond in time.", { cause });
       throw lostBy(cause, this.baseUrl);
@@ -136,13 +142,23 @@ export class Client {
   }
 }
 
+/** No answer in JSON is longer; files and capsules are, and are not read here. */
+const longestAnswer = 128 * 2 ** 20;
+const longestRefusal = 2 ** 20;
+
+/** Where a response wants to lead; null where it does not. Browsers say only that it does. */
+function redirectOf({ status, type, headers }: Response): string | null {
+  const leads = type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
+  return leads ? (headers.get("location") ?? "another address") : null;
+}
+
 async function refusalOf(response: Response): Promise<APIError> {
-  const text = await response.text();
   let body: unknown;
   try {
-    body = JSON.parse(text);
-  } catch {
-    body = undefined; // A proxy may have said something of its own.
+    body = JSON.parse(await readText(response, longestRefusal));
+  } catch (error) {
+    // A proxy may have said something of its own.
+    if (!(error instanceof SyntaxError || error instanceof UnexpectedResponseError)) throw error;
   }
   return APIError.of(response.status, body, response.headers);
 }

@@ -26,15 +26,17 @@ export class APIError extends RunnelError {
   readonly headers: Headers;
 
   constructor(status: number, body: unknown, headers: Headers) {
-    const { error = {}, request_id } = (typeof body === "object" && body !== null ? body : {}) as ErrorBody;
-    super(error.message ?? `The server returned ${status}.`);
+    // A proxy may have said something of its own, in a shape of its own.
+    const { error: said, request_id } = fieldsOf(body);
+    const error = fieldsOf(said);
+    super(textOf(error.message) ?? `The server returned ${status}.`);
     this.status = status;
-    this.code = error.code ?? "unknown";
-    this.type = error.type ?? "unknown";
-    this.param = error.param ?? null;
-    this.errors = error.errors ?? [];
-    this.docUrl = error.doc_url ?? null;
-    this.requestId = request_id ?? headers.get("x-request-id");
+    this.code = textOf(error.code) ?? "unknown";
+    this.type = textOf(error.type) ?? "unknown";
+    this.param = textOf(error.param);
+    this.errors = Array.isArray(error.errors) ? error.errors : [];
+    this.docUrl = textOf(error.doc_url);
+    this.requestId = textOf(request_id) ?? headers.get("x-request-id");
     this.headers = headers;
   }
 
@@ -46,17 +48,16 @@ export class APIError extends RunnelError {
 
   /** Of a stream that ends with an error: the key is valid no more, for one. */
   static inStream(body: unknown, headers: Headers): APIError {
-    return APIError.of(statusByType[(body as ErrorBody | null)?.error?.type ?? ""] ?? 500, body, headers);
+    return APIError.of(statusByType[textOf(fieldsOf(fieldsOf(body).error).type) ?? ""] ?? 500, body, headers);
   }
 }
 
 /** A stream says only by its body why it ends; its own status was 200. */
 const statusByType: Record<string, number> = { authentication_error: 401, permission_error: 403, not_found_error: 404 };
 
-interface ErrorBody {
-  error?: { message?: string; code?: string; type?: string; param?: string | null; errors?: Fault[]; doc_url?: string };
-  request_id?: string;
-}
+const fieldsOf = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /** 400: the request is not valid; `errors` says where. */
 export class BadRequestError extends APIError {
@@ -109,6 +110,11 @@ export class CertificateError extends ConnectionError {
 /** The server did not respond within `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
   override readonly name = "TimeoutError";
+}
+
+/** What came is not what a runnel server returns: another server has this address, or something stands in between. */
+export class UnexpectedResponseError extends RunnelError {
+  override readonly name = "UnexpectedResponseError";
 }
 
 /** A run ended without completing. */

@@ -1,4 +1,5 @@
 import type { Client, Query, RequestOptions } from "./client.ts";
+import { UnexpectedResponseError } from "./errors.ts";
 
 /** One page of a list, newest first unless `order` says otherwise. */
 export interface Page<T> {
@@ -17,7 +18,11 @@ export class List<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
 
   constructor(client: Client, path: string, query?: Query, options?: RequestOptions) {
     this.#backward = (query as { ending_before?: string } | undefined)?.ending_before !== undefined;
-    this.#read = (cursor) => client.json("GET", path, { ...options, query: { ...query, ...cursor } });
+    this.#read = async (cursor) => {
+      const page = await client.json<Page<T>>("GET", path, { ...options, query: { ...query, ...cursor } });
+      if (!Array.isArray(page.data)) throw new UnexpectedResponseError(`${path} did not return a list.`);
+      return page;
+    };
   }
 
   // biome-ignore lint/suspicious/noThenProperty: awaited, a list is its first page.
@@ -31,11 +36,14 @@ export class List<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
   /** Page by page. */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
     let cursor: Query;
+    let before: string | null = null;
     for (;;) {
       const page = await this.#read(cursor);
       yield page;
-      const next = this.#backward ? page.first_id : page.last_id;
+      const next = (this.#backward ? page.first_id : page.last_id) ?? null;
       if (!page.has_more || next === null) return;
+      if (next === before) throw new UnexpectedResponseError("The server returned the same page again.");
+      before = next;
       cursor = this.#backward ? { ending_before: next } : { starting_after: next };
     }
   }

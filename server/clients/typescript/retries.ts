@@ -11,11 +11,14 @@ export function mayRetry(error: unknown): boolean {
   return isPassing && (wishOf(error) ?? 0) <= longestWishSeconds;
 }
 
-/** In milliseconds: the server's own wish, else half a second, doubled each time, up to eight seconds, less by chance. */
+/**
+ * In milliseconds: the server's own wish, else half a second, doubled each time, up to eight seconds, less by chance. A
+ * server that wishes less is believed once.
+ */
 export function retryDelay(attempt: number, error?: unknown): number {
   const wish = error instanceof APIError ? wishOf(error) : null;
-  if (wish !== null) return wish * 1000;
-  return Math.min(8000, 500 * 2 ** attempt) * (1 - Math.random() / 4);
+  const own = Math.min(8000, 500 * 2 ** attempt) * (1 - Math.random() / 4);
+  return wish === null ? own : Math.max(wish * 1000, attempt === 0 ? 0 : own);
 }
 
 /** How many seconds the server asks to wait: `Retry-After` as seconds or as a date. Null: it says nothing. */

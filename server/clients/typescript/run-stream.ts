@@ -1,5 +1,6 @@
 import type { Client, RequestOptions } from "./client.ts";
-import { APIError, ConnectionError, RunnelError } from "./errors.ts";
+import { APIError, ConnectionError, RunnelError, UnexpectedResponseError } from "./errors.ts";
+import { parsedObject } from "./read-body.ts";
 import { mayRetry, retryDelay, sleep } from "./retries.ts";
 import { type Frame, readFrames } from "./sse.ts";
 
@@ -29,6 +30,8 @@ export interface FollowOptions extends StreamOptions {
 const ends = new Set(["run.completed", "run.failed"]);
 /** Who never heard of the server learns soon that it is not there. */
 const firstPatienceMs = 30_000;
+/** A connection over which something comes after this time is one: the server sends something every five seconds. */
+const lastingMs = 4000;
 
 /**
  * The events of a run, each once and in order, until the run ends. Lost connections and restarts of the server are
@@ -45,8 +48,10 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
   readonly #client: Client;
   readonly #create: { path: string; body: object } | null;
   readonly #options: FollowOptions;
-  /** When anything last came of the server, an event or a sign of life. Null: nothing yet. */
+  /** When the server last was well: an event came that was new, or a connection lasted. Null: not yet. */
   #heardAt: number | null = null;
+  /** The newest event of the journal. */
+  #seq = 0;
   #lastId: string | undefined;
   #started = false;
   /** The event that began the step whose text this is. */
@@ -69,14 +74,22 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
     const { silenceMs = 20_000 } = this.#options; // The server sends something every five seconds.
     for (let attempt = 0; ; attempt++) {
       let problem: unknown;
-      const [before, openedAt] = [this.#lastId, Date.now()];
+      const [before, openedAt] = [this.#heardAt, Date.now()];
+      // A connection that is cut again and again before anything comes is none.
+      const notice = () => {
+        if (Date.now() - openedAt >= lastingMs) this.#heardAt = Date.now();
+      };
       try {
         const response = await this.#open();
-        this.#notice();
         if (response.status === 204) return; // The last event was the end.
-        for await (const frame of readFrames(noticing(response.body!, this.#notice, silenceMs))) {
+        if (!response.body || !/^text\/event-stream\b/i.test(response.headers.get("content-type") ?? ""))
+          throw new UnexpectedResponseError(`${this.#client.baseUrl} did not return a stream of events.`);
+        for await (const frame of readFrames(noticing(response.body, notice, silenceMs))) {
           const event = this.#take(frame, response.headers);
+          if (event === null) continue;
+          this.#heardAt = Date.now();
           yield event;
+          this.#heardAt = Date.now(); // However long its reader took.
           if (ends.has(event.event)) return;
         }
         // It ended in the middle: the server stops, or a proxy lost its patience.
@@ -84,8 +97,7 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
       } catch (error) {
         problem = error;
       }
-      // It brought something, or lasted.
-      if (this.#lastId !== before || (this.#heardAt !== null && this.#heardAt - openedAt > 10_000)) attempt = 0;
+      if (this.#heardAt !== before) attempt = 0;
       await this.#pause(attempt, problem, startedAt);
     }
   }
@@ -122,10 +134,6 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
     });
   }
 
-  readonly #notice = (): void => {
-    this.#heardAt = Date.now();
-  };
-
   /** Waits before the next attempt. Throws `problem` where no attempt would help, or enough were made. */
   async #pause(attempt: number, problem: unknown, startedAt: number): Promise<void> {
     const { patienceMs = 300_000, maxRetries = this.#client.maxRetries, signal } = this.#options;
@@ -137,12 +145,18 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
     await sleep(retryDelay(attempt, problem), signal);
   }
 
-  #take({ event, id, data: text }: Frame, headers: Headers): E {
-    const said = JSON.parse(text);
+  /** The event of a frame; null for one that was there already. */
+  #take({ event, id, data: text }: Frame, headers: Headers): E | null {
+    // biome-ignore lint/suspicious/noExplicitAny: each event has its own data.
+    const said: any = parsedObject(text, this.#client.baseUrl);
+    if (event === "error") throw APIError.inStream(said, headers);
+    if (event === "token" ? id !== null && id === this.#lastId : said.seq <= this.#seq) return null;
+    if (event === "token" && typeof said.delta !== "string")
+      throw new UnexpectedResponseError("A token of the stream has no text.");
     const data = event === "token" ? this.#whole(said) : said;
-    if (event === "error") throw APIError.inStream(data, headers);
+    if (event !== "token") this.#seq = data.seq ?? this.#seq;
     if (id !== null) this.#lastId = id;
-    this.runId ??= data.run_id;
+    this.runId ??= data.run_id ?? null;
     const begins = event === "step.started" && data.type === "model_call";
     if (begins || (event === "step.restarted" && data.discards === this.#speaking)) {
       this.#speaking = data.seq;

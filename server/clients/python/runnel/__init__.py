@@ -17,6 +17,7 @@ from ._errors import (
     RunFailedError,
     RunnelError,
     TimeoutError,
+    UnexpectedResponseError,
     WebhookVerificationError,
 )
 from ._object import NOT_GIVEN, Object, Page
@@ -45,6 +46,7 @@ __all__ = [
     "Runnel",
     "RunnelError",
     "TimeoutError",
+    "UnexpectedResponseError",
     "WebhookVerificationError",
     "__version__",
     "types",

@@ -8,13 +8,14 @@ import random
 import ssl
 import time
 import uuid
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, AsyncGenerator, AsyncIterator, Callable, Dict, Generic, List
 from typing import Mapping, Optional, Tuple, TypeVar, Union, cast
 from urllib.parse import quote
 
 import httpx
 
-from ._errors import APIError, ConnectionError, RunFailedError, RunnelError, TimeoutError
+from ._errors import APIError, ConnectionError, RunFailedError, RunnelError, TimeoutError, UnexpectedResponseError
 from ._object import Object, Page
 from ._version import __version__
 from ._waiting import expect_callable_here, settled, sleep, together
@@ -27,6 +28,14 @@ Self = TypeVar("Self", bound="AsyncClient")
 
 #: The server sends something at least every five seconds.
 SILENCE_SECONDS = 20.0
+
+#: A connection over which something comes after this time is one.
+LASTING_SECONDS = 4.0
+
+#: No answer in JSON is longer; files and capsules may be.
+LONGEST_ANSWER = 128 * 2**20
+LONGEST_REFUSAL = 2**20
+LONGEST_FRAME = 64 * 2**20
 
 #: How a connection fails. Before httpx 0.24 the errors of TLS came as they are.
 LOST = (httpx.RequestError, ssl.SSLError)
@@ -76,8 +85,11 @@ class AsyncClient:
 
     async def json(self, method: str, path: str, **parts: Any) -> Any:
         """The body of a response as JSON."""
+        timeout = parts.get("timeout")
+        wait = float((parts.get("query") or {}).get("wait") or 0)
+        limit = (self.timeout if timeout is None else timeout) + wait
         response = await self.send(method, path, **parts)
-        return _parsed(await _read(response))
+        return _object(await _read(response, LONGEST_ANSWER, limit), self.base_url + path)
 
     async def content(self, method: str, path: str, **parts: Any) -> bytes:
         """The body of a response as bytes."""
@@ -124,10 +136,15 @@ class AsyncClient:
         while True:
             error: RunnelError
             try:
-                response = await self._http.send(request, stream=True)
+                # The key and what is sent are for this server: no redirect is followed.
+                response = await self._http.send(request, stream=True, follow_redirects=False)
                 if response.is_success:
                     return response
-                error = await _refusal(response)
+                if response.has_redirect_location:
+                    await response.aclose()
+                    target = response.headers["location"]
+                    raise UnexpectedResponseError(f"{self.base_url} redirects to {target}: pass the server's own base_url.")
+                error = await _refusal(response, limit)
             except httpx.TimeoutException as cause:
                 error = TimeoutError("The server did not respond in time.")
                 error.__cause__ = cause
@@ -147,17 +164,31 @@ def _is_conditional(request: httpx.Request, body: Any) -> bool:
     return "if-match" in request.headers or (isinstance(body, Mapping) and "expected_version" in body)
 
 
-async def _refusal(response: httpx.Response) -> APIError:
+async def _refusal(response: httpx.Response, limit: float) -> APIError:
     try:
-        body = _parsed(await _read(response))
-    except (ValueError, ConnectionError):
+        body = _object(await _read(response, LONGEST_REFUSAL, limit), "")
+    except (UnexpectedResponseError, ConnectionError):
         body = None  # A proxy may have said something of its own.
     return APIError.of(response.status_code, body, response.headers)
 
 
-async def _read(response: httpx.Response) -> bytes:
+async def _read(response: httpx.Response, longest: Optional[int] = None, limit: Optional[float] = None) -> bytes:
+    """The body, of ``longest`` bytes at most, and read within ``limit`` seconds: each byte may come in time for ever."""
+    begun = time.monotonic()
+    pieces: List[bytes] = []
+    length = 0
     try:
-        return await response.aread()
+        announced = response.headers.get("content-length", "")
+        if longest is not None and announced.isdigit() and len(announced) > len(str(longest)):
+            raise UnexpectedResponseError(f"The response is longer than {longest} bytes.")
+        async for piece in response.aiter_bytes():
+            pieces.append(piece)
+            length += len(piece)
+            if longest is not None and length > longest:
+                raise UnexpectedResponseError(f"The response is longer than {longest} bytes.")
+            if limit is not None and time.monotonic() - begun > limit:
+                raise TimeoutError("The server did not respond in time.")
+        return b"".join(pieces)
     except LOST as cause:
         raise ConnectionError(f"The connection was lost: {cause or type(cause).__name__}") from cause
     finally:
@@ -183,11 +214,16 @@ class AsyncPager(Generic[T]):
         query = dict(self._query)
         while True:
             page: Page[T] = await self._client.json("GET", self._path, query=query, **self._options)
+            if not isinstance(page.get("data"), list):
+                raise UnexpectedResponseError(f"{self._path} did not return a list.")
             yield page
             following = page.get("first_id" if backward else "last_id")
             if not page.get("has_more") or following is None:
                 return
-            query["ending_before" if backward else "starting_after"] = following
+            place = "ending_before" if backward else "starting_after"
+            if following == query.get(place):
+                raise UnexpectedResponseError("The server returned the same page again.")
+            query[place] = following
 
     async def __aiter__(self) -> AsyncIterator[T]:
         async for page in self.pages():
@@ -227,7 +263,10 @@ class AsyncRunStream:
         self._timeout = SILENCE_SECONDS if timeout is None else timeout
         self._query = "?frames=slim" if slim else ""
         self._token: Any = None
+        # When the server last was well: an event came that was new, or a connection lasted.
         self._heard = 0.0
+        # The newest event of the journal.
+        self._seq = 0
         # The step that speaks, by the number of the event that began it.
         self._step: Optional[int] = None
         self._events = self._read()
@@ -261,19 +300,28 @@ class AsyncRunStream:
         attempt = 0
         while True:
             problem: Optional[RunnelError] = None
+            before = self._heard
             try:
                 response = await self._open()
                 try:
                     if response.status_code == 204:
                         return  # The last event was the end.
+                    if not response.headers.get("content-type", "").startswith("text/event-stream"):
+                        raise UnexpectedResponseError(f"{self._client.base_url} did not return a stream of events.")
                     async for frame in self._frames(response):
-                        attempt = 0
                         if frame.event == "error":
-                            raise APIError.of(401, frame.data, response.headers)
-                        if frame.event == "token":
-                            self._complete(frame.data)
-                        self._note(frame)
+                            raise APIError.in_stream(frame.data, response.headers)
+                        try:
+                            if not self._is_new(frame):
+                                continue
+                            if frame.event == "token":
+                                self._complete(frame.data)
+                            self._note(frame)
+                        except (AttributeError, TypeError) as cause:
+                            raise _unlike(self._client.base_url) from cause
+                        self._heard = time.monotonic()
                         yield frame
+                        self._heard = time.monotonic()  # However long its reader took.
                         if frame.event in ("run.completed", "run.failed"):
                             return
                 finally:
@@ -286,6 +334,8 @@ class AsyncRunStream:
                     raise
                 problem = error
             # Without a problem it ended in the middle: the server stops, or a proxy lost its patience.
+            if self._heard != before:
+                attempt = 0
             if time.monotonic() - self._heard > self._patience:
                 raise problem or ConnectionError("The stream was lost.")
             await sleep(retry_delay(attempt, problem))
@@ -313,16 +363,28 @@ class AsyncRunStream:
         event: str = ""
         id: Optional[str] = None
         data: List[str] = []
-        rest = b""
+        rest: List[bytes] = []  # Pieces of a line that has not ended: joined once, however many they are.
+        length = 0
+        opened = time.monotonic()
         async for chunk in response.aiter_bytes():
-            self._heard = time.monotonic()  # Also by a comment, which is all that comes while a run waits.
-            *lines, rest = (rest + chunk).split(b"\n")
+            if time.monotonic() - opened >= LASTING_SECONDS:
+                self._heard = time.monotonic()  # Also by a comment, which is all that comes while a run waits.
+            length += len(chunk)
+            if length > LONGEST_FRAME:
+                raise UnexpectedResponseError("An event of the stream is too long.")
+            rest.append(chunk)
+            if b"\n" not in chunk:
+                continue
+            *lines, last = b"".join(rest).split(b"\n")
+            rest = [last]
             for raw in lines:
-                line = raw.rstrip(b"\r").decode()
+                line = _decoded(raw.rstrip(b"\r"))
                 if line == "":
                     if data:
-                        yield Object(event=event or "message", id=id, data=_parsed("\n".join(data)))
+                        parsed = _object("\n".join(data), self._client.base_url)
+                        yield Object(event=event or "message", id=id, data=parsed)
                     event, id, data = "", None, []
+                    length = len(last)
                     continue
                 field, _, value = line.partition(":")
                 value = value.removeprefix(" ")
@@ -341,11 +403,19 @@ class AsyncRunStream:
         length = len(token.delta.encode("utf-16-le", "surrogatepass")) // 2
         token.update({**before, **token, "offset": before.offset + length})
 
+    def _is_new(self, frame: Any) -> bool:
+        if frame.event == "token":
+            return frame.id is None or frame.id != self._last_id
+        seq = frame.data.get("seq", self._seq + 1)
+        is_new = bool(seq > self._seq)
+        self._seq = max(seq, self._seq)
+        return is_new
+
     def _note(self, frame: Any) -> None:
         if frame.id is not None:
             self._last_id = frame.id
         data = frame.data
-        self.run_id = self.run_id or data.run_id
+        self.run_id = self.run_id or data.get("run_id")
         begins = frame.event == "step.started" and data.type == "model_call"
         begins_again = frame.event == "step.restarted" and data.discards == self._step
         if begins or begins_again:
@@ -507,7 +577,8 @@ def may_retry(error: RunnelError) -> bool:
         return not _is_distrust(error)
     if not isinstance(error, APIError):
         return False
-    return error.status == 429 or error.status >= 500 or error.code == "idempotency_in_progress"
+    is_passing = error.status == 429 or error.status >= 500 or error.code == "idempotency_in_progress"
+    return is_passing and (_wish_of(error) or 0) <= LONGEST_WISH_SECONDS
 
 
 def _is_distrust(error: Optional[BaseException]) -> bool:
@@ -520,11 +591,28 @@ def _is_distrust(error: Optional[BaseException]) -> bool:
 
 
 def retry_delay(attempt: int, error: Optional[RunnelError] = None) -> float:
-    """The server's own wish, else half a second, doubled each time, up to eight seconds; shortened by chance."""
-    wish = error.headers.get("retry-after") if isinstance(error, APIError) else None
-    if wish is not None and wish.isascii() and wish.isdigit() and int(wish) <= 60:
-        return float(wish)
-    return min(8.0, 0.5 * 2.0 ** min(attempt, 4)) * (1 - random.random() / 4)
+    """The server's own wish, else half a second, doubled each time, up to eight seconds; shortened by chance.
+
+    A server that wishes less is believed once.
+    """
+    own = min(8.0, 0.5 * 2.0 ** min(attempt, 4)) * (1 - random.random() / 4)
+    wish = _wish_of(error) if isinstance(error, APIError) else None
+    return own if wish is None else max(wish, own if attempt > 0 else 0.0)
+
+
+#: Longer than this the server's wish is not waited for: the caller learns of it and decides.
+LONGEST_WISH_SECONDS = 60.0
+
+
+def _wish_of(error: APIError) -> Optional[float]:
+    """How many seconds the server asks to wait: ``Retry-After`` as seconds or as a date. None: it says nothing."""
+    text = error.headers.get("retry-after", "").strip()
+    if text.isascii() and text.replace(".", "", 1).isdigit():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def at(value: Union[str, int]) -> str:
@@ -532,8 +620,26 @@ def at(value: Union[str, int]) -> str:
     return quote(str(value), safe="")
 
 
-def _parsed(text: Union[str, bytes]) -> Any:
-    return json.loads(text, object_hook=Object)
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as cause:
+        raise UnexpectedResponseError("What the server sent is not UTF-8.") from cause
+
+
+def _object(text: Union[str, bytes], source: str) -> Any:
+    """A JSON object. Raises an ``UnexpectedResponseError`` for what is none."""
+    try:
+        value = json.loads(_decoded(text) if isinstance(text, bytes) else text, object_hook=Object)
+    except (ValueError, RecursionError) as cause:
+        raise _unlike(source) from cause
+    if not isinstance(value, Object):
+        raise _unlike(source)
+    return value
+
+
+def _unlike(source: str) -> UnexpectedResponseError:
+    return UnexpectedResponseError(f"{source} did not return what a runnel server returns. Is that its address?")
 
 
 def _json(value: Any) -> bytes:

@@ -15,19 +15,19 @@ class APIError(RunnelError):
     def __init__(self, status: int, body: Any, headers: Mapping[str, str]) -> None:
         error = body.get("error") if isinstance(body, dict) else None
         error = error if isinstance(error, dict) else {}  # A proxy may have said something of its own.
-        super().__init__(error.get("message") or f"The server returned {status}.")
+        super().__init__(_text(error.get("message")) or f"The server returned {status}.")
         self.status = status
         #: What went wrong, for programs: ``validation_failed``, ``resource_not_found``, …
-        self.code: str = error.get("code") or "unknown"
-        self.type: str = error.get("type") or "unknown"
-        self.param: Optional[str] = error.get("param")
+        self.code: str = _text(error.get("code")) or "unknown"
+        self.type: str = _text(error.get("type")) or "unknown"
+        self.param: Optional[str] = _text(error.get("param"))
         #: Every fault of a request that is not valid.
-        self.errors: List[Dict[str, Any]] = error.get("errors") or []
-        self.doc_url: Optional[str] = error.get("doc_url")
+        errors = error.get("errors")
+        self.errors: List[Dict[str, Any]] = errors if isinstance(errors, list) else []
+        self.doc_url: Optional[str] = _text(error.get("doc_url"))
         #: Give it to the operator when you ask about this error.
-        self.request_id: Optional[str] = (body.get("request_id") if isinstance(body, dict) else None) or headers.get(
-            "x-request-id"
-        )
+        said = _text(body.get("request_id")) if isinstance(body, dict) else None
+        self.request_id: Optional[str] = said or headers.get("x-request-id")
         self.headers = headers
 
     @staticmethod
@@ -35,6 +35,17 @@ class APIError(RunnelError):
         """The class for a status."""
         kind = _BY_STATUS.get(status) or (InternalServerError if status >= 500 else APIError)
         return kind(status, body, headers)
+
+    @staticmethod
+    def in_stream(body: Any, headers: Mapping[str, str]) -> APIError:
+        """Of a stream that ends with an error: the key is valid no more, for one. Its own status was 200."""
+        error = body.get("error") if isinstance(body, dict) else None
+        kind = error.get("type") if isinstance(error, dict) else None
+        return APIError.of(_STATUS_BY_TYPE.get(str(kind), 500), body, headers)
+
+
+def _text(value: Any) -> Optional[str]:
+    return value if isinstance(value, str) else None
 
 
 class BadRequestError(APIError):
@@ -65,6 +76,8 @@ class InternalServerError(APIError):
     """500 and above"""
 
 
+_STATUS_BY_TYPE = {"authentication_error": 401, "permission_error": 403, "not_found_error": 404}
+
 _BY_STATUS = {
     400: BadRequestError,
     401: AuthenticationError,
@@ -81,6 +94,10 @@ class ConnectionError(RunnelError):  # noqa: A001 - the same name as in the othe
 
 class TimeoutError(ConnectionError):  # noqa: A001
     """The server did not respond within ``timeout``."""
+
+
+class UnexpectedResponseError(RunnelError):
+    """What came is not what a runnel server returns: another server has this address, or something stands in between."""
 
 
 class RunFailedError(RunnelError):

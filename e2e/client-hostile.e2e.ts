@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { type Program, startRuntimes } from "./client-runtimes.ts";
+import { type Json, type Runnel, startRunnel } from "./harness.ts";
+import { type HostileServer, hostileCases, startHostileServer } from "./hostile-answers.ts";
+import { installClient, kinds } from "./python-programs.ts";
+
+// The clients before servers that are none: one table for both languages. Whatever comes, the caller gets an error of the
+// library, soon, and no more memory or requests are spent on it than are bounded.
+
+let server: Runnel;
+let hostile: HostileServer;
+let runtimes: Awaited<ReturnType<typeof startRuntimes>>;
+let python: Awaited<ReturnType<typeof installClient>>;
+beforeAll(async () => {
+  server = await startRunnel();
+  [hostile, runtimes, python] = await Promise.all([startHostileServer(), startRuntimes(server), installClient(server)]);
+  if (!python) console.warn("skipped: the Python client before hostile servers (no python3 with venv and PyPI)");
+}, 60_000);
+afterAll(async () => {
+  hostile?.[Symbol.dispose]();
+  python?.[Symbol.dispose]();
+  await runtimes?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
+});
+beforeEach(() => hostile.forget());
+
+const cases = hostileCases.map(({ name, does, timeoutMs = 1500 }) => ({ name, does, timeoutMs }));
+const expected = hostileCases.map(({ name, becomes }) => ({ name, became: becomes }));
+
+/** More than the limits of the clients, by what lies in buffers on the way. */
+const mostBytes = 200 * 2 ** 20;
+
+function expectBounds(): void {
+  for (const { name, requests } of hostileCases) {
+    expect({ name, asked: hostile.asked.get(name)! }).toEqual({ name, asked: expect.any(Number) });
+    expect({ name, tooOften: hostile.asked.get(name)! > requests }).toEqual({ name, tooOften: false });
+    expect({ name, tooMuch: hostile.sent(name) > mostBytes }).toEqual({ name, tooMuch: false });
+  }
+  expect(hostile.strangers()).toBe(0);
+}
+
+const meetAll: Program = async ({ library, args: { cases, url } }) => {
+  const meet = async ({ name, does, timeoutMs }: Json) => {
+    const runnel = new library.Runnel({ baseUrl: `${url}/${name}`, apiKey: "sk_test_1", timeoutMs, maxRetries: 1 });
+    if (does === "request") await runnel.me.retrieve();
+    else if (does === "list") await runnel.agents.list().toArray();
+    else {
+      const options = { patienceMs: 1500, silenceMs: 1000 };
+      const stream = runnel.runs.stream({ agent_id: "agt_1", input: "Hi" }, options);
+      const events: string[] = [];
+      for await (const { event } of stream) events.push(event);
+      if (!["", "Hi"].includes(stream.text)) throw new Error(stream.text);
+      return events;
+    }
+    return "nothing";
+  };
+  const results: Json[] = [];
+  for (const one of cases) {
+    const became = await meet(one).catch((error: Json) =>
+      error instanceof library.RunnelError ? error.name : `${error?.name}: ${error?.message}`,
+    );
+    results.push({ name: one.name, became });
+  }
+  return results;
+};
+
+describe("before servers that are none", () => {
+  test.each(["node", "bun"])("the TypeScript client in %s gives errors of its own, and gives up", async (name) => {
+    const runtime = runtimes.all.find((one) => one.name === name)!;
+    const start = { url: hostile.url, apiKey: "sk_test_1", args: { cases, url: hostile.url } };
+    expect(await runtime.start(meetAll, start).result).toEqual(expected);
+    expectBounds();
+  });
+
+  test.each(kinds.map((kind) => [kind]))(
+    "the Python client gives errors of its own, and gives up (%s)",
+    async (kind) => {
+      if (!python) return;
+      const environment = { RUNNEL_URL: hostile.url, CASES: JSON.stringify(cases) };
+      const { code, stdout, stderr } = await python.run(["hostile"], kind, environment);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(
+        stdout
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line)),
+      ).toEqual(expected);
+      expectBounds();
+    },
+  );
+});
