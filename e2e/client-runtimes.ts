@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright";
+import { denoPath } from "../scripts/deno-tool.ts";
 import { build } from "../server/lib/build-info.ts";
 import type { Json, Runnel } from "./harness.ts";
 import config from "./playwright.config.ts";
@@ -35,11 +36,11 @@ export interface Running {
 }
 
 export interface Runtime {
-  name: "node" | "bun" | "browser";
+  name: "node" | "bun" | "deno" | "browser";
   start(program: Program, start: Start): Running;
 }
 
-/** node, bun and a browser, each with the client that the executable serves. */
+/** node, bun, a browser, and Deno where it can be had, each with the client that the executable serves. */
 export async function startRuntimes(server: Runnel) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-client-"));
   const archive = `runnel-${build.version}.tgz`;
@@ -49,10 +50,14 @@ export async function startRuntimes(server: Runnel) {
   const installed = Bun.spawnSync(npm, { cwd: folder });
   if (installed.exitCode !== 0) throw new Error(`npm install: ${installed.stderr}`);
   const browser = await chromium.launch(config.use!.launchOptions!);
+  const deno = await denoPath();
+  if (!deno) console.warn("skipped: the TypeScript client in Deno (the npm registry has none for this machine)");
+  const denoCommand = deno && [deno, "run", "--quiet", "--no-prompt", "--allow-all", "--node-modules-dir=manual"];
   return {
     all: [
       processRuntime("node", ["node"], folder),
       processRuntime("bun", [process.execPath], folder),
+      ...(denoCommand ? [processRuntime("deno", denoCommand, folder)] : []),
       pageRuntime(browser),
     ],
     /** Runs a program that stands in a file, and returns what it printed. Throws when it fails or complains. */
@@ -85,7 +90,7 @@ const callOf = (program: Program, { url, apiKey, args, options }: Start): string
   `(${program})({ library, runnel: new library.Runnel(${JSON.stringify({ baseUrl: url, apiKey, ...options })}), args: ${JSON.stringify(args ?? null)}, say })`;
 
 /** Runs programs in a process of their own, in a folder where the client is installed. */
-function processRuntime(name: "node" | "bun", command: string[], folder: string): Runtime {
+function processRuntime(name: "node" | "bun" | "deno", command: string[], folder: string): Runtime {
   return {
     name,
     start(program, start) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test as plainTest } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { inProject } from "../scripts/root.ts";
 import { startWebhookReceiver } from "../server/testing/webhook-receiver.ts";
@@ -9,7 +9,7 @@ import { createAgent, createScripted, createTool, runToEnd } from "./fixtures.ts
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { wordsOf } from "./model-server.ts";
 
-// The TypeScript client as the executable serves it, in node, in bun and in a browser, with what may go wrong between
+// The TypeScript client as the executable serves it, in node, in bun, in Deno and in a browser, with what may go wrong between
 // them and the server.
 
 let server: Runnel;
@@ -65,7 +65,15 @@ const readStream: Program = async ({ runnel, args, say }) => {
 const createSpeaker = (more: object = {}): Promise<string> =>
   createScripted(server, [{ text: wordsOf(150), delta_ms: 25, ...more }]);
 
-describe.each(["node", "bun", "browser"])("the client in %s", (name) => {
+const there = (name: string): boolean => runtimes.all.some((one) => one.name === name);
+
+describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => {
+  /** A test in this runtime; none where that is not there, which is said at the start. */
+  const test = (title: string, body: () => Promise<void>) =>
+    plainTest(title, async () => {
+      if (there(name)) await body();
+    });
+
   test("has resources, pages as iterators in both directions, and errors that say where to ask", async () => {
     const program: Program = async ({ library, runnel }) => {
       const label = `clients ${crypto.randomUUID()}`;
@@ -463,7 +471,7 @@ describe.each(["node", "bun", "browser"])("the client in %s", (name) => {
   });
 });
 
-test.each(["node", "bun"])("the package's readme runs in %s as it stands, twice", async (name) => {
+plainTest.each(["node", "bun"])("the package's readme runs in %s as it stands, twice", async (name) => {
   const readme = await Bun.file(inProject("server/clients/typescript/README.md")).text();
   const file = `${server.folder}/ca-of-readme-${name}.pem`;
   await Bun.write(file, server.ca!);
@@ -476,7 +484,12 @@ test.each(["node", "bun"])("the package's readme runs in %s as it stands, twice"
   }
 });
 
-describe.each(["node", "bun"])("a server that signed its own certificate, from %s", (name) => {
+describe.each(["node", "bun", "deno"])("a server that signed its own certificate, from %s", (name) => {
+  const test = (title: string, body: () => Promise<void>) =>
+    plainTest(title, async () => {
+      if (there(name)) await body();
+    });
+
   const me: Program = async ({ runnel }) => {
     const answer = await runnel.me.retrieve().catch((error: Error) => ({ name: error.name, message: error.message }));
     return answer.name ? answer : answer.object;

@@ -9,6 +9,7 @@ import { htmlOf, lostPage } from "./html.ts";
 import { licensePages, licensesText, readNotices } from "./licenses.ts";
 import { navOf, type Page, plain, writtenPages } from "./pages.ts";
 import { referencePages } from "./reference.ts";
+import { type Searched, searchIndexOf } from "./search-index.ts";
 
 /** Builds the documentation into `folder`: pages as HTML and Markdown, what searches read, and what language models read. */
 export async function buildDocs(folder = inProject("dist/docs")): Promise<void> {
@@ -29,12 +30,14 @@ export async function buildDocs(folder = inProject("dist/docs")): Promise<void> 
   const ordered = [...inOrder, ...pages.filter((page) => !inOrder.includes(page))];
   await write("llms-full.txt", ordered.map(({ markdown }) => markdown.trim()).join("\n\n---\n\n"));
   await write("licenses.txt", licensesText(notices));
-  await write("search.json", JSON.stringify(ordered.filter(({ isPart }) => !isPart).map(entryOf)));
+  const searched = searchedIn(ordered);
+  await write("search.json", searchIndexOf(searched));
+  for (const { path, text } of searched) await write(`search/${path || "index"}.txt`, text);
   await write(
     "site.css",
     readFileSync(inProject("dashboard/src/tokens.css"), "utf8") + readFileSync(beside("site.css"), "utf8"),
   );
-  await write("site.js", readFileSync(beside("site.js"), "utf8"));
+  await write("site.js", readFileSync(beside("search.js"), "utf8") + readFileSync(beside("site.js"), "utf8"));
   cpSync(inProject("server/docs/files"), join(folder, "files"), { recursive: true });
   await buildClients(document, join(folder, "clients"));
 
@@ -54,8 +57,10 @@ async function openApi(): Promise<OpenApi> {
 
 const beside = (name: string): string => join(import.meta.dir, name);
 
-/** What a search looks through: the title, the headings and the words of a page. */
-const entryOf = ({ path, title, markdown }: Page) => ({
+/** What of these pages a search looks through. */
+export const searchedIn = (pages: readonly Page[]): Searched[] => pages.filter(({ isPart }) => !isPart).map(searchedOf);
+
+const searchedOf = ({ path, title, markdown }: Page): Searched => ({
   path: path.replace(/(^|\/)index$/, ""),
   title,
   headings: [...markdown.matchAll(/^##+ (.+)$/gm)].map(([, heading = ""]) => plain(heading)),

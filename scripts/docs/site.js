@@ -138,11 +138,11 @@
   function setUpSearch() {
     const input = document.getElementById("query");
     const list = document.getElementById("found");
-    let pages;
+    let finder;
     let chosen = -1;
     const load = () => {
-      pages ??= fetch("/docs/search.json").then((response) => response.json());
-      return pages;
+      finder ??= fetch("/docs/search.json").then(async (response) => finderOf(await response.json()));
+      return finder;
     };
     const close = () => {
       list.hidden = true;
@@ -162,14 +162,10 @@
       const query = input.value;
       const words = query.toLowerCase().split(/\s+/).filter(Boolean);
       if (words.length === 0) return close();
-      const all = await load();
+      const pagesWith = await load();
       if (input.value !== query) return; // Typed on meanwhile.
-      const found = all
-        .map((page) => ({ page, score: scoreOf(page, words) }))
-        .filter(({ score }) => score > 0)
-        .sort((one, other) => other.score - one.score)
-        .slice(0, 8);
-      list.replaceChildren(...found.map(({ page }, index) => itemOf(page, words, index)));
+      const found = pagesWith(words).slice(0, 8);
+      list.replaceChildren(...found.map((page, index) => itemOf(page, words, index)));
       if (found.length === 0) {
         const none = document.createElement("p");
         none.setAttribute("role", "option");
@@ -200,20 +196,7 @@
     });
   }
 
-  /** Every word must occur; in a title it says more than in a heading, and there more than in the text. */
-  function scoreOf({ title, headings, text }, words) {
-    const [inTitle, inHeadings, inText] = [title, headings.join("\n"), text].map((part) => part.toLowerCase());
-    let score = 0;
-    for (const word of words) {
-      const count = inText.split(word).length - 1;
-      const its = (inTitle.includes(word) ? 20 : 0) + (inHeadings.includes(word) ? 5 : 0) + Math.min(count, 5) / 2;
-      if (its === 0) return 0;
-      score += its;
-    }
-    return score + (inTitle === words.join(" ") ? 50 : 0);
-  }
-
-  function itemOf({ path, title, text }, words, index) {
+  function itemOf({ path, title }, words, index) {
     const link = document.createElement("a");
     link.id = `found-${index}`;
     link.setAttribute("role", "option");
@@ -222,12 +205,24 @@
     const name = document.createElement("strong");
     name.textContent = title;
     const excerpt = document.createElement("span");
-    excerpt.append(...excerptOf(text, words[0]));
+    void textOf(path).then((text) => excerpt.append(...excerptOf(text, words[0])));
     const group = document.createElement("small");
     group.textContent = groupOf(path);
     name.append(group);
     link.append(name, excerpt);
     return link;
+  }
+
+  const texts = new Map();
+
+  /** The text of a page, fetched once. */
+  function textOf(path) {
+    if (!texts.has(path))
+      texts.set(
+        path,
+        fetch(`/docs/search/${path || "index"}.txt`).then((response) => response.text()),
+      );
+    return texts.get(path);
   }
 
   /** Where a page is: `guides/streaming` is of the Guides, `reference/api/runs.create` of the API. */

@@ -159,9 +159,12 @@ describe("beside the pages", () => {
   });
 
   test("what a search reads names pages that are there", async () => {
-    const found = (await (await ask("/docs/search.json")).json()) as { path: string; title: string }[];
-    expect(found.map(({ title }) => title)).toContain("Streaming");
-    for (const { path } of found) expect([path, (await ask(`/docs/${path}`)).status]).toEqual([path, 200]);
+    const { pages } = (await (await ask("/docs/search.json")).json()) as { pages: { path: string; title: string }[] };
+    expect(pages.map(({ title }) => title)).toContain("Streaming");
+    for (const { path } of pages) {
+      expect([path, (await ask(`/docs/${path}`)).status]).toEqual([path, 200]);
+      expect([path, (await ask(`/docs/search/${path || "index"}.txt`)).status]).toEqual([path, 200]);
+    }
   });
 });
 

@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { testApp } from "../../server/testing/test-app.ts";
+import { searchedIn } from "./build-docs.ts";
+import { writtenPages } from "./pages.ts";
+import { referencePages } from "./reference.ts";
+import { type Searched, searchIndexOf } from "./search-index.ts";
+
+/** The script as the pages have it. */
+const finderOf = new Function(`${readFileSync(join(import.meta.dir, "search.js"), "utf8")}; return finderOf;`)() as (
+  index: object,
+) => (words: readonly string[]) => { path: string }[];
+
+/** The same by the texts themselves. */
+function foundIn(pages: readonly Searched[], words: readonly string[]): string[] {
+  const scored = pages.map(({ path, title, headings, text }) => {
+    const [inTitle, inHeadings, inText] = [title, headings.join("\n"), text].map((part) => part.toLowerCase()) as [
+      string,
+      string,
+      string,
+    ];
+    const scores = words.map(
+      (word) =>
+        (inTitle.includes(word) ? 20 : 0) +
+        (inHeadings.includes(word) ? 5 : 0) +
+        Math.min(inText.split(word).length - 1, 5) / 2,
+    );
+    const sum = scores.reduce((all, one) => all + one, 0) + (inTitle === words.join(" ") ? 50 : 0);
+    return { path, score: scores.includes(0) ? 0 : sum };
+  });
+  return scored
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score)
+    .map(({ path }) => path);
+}
+
+test("a search finds by its index what it would find in the texts, in the same order, and loads less than half", async () => {
+  await using server = testApp();
+  const document = (await server.send("GET", "/docs/openapi.json")).body;
+  const pages = searchedIn([...writtenPages(), ...referencePages(document)]);
+  const index = searchIndexOf(pages);
+  const find = finderOf(JSON.parse(index));
+  const queries = [
+    "run",
+    "webhook secret",
+    "a",
+    "{",
+    "idempotency-key",
+    "stream",
+    "ü",
+    "fork step",
+    "e e",
+    "not there at all",
+    "429",
+  ];
+  queries.push(...pages.map(({ title }) => title.toLowerCase()));
+  for (const query of queries) {
+    const words = query.split(/\s+/).filter(Boolean);
+    expect({ query, found: find(words).map(({ path }) => path) }).toEqual({ query, found: foundIn(pages, words) });
+  }
+  expect(pages.length).toBeGreaterThan(200);
+  expect(index.length).toBeLessThan(JSON.stringify(pages).length / 2);
+});
