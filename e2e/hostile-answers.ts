@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 
 /** What a client does, what it meets, and what comes of it. */
-export interface HostileCase {
+interface HostileCase {
   name: string;
   /** A request, a list of all pages, or a run with its stream. */
   does: "request" | "list" | "stream";

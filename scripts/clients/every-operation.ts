@@ -1,6 +1,5 @@
+import { camel, pythonName } from "../../dashboard/src/lib/client-code.ts";
 import { methodsOf, type OpenApi } from "./openapi.ts";
-import { safe } from "./python.ts";
-import { camel } from "./typescript.ts";
 
 /** A request as a server gets it. */
 interface Sent {
@@ -44,9 +43,9 @@ export function everyCall(document: OpenApi): Call[] {
         isList,
       },
       python: {
-        path: [...resource, safe(name)],
+        path: [...resource, pythonName(name)],
         args: [...ids, ...(body?.isMap ? [sent] : [])],
-        named: Object.fromEntries(forPython.map(([key, value]) => [safe(key), value])),
+        named: Object.fromEntries(forPython.map(([key, value]) => [pythonName(key), value])),
         isList,
       },
       sent: {

@@ -1,3 +1,4 @@
+import { pythonKeywords, pythonName } from "../../dashboard/src/lib/client-code.ts";
 import { type Method, methodsOf, nameOf, type OpenApi, type Parameter, type Schema } from "./openapi.ts";
 
 /** The files of the Python client that are made of the API's document, by their names in the package. */
@@ -86,7 +87,7 @@ function reachable(paths: OpenApi["paths"], schemas: OpenApi["components"]["sche
 
 function classOf(name: string, { description, properties = {}, required = [] }: Schema): string {
   const fields = Object.entries(properties)
-    .filter(([field]) => /^[a-z_]\w*$/.test(field) && !keywords.has(field) && !methodsOfDict.has(field))
+    .filter(([field]) => /^[a-z_]\w*$/.test(field) && !pythonKeywords.has(field) && !methodsOfDict.has(field))
     .map(([field, its]) => {
       const type = typeOf(its, "return");
       const optional = required.includes(field) || type.startsWith("Optional[") ? type : `Optional[${type}]`;
@@ -350,7 +351,7 @@ function fieldsOf({ components: { schemas } }: OpenApi, name: string): Argument[
   const { properties = {}, required = [] } = schemas[name] ?? {};
   return Object.entries(properties)
     .map(([field, its]) => ({
-      name: safe(field),
+      name: pythonName(field),
       field,
       type: typeOf(its, "argument", schemas),
       required: required.includes(field),
@@ -413,7 +414,7 @@ function methodOf(method: Method, document: OpenApi): string {
   // What returns events is `runs.stream`.
   const fields = body ? fieldsOf(document, body.name).filter(({ field }) => field !== "stream") : [];
   const argumentOf = ({ name, schema, description }: Parameter): Argument => ({
-    ...{ name: safe(name), field: name, required: false, description },
+    ...{ name: pythonName(name), field: name, required: false, description },
     type: typeOf(schema, "argument", document.components.schemas),
   });
   const queried = query.map(argumentOf);
@@ -423,7 +424,10 @@ function methodOf(method: Method, document: OpenApi): string {
     .map((one) => ({ ...argumentOf(one), ...(one.name === "If-Match" && { type: "Union[str, int]" }) }));
   const whole = body?.isMap ? [`body: ${body.binary ? "Union[Mapping[str, Any], bytes]" : "Mapping[str, Any]"}`] : [];
   const isList = Boolean(returns?.items) && verb === "GET";
-  const url = `f"${path.replace(/\{(\w+)\}/g, (_, name) => `{at(${safe(name)})}`)}"`.replace(/^f"([^{]*)"$/, '"$1"');
+  const url = `f"${path.replace(/\{(\w+)\}/g, (_, name) => `{at(${pythonName(name)})}`)}"`.replace(
+    /^f"([^{]*)"$/,
+    '"$1"',
+  );
   const options = requestOptions(verb);
   const parts = [
     ...(queried.length > 0 && !isList ? [`query=${givenOf(queried)}`] : []),
@@ -446,13 +450,13 @@ function methodOf(method: Method, document: OpenApi): string {
   const result = returns ? resultOf(returns.schema) : "bytes";
   const other = returns?.instead ? resultOf(returns.instead.schema) : null;
   const head = [
-    ...inPath.map((one) => `${safe(one.name)}: Union[str, int]`),
+    ...inPath.map((one) => `${pythonName(one.name)}: Union[str, int]`),
     ...whole,
     "*",
     ...[...fields, ...queried, ...headers].map(signatureOf),
   ];
   return definition({
-    name: safe(name),
+    name: pythonName(name),
     isAsync: !isList,
     head,
     more: options,
@@ -487,23 +491,9 @@ function overloadsOf(
   ];
 }
 
-/** `from` → `from_`, `created_at[gt]` → `created_at_gt`, `If-Match` → `if_match`. */
-export function safe(name: string): string {
-  const word = name
-    .replace(/\[(\w+)\]/g, "_$1")
-    .replace(/^[A-Z][\w-]*$/, (header) => header.toLowerCase().replaceAll("-", "_"));
-  return keywords.has(word) ? `${word}_` : word;
-}
-
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
 /** Nothing in a text ends the docstring, or escapes. */
 const docText = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"""', "'''").replace(/"$/, '" ');
-
-const keywords = new Set(
-  "False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield".split(
-    " ",
-  ),
-);
 
 /** A field of such a name is there in brackets only. */
 const methodsOfDict = new Set("clear copy fromkeys get items keys pop popitem setdefault update values".split(" "));

@@ -1,3 +1,4 @@
+import { camel } from "../../dashboard/src/lib/client-code.ts";
 import { type Method, methodsOf, nameOf, type OpenApi, type Parameter, type Schema } from "./openapi.ts";
 
 /** `index.ts` of the TypeScript client: the types of the API, a class for each resource, and the client. */
@@ -245,6 +246,5 @@ function fieldOf(
   return `${doc}${indent}  ${/^\w+$/.test(name) ? name : JSON.stringify(name)}${required ? "" : "?"}: ${type};`;
 }
 
-export const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1);
 const className = (path: string): string => `${path.split(".").map(camel).map(capital).join("")}Resource`;

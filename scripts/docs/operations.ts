@@ -110,7 +110,7 @@ function operationPage(listed: Listed, document: OpenApi): Page {
     [
       ...start,
       ...bodyOf(operation, document, depth),
-      `## Example\n\n${callExamples(method, path, operation, document)}`,
+      `## Example\n\n${callExamples(method, path, operation)}`,
       `## Response\n\n${responseOf(operation, document, example)}`,
       `## Errors\n\n${errorsOf(operation, document)}`,
     ].join("\n\n"),

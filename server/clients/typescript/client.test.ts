@@ -115,7 +115,9 @@ test("a slim stream is read like a full one, and asked for again after a lost co
   ];
   const headers = { "content-type": "text/event-stream" };
   const end = 'event: run.completed\nid: 4\ndata: {"run_id":"run_1"}\n\n';
-  const { client, asked } = clientOf((_, __, index) => new Response(parts[index]!.join("") + (index === 1 ? end : ""), { headers }));
+  const { client, asked } = clientOf(
+    (_, __, index) => new Response(parts[index]!.join("") + (index === 1 ? end : ""), { headers }),
+  );
   const stream = new RunStream(client, { path: "/v1/runs", body: {} }, { slim: true });
   const tokens: unknown[] = [];
   for await (const { event, data } of stream) if (event === "token") tokens.push(data);

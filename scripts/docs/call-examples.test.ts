@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+import { callOf } from "../../dashboard/src/lib/client-code.ts";
+import { testApp } from "../../server/testing/test-app.ts";
+import { methodsOf, type OpenApi } from "../clients/openapi.ts";
+
+// The dashboard shows a request as a call of a client, and knows it only by its address.
+test("every request is told to be the operation that it is", async () => {
+  await using server = testApp();
+  const document: OpenApi = (await server.send("GET", "/docs/openapi.json")).body;
+  const methods = methodsOf(document);
+  for (const { resource, name, verb, path, inPath } of methods) {
+    const ids = inPath.map((_, at) => `some/id ${at}`);
+    const address = inPath.reduce(
+      (filled, one, at) => filled.replace(`{${one.name}}`, encodeURIComponent(ids[at]!)),
+      path,
+    );
+    expect(callOf(verb as "GET", `${address}?wait=5`)).toEqual({
+      ...{ operationId: [...resource, name].join("."), ids, query: { wait: "5" } },
+    });
+  }
+  expect(methods.length).toBeGreaterThan(90);
+});
