@@ -98,9 +98,9 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
       const end = performance.now() + ms;
       for (let seen = -1; ; ) {
         if (watch.commits() !== seen && !isUnderWay(journal.head(runId))) return;
-        seen = watch.commits(); // Deltas wake us too, and change nothing here.
+        seen = watch.commits();
         const left = end - performance.now();
-        if (left <= 0 || !(await watch.next(left))) return;
+        if (left <= 0 || !(await watch.next(left, "commits"))) return;
       }
     } finally {
       forget();

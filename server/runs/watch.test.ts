@@ -36,6 +36,20 @@ test("whoever waits is woken by a commit and by a delta, and by nothing of anoth
   expect(watch.commits()).toBe(1);
 });
 
+test("whoever waits for commits alone is not woken by deltas", async () => {
+  const watches = createWatches();
+  const watch = watches.join("a");
+  watches.committed("a", [start(2)]);
+  const woken: string[] = [];
+  const waiting = watch.next(60_000, "commits").then(() => woken.push("woken"));
+  watches.delta("a", piece(2, "Hi"));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(woken).toEqual([]);
+  watches.committed("a", []);
+  await waiting;
+  expect(woken).toEqual(["woken"]);
+});
+
 test("what a lost loop still says is void from its recovery on: its ids would go back", () => {
   const watches = createWatches();
   const watch = watches.join("a");

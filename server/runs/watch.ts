@@ -16,6 +16,8 @@ interface Watch {
   commits: number;
   live: Live | null;
   waiters: Set<() => void>;
+  /** Those for whom deltas are nothing. */
+  commitWaiters: Set<() => void>;
   /** Who waits and has not left: the watch is kept as long as there is somebody, or something is live. */
   joined: number;
   /** Those who read a stream. */
@@ -36,7 +38,12 @@ export function createWatches(now: () => number = Date.now) {
   function watchOf(runId: string): Watch {
     const known = watches.get(runId);
     if (known) return known;
-    const watch: Watch = { commits: 0, live: null, waiters: new Set(), joined: 0, readers: new Set() };
+    const none = {
+      waiters: new Set<() => void>(),
+      commitWaiters: new Set<() => void>(),
+      readers: new Set<() => void>(),
+    };
+    const watch: Watch = { commits: 0, live: null, joined: 0, ...none };
     watches.set(runId, watch);
     return watch;
   }
@@ -58,8 +65,7 @@ export function createWatches(now: () => number = Date.now) {
   }
 
   function forget(runId: string, watch: Watch): void {
-    if (watch.joined === 0 && watch.readers.size === 0 && watch.live === null && watch.waiters.size === 0)
-      watches.delete(runId);
+    if (watch.joined === 0 && watch.readers.size === 0 && watch.live === null) watches.delete(runId);
   }
 
   /** To be called after these entries became durable. */
@@ -75,6 +81,9 @@ export function createWatches(now: () => number = Date.now) {
       else if (event.type === "run.completed" || event.type === "run.failed" || event.type === "run.cancelled")
         watch.live = null;
     }
+    const { commitWaiters } = watch;
+    watch.commitWaiters = new Set();
+    for (const waiter of commitWaiters) waiter();
     wake(watch);
     forget(runId, watch);
     for (const listener of listeners) listener(runId, entries);
@@ -112,20 +121,24 @@ export function createWatches(now: () => number = Date.now) {
     return {
       commits: () => watch.commits,
       live: () => watch.live,
-      /** Returns true when something happened, false after `ms` without, or once it has left. One wait at a time. */
-      next(ms: number): Promise<boolean> {
+      /**
+       * Returns true when something happened (with `commits`: was committed), false after `ms` without, or once it has
+       * left. One wait at a time.
+       */
+      next(ms: number, of: "anything" | "commits" = "anything"): Promise<boolean> {
         if (!here) return Promise.resolve(false);
         return new Promise((resolve) => {
           const done = (happened: boolean) => {
             clearTimeout(timer);
             watch.waiters.delete(woken);
+            watch.commitWaiters.delete(woken);
             giveUp = () => {};
             resolve(happened);
           };
           const woken = () => done(true);
           giveUp = () => done(false);
           const timer = setTimeout(giveUp, ms);
-          watch.waiters.add(woken);
+          (of === "commits" ? watch.commitWaiters : watch.waiters).add(woken);
         });
       },
       leave() {
