@@ -47,8 +47,10 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "unrecorded",
     file: "server/db/writer.ts",
     find: `      begin!.run();
+      kept.look();
       for (const { job } of waiting) {
         outcomes.push(run(sqlite, job));
+        if (!outcomes.at(-1)!.ok) kept.forget();
         if (performance.now() >= until) break;
       }
       end!.run();`,
@@ -71,7 +73,7 @@ export const mutants: readonly Mutant[] = [
     find: "    if (announced.length === 0) return;",
     replace: `    if (announced.length === 0) return;
     const later = (globalThis.later ??= new WeakSet());
-    if (!later.has(entries)) return void setTimeout(project, 20, head, later.add(entries) && entries);`,
+    if (!later.has(entries)) return void setTimeout(project, 20, run, later.add(entries) && entries);`,
   },
 ];
 

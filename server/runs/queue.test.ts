@@ -215,10 +215,12 @@ test("storage that refuses a write holds the queue up and does not stop it", asy
   using fixture = runFixture({ db: { ...db, write: Object.assign(write, db.write) }, slots: 1, look_ms: never_ms });
   const first = await queue(fixture);
   const { id } = await queue(fixture);
-  const cancelled = cancel(fixture, first.id);
-  await db.write(() => {}); // The cancel is durable; what comes of it is not yet written.
-  full = true;
-  await cancelled;
+  // The cancel is durable then; what comes of it is not yet written.
+  const unlisten = fixture.watches.listen(() => {
+    full = true;
+  });
+  await cancel(fixture, first.id);
+  unlisten();
   await db.write(() => {});
   expect(get(fixture, id).status).toBe("queued");
   full = false;
