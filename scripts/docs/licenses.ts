@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inProject } from "../root.ts";
 import { type Page, pageOf } from "./pages.ts";
+import { standardText } from "./standard-text.ts";
 import { type Notice, thirdParts } from "./third-parts.ts";
 
 /** By where they are in the executable. */
@@ -68,7 +69,7 @@ function noticesOf(folders: readonly string[]): Notice[] {
 }
 
 function noticeOf(folder: string): Notice {
-  const { name, version, license, licenses, repository, homepage } = JSON.parse(
+  const { name, version, license, licenses, author, repository, homepage } = JSON.parse(
     readFileSync(join(folder, "package.json"), "utf8"),
   );
   const source: string | undefined = typeof repository === "string" ? repository : (repository?.url ?? homepage);
@@ -76,12 +77,10 @@ function noticeOf(folder: string): Notice {
     .filter((file) => /^(licen[cs]e|copying|notice|copyright)/i.test(file) && !/\.(js|ts|json)$/.test(file))
     .sort()
     .map((file) => readFileSync(join(folder, file), "utf8").trim());
+  const its = license?.type ?? license ?? licenses?.map(({ type }: { type: string }) => type).join(" OR ") ?? "unknown";
   return {
-    name,
-    version,
-    license: license?.type ?? license ?? licenses?.map(({ type }: { type: string }) => type).join(" OR ") ?? "unknown",
-    source: source ? addressOf(source) : null,
-    text: texts.length > 0 ? texts.join("\n\n") : null,
+    ...{ name, version, license: its, source: source ? addressOf(source) : null },
+    text: texts.length > 0 ? texts.join("\n\n") : standardText(its, author?.name ?? author ?? `the authors of ${name}`),
   };
 }
 
@@ -117,7 +116,7 @@ export function licensePages({ server, dashboard, parts }: Notices): Page[] {
 
 runnel has the Apache License, version 2.0. It carries software that others wrote, under licenses of their own.
 
-[\`licenses.txt\`](/docs/licenses.txt) has the license texts that come with the packages. What comes without one stands there with its name, its license's id and its source. \`runnel licenses\` prints the same text.
+[\`licenses.txt\`](/docs/licenses.txt) has every license text. What comes without one has the standard text of its license, with its author and its source. \`runnel licenses\` prints the same text.
 
 - [Packages in the server](server.md): ${server.length}
 - [Packages in the dashboard](dashboard.md): ${dashboard.length}

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { inProject } from "../root.ts";
+import { standardText } from "./standard-text.ts";
 
 /** Something that others wrote and the executable carries. */
 export interface Notice {
@@ -9,7 +10,7 @@ export interface Notice {
   license: string;
   /** Where its source is; null where nobody says. */
   source: string | null;
-  /** The text of its own licence files; null where it comes without. */
+  /** The text of its own licence files, else that of its licence; null of what is in the public domain. */
   text: string | null;
 }
 
@@ -26,7 +27,7 @@ export function thirdParts(): Notice[] {
   };
   const part = (name: string, version: string, license: string, source: string): Notice => ({
     ...{ name, version, license, source },
-    text: null,
+    text: standardText(license, `the authors of ${name}`),
   });
   return [
     part("Bun", config.bun, "MIT", "https://github.com/oven-sh/bun"),
