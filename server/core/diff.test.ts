@@ -124,6 +124,16 @@ test("a turn that asked for something else stands beside the one in its place", 
   ]);
 });
 
+test("of calls that are alike altogether, the one of the same number is meant, wherever others are missing", () => {
+  const whole = turns("l1 l1 l1");
+  for (const missing of [[1, 3], [1, 2], [2, 3], [2]]) {
+    const rest = whole.filter(({ step_index }) => !missing.includes(step_index));
+    const expected = whole.map(({ step_index: at }) => [at, missing.includes(at) ? null : at]);
+    expect(sides(whole, rest)).toEqual(expected);
+    expect(sides(rest, whole)).toEqual(expected.map(([a, b]) => [b!, a!]));
+  }
+});
+
 test("of calls of the same tool, those that were asked the same stand side by side", () => {
   expect(sides(turns("l1 l2 l3"), turns("l2 l4"))).toEqual([
     [0, 0],

@@ -112,7 +112,8 @@ export function createAuth(
       () => authenticate(request), // Once more: a body may take its time, and the key may be gone by then.
     );
     await requestQueue(nameOf(known.get(request)!));
-    const body = parse();
+    const parsed = parse();
+    const body = parsed instanceof Promise ? await parsed : parsed; // Whoever need not wait shares the tick with others.
     if (request.method === "POST") idempotency?.begin(request, known.get(request)!, bytes);
     return body;
   }

@@ -19,10 +19,10 @@ export function parseJsonBody(bytes: Uint8Array, headers: Headers, depth?: numbe
   return parseJson(bytes, depth);
 }
 
-/** The same of bytes that were announced otherwise. */
-export function parseJson(bytes: Uint8Array, depth: number = limits.json_depth): unknown {
+/** The same of bytes that were announced otherwise. Where they are a part of a body, `most` is what that may be as a whole. */
+export function parseJson(bytes: Uint8Array, depth: number = limits.json_depth, most = depth): unknown {
   const members = countMembers(bytes, depth);
-  if (members === null) throw new AppError("invalid_json", `The body nests deeper than ${depth}.`);
+  if (members === null) throw new AppError("invalid_json", `The body nests deeper than ${most}.`);
   const text = decode(bytes);
   const value = parse(text);
   const loss = lossOf(text, members, value);

@@ -12,7 +12,7 @@ export type Need = Permission | "read_or_run";
 export interface ReadBody {
   bytes: Uint8Array;
   /** Once the request may go on: of a long body this is work. */
-  parse(): unknown;
+  parse(): unknown | Promise<unknown>;
 }
 export type BodyReader = (request: Request, principal: Principal) => Promise<ReadBody>;
 

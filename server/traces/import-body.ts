@@ -1,8 +1,9 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { capsuleLimits, capsuleType } from "../core/capsule-format.ts";
 import { AppError } from "../core/errors.ts";
-import { chunksOf, cutOff, parseJsonBody, readBody, refuseCompressed } from "../http/json-body.ts";
+import { chunksOf, cutOff, readBody, refuseCompressed } from "../http/json-body.ts";
 import type { BodyReader, ReadBody } from "../http/operation.ts";
+import { parseJsonBodyInSlices } from "../http/parse-in-slices.ts";
 import type { CapsuleOrder } from "../sandbox/capsule-reader.ts";
 import { piecesOf, type Workspace } from "./workspace.ts";
 
@@ -15,7 +16,7 @@ export function createImportBody({ workspace, requireRoom }: { workspace: Worksp
   const read: BodyReader = async (request) => {
     if (typeOf(request) === capsuleType) return await readCapsule(request);
     const bytes = await readBody(request, capsuleLimits.json_bytes);
-    return { bytes, parse: () => parseJsonBody(bytes, request.headers, capsuleLimits.json_depth) };
+    return { bytes, parse: () => parseJsonBodyInSlices(bytes, request.headers, capsuleLimits.json_depth) };
   };
 
   async function readCapsule(request: Request): Promise<ReadBody> {
