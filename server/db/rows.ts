@@ -1,5 +1,7 @@
+import type { SQLQueryBindings } from "bun:sqlite";
 import {
   and,
+  Column,
   eq,
   getTableColumns,
   getTableName,
@@ -39,36 +41,47 @@ export const columnsOf = (relation: Relation, alias?: string): string =>
     .map((name) => (alias ? `${alias}.${name}` : name))
     .join(", ");
 
-/** What a statement in SQL has read, as drizzle would give it: JSON is parsed, and 0 and 1 are booleans. */
+/**
+ * What a statement in SQL has read, as drizzle would give it: JSON is parsed, and 0 and 1 are booleans. Columns that are
+ * as they were read, which most are, cost nothing; drizzle asks each of them, at each row.
+ */
 export function createReader<R extends Relation>(relation: R) {
-  const columns = columnsIn(relation);
-  return (raw: Record<string, unknown>): R["$inferSelect"] =>
-    Object.fromEntries(
-      Object.entries(raw).map(([name, value]) => [
-        name,
-        value === null ? null : (columns[name]?.mapFromDriverValue(value) ?? value),
-      ]),
-    );
+  const mapped = Object.entries(columnsIn(relation)).filter(
+    ([, column]) => column.mapFromDriverValue !== Column.prototype.mapFromDriverValue,
+  );
+  return (raw: Record<string, unknown>): R["$inferSelect"] => {
+    const row = { ...raw };
+    for (const [name, column] of mapped) {
+      const value = row[name];
+      if (value !== null && value !== undefined) row[name] = column.mapFromDriverValue(value);
+    }
+    return row as R["$inferSelect"];
+  };
 }
 
 /**
  * The ordinary statements of a table by id. Nothing is read or written outside of the scope, nor where `alive` does not
  * hold: what is not there, belongs to somebody else or is gone is refused in the same words.
  */
-export function createRows<T extends ScopedTable>({ orm }: Pick<Db, "orm">, table: T, alive?: SQL) {
+export function createRows<T extends ScopedTable>({ orm, sqlite }: Pick<Db, "orm" | "sqlite">, table: T, alive?: SQL) {
   type Row = T["$inferSelect"];
   const at = (project_id: unknown, environment: unknown, id: unknown) =>
     and(eq(table.project_id, project_id), eq(table.environment, environment), eq(table.id, id), alive);
   const key = at(sql.placeholder("project_id"), sql.placeholder("environment"), sql.placeholder("id"));
-  const one = orm
+  const { sql: text, params } = orm
     .select()
     .from(table as SQLiteTable)
     .where(key)
-    .prepare();
+    .toSQL();
+  const one = sqlite.query<Record<string, unknown>, SQLQueryBindings[]>(text);
+  const ofAlive = params.slice(3) as SQLQueryBindings[]; // Behind the three of the key.
+  const read = createReader(table);
   const deletion = orm.delete(table).where(key).prepare();
 
-  const get = ({ project_id, environment }: Scope, id: string): Row | null =>
-    (one.get({ project_id, environment, id }) as Row | undefined) ?? null;
+  const get = ({ project_id, environment }: Scope, id: string): Row | null => {
+    const row = one.get(project_id, environment, id, ...ofAlive);
+    return row && read(row);
+  };
 
   return {
     /** Null for what is not there. */

@@ -23,7 +23,8 @@ type TransportCheck = "allowed" | "insecure" | "bad_host";
 
 /** Whether a request came encrypted all the way. Nobody but a trusted proxy may claim it for somebody else. */
 export function checkTransport(transport: Transport, rules: TransportRules): TransportCheck {
-  if (transport.host === null || !hostPattern.test(transport.host)) return "bad_host";
+  const { host } = transport;
+  if (host === null || !hostPattern.test(host)) return "bad_host";
   // The peer is looked at only where it counts: behind TLS of our own and no proxy it does not.
   if (rules.trustProxy.length > 0 && isProxy(transport.peer, rules)) return checkProxied(transport, rules);
   if (rules.tls) return "allowed";
@@ -36,6 +37,7 @@ function isProxy(peer: string | null, { trustProxy }: TransportRules): boolean {
 }
 
 function isLocal(peer: string | null): boolean {
+  if (peer === "127.0.0.1") return true;
   const address = peer === null ? null : parseAddress(peer);
   return address !== null && isLoopback(address);
 }
@@ -68,6 +70,26 @@ export function clientAddress({ peer, forwardedFor }: Transport, { trustProxy }:
 /** `[::1]:443` and `10.0.0.1:443` are how some proxies name a client. */
 const withoutPort = (text: string): string =>
   text.replace(/^\[(.+)\](:\d{1,5})?$/, "$1").replace(/^(\d[\d.]*):\d{1,5}$/, "$1");
+
+/** Reads of a request what is asked for, and no more. */
+class Reached implements Transport {
+  constructor(
+    private readonly request: Request,
+    private readonly peerOf: (request: Request) => string | null,
+  ) {}
+  get peer() {
+    return this.peerOf(this.request);
+  }
+  get host() {
+    return this.request.headers.get("host");
+  }
+  get forwardedProto() {
+    return this.request.headers.get("x-forwarded-proto");
+  }
+  get forwardedFor() {
+    return this.request.headers.get("x-forwarded-for");
+  }
+}
 
 /** Stands before everything else. */
 export interface TransportGate {
@@ -104,18 +126,7 @@ export function createTransportGate(options: GateOptions): TransportGate {
     if (last?.request !== request) last = { request, peer: peerOf(request) };
     return last.peer;
   };
-  const transportOf = (request: Request): Transport => ({
-    get peer() {
-      return peerOnce(request);
-    },
-    host: request.headers.get("host"),
-    get forwardedProto() {
-      return request.headers.get("x-forwarded-proto");
-    },
-    get forwardedFor() {
-      return request.headers.get("x-forwarded-for");
-    },
-  });
+  const transportOf = (request: Request): Transport => new Reached(request, peerOnce);
   return {
     admit(request) {
       const checked = checkTransport(transportOf(request), isPlain(request) ? refuseAll : rules);

@@ -18,5 +18,5 @@ export type VectorStoreRow = StoreRow & {
 export type EntryRow = typeof memoryEntries.$inferSelect;
 
 /** Stores that were not deleted. */
-export const createStoreRows = (db: Pick<Db, "orm">) =>
+export const createStoreRows = (db: Pick<Db, "orm" | "sqlite">) =>
   createRows(db, memoryStores, isNull(memoryStores.deleted_at_ms));

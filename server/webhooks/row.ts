@@ -12,4 +12,4 @@ export type DeliveryRow = typeof webhookDeliveries.$inferSelect;
 export type AttemptRow = typeof webhookAttempts.$inferSelect;
 
 /** Webhooks that were not deleted. */
-export const createWebhookRows = (db: Pick<Db, "orm">) => createRows(db, webhooks, isNull(webhooks.deleted_at_ms));
+export const createWebhookRows = (db: Pick<Db, "orm" | "sqlite">) => createRows(db, webhooks, isNull(webhooks.deleted_at_ms));
