@@ -12,4 +12,5 @@ export type DeliveryRow = typeof webhookDeliveries.$inferSelect;
 export type AttemptRow = typeof webhookAttempts.$inferSelect;
 
 /** Webhooks that were not deleted. */
-export const createWebhookRows = (db: Pick<Db, "orm" | "sqlite">) => createRows(db, webhooks, isNull(webhooks.deleted_at_ms));
+export const createWebhookRows = (db: Pick<Db, "orm" | "sqlite">) =>
+  createRows(db, webhooks, isNull(webhooks.deleted_at_ms));
