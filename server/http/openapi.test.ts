@@ -237,6 +237,7 @@ test("a query parameter is taken as its schema says, neither more nor less", asy
   const bodies: Record<string, object> = {
     "POST /v1/runs": { agent_id, input: "Hi" },
     "POST /v1/runs/:id/fork": { step_index: -1 },
+    "POST /v1/runs/:id/submit_tool_outputs": { tool_outputs: [{ tool_call_id: newId("tool_call"), output: "x" }] },
     "POST /v1/suites/:id/runs": {},
   };
   const idOf = (path: string): string => {
