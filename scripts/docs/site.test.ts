@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
+import { guides } from "../../dashboard/src/app/guides.ts";
 import { AppError, catalogue, type ErrorCode } from "../../server/core/errors.ts";
 import { errorBody } from "../../server/http/errors.ts";
 import { type TestApp, testApp } from "../../server/testing/test-app.ts";
@@ -14,7 +15,7 @@ let server: TestApp;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "runnel-docs-"));
   await buildDocs(folder);
-  server = testApp({ docs: folder });
+  server = testApp({ docs: join(folder, "docs") });
 }, 60_000);
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -148,14 +149,25 @@ describe("beside the pages", () => {
     expect(full).toContain(readFileSync(inProject("server/docs/guides/streaming.md"), "utf8").trim());
   });
 
-  test("the files that examples use, the licences and the clients are there", async () => {
+  test("the files that examples use, and the licences, are there", async () => {
     const helpers = await ask("/docs/files/runnel.sh");
     expect(await helpers.text()).toBe(readFileSync(inProject("server/docs/files/runnel.sh"), "utf8"));
     const licenses = await ask("/docs/licenses.txt");
     expect([licenses.status, typeOf(licenses)]).toEqual([200, "text/plain;charset=utf-8"]);
+  });
+
+  test("the clients that are served are those that the build leaves in `clients`", async () => {
     const { version } = JSON.parse(readFileSync(inProject("package.json"), "utf8"));
-    for (const name of [`runnel-${version}.tgz`, `runnel-${version}-py3-none-any.whl`])
-      expect([name, (await ask(`/docs/clients/${name}`)).status]).toEqual([name, 200]);
+    for (const name of [`runnel-${version}.tgz`, `runnel-${version}.js`, `runnel-${version}-py3-none-any.whl`]) {
+      const served = await ask(`/docs/clients/${name}`);
+      expect([name, served.status]).toEqual([name, 200]);
+      expect(readFileSync(join(folder, "clients", name)).equals(await served.bytes())).toBe(true);
+    }
+  });
+
+  test("every guide to which the dashboard leads is there", async () => {
+    for (const guide of Object.values(guides))
+      expect([guide, (await ask(`/docs/${guide}`)).status]).toEqual([guide, 200]);
   });
 
   test("what a search reads names pages that are there", async () => {

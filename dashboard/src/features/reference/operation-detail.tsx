@@ -5,13 +5,13 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ShowCode } from "../../ui/show-code.tsx";
-import { Answers } from "./answers.tsx";
 import { exampleRequest } from "./example-request.ts";
 import { FieldTable } from "./field-table.tsx";
 import { listFields } from "./list-fields.ts";
 import type { Listed } from "./list-operations.ts";
 import { Method } from "./method.tsx";
 import { parameterLines } from "./parameter-lines.ts";
+import { Responses } from "./responses.tsx";
 import { TryIt } from "./try-it.tsx";
 import { WithCode } from "./with-code.tsx";
 
@@ -21,7 +21,7 @@ interface OperationDetailProps {
   onBack: () => void;
 }
 
-/** One operation: what it takes, what it answers, and the request as code. */
+/** One operation: what it takes, what it returns, and the request as code. */
 export function OperationDetail({ operation, document, onBack }: OperationDetailProps) {
   const { mode } = useWorkspace();
   const { method, path, summary, description, operationId } = operation;
@@ -71,8 +71,8 @@ export function OperationDetail({ operation, document, onBack }: OperationDetail
             </Part>
           );
         })}
-        <Part title="Answers">
-          <Answers operation={operation} document={document} />
+        <Part title="Responses">
+          <Responses operation={operation} document={document} />
         </Part>
         <Part title="Try it">
           <TryIt key={`${operationId} ${mode}`} operation={operation} />

@@ -6,12 +6,12 @@ import type { Listed } from "./list-operations.ts";
 import { typeOf } from "./type-of.ts";
 import { WithCode } from "./with-code.tsx";
 
-/** What an operation answers, by status. A success is open, a refusal is folded. */
-export function Answers({ operation, document }: { operation: Listed; document: OpenApi }) {
+/** What an operation returns, by status. A success is open, a refusal is folded. */
+export function Responses({ operation, document }: { operation: Listed; document: OpenApi }) {
   return (
     <div className="flex flex-col gap-2">
       {Object.entries(operation.responses).map(([status, given]) => (
-        <OneAnswer key={status} status={status} answer={named(given, document)} document={document} />
+        <OneResponse key={status} status={status} answer={named(given, document)} document={document} />
       ))}
     </div>
   );
@@ -20,7 +20,7 @@ export function Answers({ operation, document }: { operation: Listed; document: 
 const named = (answer: Answer, { components }: OpenApi): Answer =>
   answer.$ref ? (components.responses[answer.$ref.split("/").at(-1) ?? ""] ?? answer) : answer;
 
-function OneAnswer({ status, answer, document }: { status: string; answer: Answer; document: OpenApi }) {
+function OneResponse({ status, answer, document }: { status: string; answer: Answer; document: OpenApi }) {
   const [media, content] = Object.entries(answer.content ?? {})[0] ?? [];
   const schema = content?.schema;
   const lines = listFields(schema, document);
@@ -51,7 +51,7 @@ function OneAnswer({ status, answer, document }: { status: string; answer: Answe
       )}
       {lines.length > 0 && (
         <div className="border-t border-line p-2">
-          <FieldTable label={`Answer ${status}`} lines={lines} />
+          <FieldTable label={`Response ${status}`} lines={lines} />
         </div>
       )}
     </details>
