@@ -11,8 +11,12 @@ import { navOf, type Page, plain, writtenPages } from "./pages.ts";
 import { referencePages } from "./reference.ts";
 import { type Searched, searchIndexOf } from "./search-index.ts";
 
-/** Builds the documentation into `folder`: pages as HTML and Markdown, what searches read, and what language models read. */
-export async function buildDocs(folder = inProject("dist/docs")): Promise<void> {
+/**
+ * Builds the documentation into `docs` of a folder: pages as HTML and Markdown, what searches read, and what language
+ * models read. The clients, which the pages offer, are in `clients` beside it, too.
+ */
+export async function buildDocs(dist = inProject("dist")): Promise<void> {
+  const folder = join(dist, "docs");
   rmSync(folder, { recursive: true, force: true });
   const document = await openApi();
   const notices = await readNotices();
@@ -39,7 +43,8 @@ export async function buildDocs(folder = inProject("dist/docs")): Promise<void> 
   );
   await write("site.js", readFileSync(beside("search.js"), "utf8") + readFileSync(beside("site.js"), "utf8"));
   cpSync(inProject("server/docs/files"), join(folder, "files"), { recursive: true });
-  await buildClients(document, join(folder, "clients"));
+  await buildClients(document, join(dist, "clients"));
+  cpSync(join(dist, "clients"), join(folder, "clients"), { recursive: true });
 
   async function write(name: string, text: string): Promise<void> {
     const path = join(folder, name);

@@ -6,12 +6,14 @@ import { pageFor } from "../../server/cli/docs.ts";
 import { inProject } from "../root.ts";
 import { buildDocs } from "./build-docs.ts";
 
+let dist = "";
 let folder = "";
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "runnel-docs-"));
-  await buildDocs(folder);
+  dist = mkdtempSync(join(tmpdir(), "runnel-docs-"));
+  await buildDocs(dist);
+  folder = join(dist, "docs");
 }, 60_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(dist, { recursive: true, force: true }));
 
 const written = (path: string): string => readFileSync(inProject("server/docs", path), "utf8");
 
