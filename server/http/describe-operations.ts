@@ -103,7 +103,8 @@ function successesOf(operation: Facts): Record<number, Returned> {
   const replayed = method === "POST" ? (["Idempotent-Replayed"] as const) : [];
   const headers = [...everyHeader, ...responseHeaders, ...replayed];
   const content = Object.fromEntries(media.map((type) => [type, returns ?? creates ?? anything]));
-  const successes: Record<number, Returned> = { [returns ? 200 : 201]: { description: "Done.", headers, content } };
+  const [status, description] = returns ? [200, "Done."] : [201, "Created."];
+  const successes: Record<number, Returned> = { [status]: { description, headers, content } };
   // JSON first, also where it comes as 201: generators take the first format of 200 for what a route returns.
   if (streams)
     successes[200] = { description: streams, headers, content: { ...content, "text/event-stream": anything } };

@@ -6,7 +6,7 @@ const header = (description: string, schema: TSchema) => ({ description, schema 
 /** Headers of requests that some routes read. */
 export const requestHeaders = {
   "Idempotency-Key": header(
-    "For 24 hours the same request with the same key is not carried out again and gets the first answer.",
+    "For 24 hours the same request with the same key is not carried out again and gets the first response.",
     Type.String({ minLength: 1, maxLength: 255, pattern: "^[ -~]+$" }),
   ),
   "If-Match": header(
@@ -28,7 +28,7 @@ export const responseHeaders = {
   "X-RateLimit-Reset": header("When all of them are there again, in Unix seconds.", Type.Integer()),
   "Retry-After": header("After how many seconds the request may succeed.", Type.Integer({ minimum: 1 })),
   "Idempotent-Replayed": header(
-    "There when this is the answer to an earlier request with the same `Idempotency-Key`.",
+    "There when this is the response to an earlier request with the same `Idempotency-Key`.",
     Type.Literal("true"),
   ),
   "WWW-Authenticate": header("How to say who asks: `Bearer`.", Type.String()),
