@@ -104,6 +104,23 @@ test("a scratchpad that one run fills is read by the next", async () => {
   expect(tool_calls[0].output).toEqual({ key: "work", value, version: 1 });
 });
 
+/** Starts a run whose server dies at its failpoint, perhaps before it has said so: the client then asks again. */
+async function createAcrossDeath(server: Runnel, run: object): Promise<string> {
+  const create = async () =>
+    server.fetch("/v1/runs", {
+      method: "POST",
+      headers: { "idempotency-key": "across the death" },
+      body: JSON.stringify(run),
+    });
+  const first = create().catch(() => null);
+  await server.died();
+  await first;
+  await server.restart({});
+  const response = await create();
+  expect(response.headers.get("idempotent-replayed")).toBe("true");
+  return ((await response.json()) as { id: string }).id;
+}
+
 test.each(["before_effect.retrieval", "after_effect.retrieval"])(
   "a run whose process dies at %s searches again and goes on with what it finds then",
   async (point) => {
@@ -113,12 +130,10 @@ test.each(["before_effect.retrieval", "after_effect.retrieval"])(
     const agent = await createAgent(server, "test/echo", { memory: { stores: [{ memory_id }] } });
     await server.stop();
     await server.restart({ RUNNEL_FAILPOINT: point });
-    const started = await server.post("/v1/runs", { agent_id: agent, input: "How do I reset it?" });
-    await server.died();
-    await server.restart({});
-    await using stream = await server.stream(`/v1/runs/${started.body.id}/events`);
+    const id = await createAcrossDeath(server, { agent_id: agent, input: "How do I reset it?" });
+    await using stream = await server.stream(`/v1/runs/${id}/events`);
     await stream.rest();
-    const { body: run } = await server.get(`/v1/runs/${started.body.id}`);
+    const { body: run } = await server.get(`/v1/runs/${id}`);
     expect(run).toMatchObject({ status: "completed", attempt: 2 });
     const step = await retrievalOf(server, run.id);
     expect(step).toMatchObject({
@@ -149,12 +164,10 @@ test.each([
   const agent_id = await createScripted(server, script, { memory: { stores } });
   await server.stop();
   await server.restart({ RUNNEL_FAILPOINT: point });
-  const { body } = await server.post("/v1/runs", { agent_id, input: "I cannot eat peanuts." });
-  await server.died();
-  await server.restart({});
-  await using stream = await server.stream(`/v1/runs/${body.id}/events`);
+  const id = await createAcrossDeath(server, { agent_id, input: "I cannot eat peanuts." });
+  await using stream = await server.stream(`/v1/runs/${id}/events`);
   await stream.rest();
-  const { body: run } = await server.get(`/v1/runs/${body.id}`);
+  const { body: run } = await server.get(`/v1/runs/${id}`);
   expect(run).toMatchObject({ status: "completed", attempt: 2, output: "Noted." });
   expect(run.tool_calls.map(({ status }: Json) => status)).toEqual(["completed", "completed"]);
   const { data: entries } = (await server.get(`/v1/memory/${facts}/entries`)).body;

@@ -28,7 +28,10 @@ export function createDashboard({ folder }: DashboardOptions) {
   // At the first request for them: many starts are of servers at whose dashboard nobody looks for a while.
   let pages: Promise<AnyElysia> | undefined;
   const answer = async ({ request }: { request: Request }): Promise<Response> => {
-    pages ??= createPages(folder);
+    pages ??= createPages(folder).catch((error) => {
+      pages = undefined; // The next request tries again.
+      throw error;
+    });
     return (await pages).handle(request);
   };
   return new Elysia().get("/", answer).get(prefix, answer).get(`${prefix}/*`, answer);

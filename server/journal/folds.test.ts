@@ -102,3 +102,18 @@ test("nothing is kept of a run that was deleted, and a short run needs no prepar
   await journal.append(short, [created({ run_id: short, ...scope })]);
   expect(journal.prepare(short)).toBeUndefined();
 });
+
+test("a run whose record goes while it is folded is gone, and not half of it", async () => {
+  using fixture = await withLongRun();
+  const { db, journal, id } = fixture;
+  let asked = 0;
+  const folds = createFolds({
+    head: journal.head,
+    read(...which) {
+      if (++asked === 3) db.sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(id);
+      return journal.read(...which);
+    },
+  });
+  expect(await folds.stateInSlices(id)).toBeNull();
+  expect(await folds.stateAt(id, journal.head(id)!.seq)).toBeNull();
+});

@@ -42,7 +42,8 @@ export function createFolds({ read, head }: Source) {
       throw error;
     }
     const { seq, run } = folding.state;
-    if (!run || !head(runId)) return null; // There is none, or it was deleted meanwhile.
+    // There is none, or it was deleted meanwhile: the run, or its record alone.
+    if (!run || read(runId, seq - 1, 1).length === 0) return null;
     if (seq >= longFrom) keep(runId, folding);
     return fold([], folding.state); // Others may add to that one.
   }

@@ -110,7 +110,7 @@ export function createQuarantine({
       for (let left = ms; left > 0 && !stopped; left = end - performance.now()) {
         const { status, stalls } = journal.state(runId);
         if (isOver(status) || status === "requires_action" || stalls === 0) return;
-        await watch.next(left);
+        await watch.next(left, "commits");
       }
     } finally {
       watch.leave();

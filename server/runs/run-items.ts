@@ -37,7 +37,7 @@ export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
   async function withMessages(row: Row, rest: Rest): Promise<RunItem | null> {
     if (row.summary !== null) return { ...runSummary(JSON.parse(row.summary), []), messages: [], tool_calls: [] };
     const state = await foldInSlices(entriesOf(row.id), rest);
-    if (!state.run) return null;
+    if (!state.run || journal.read(row.id, state.seq - 1, 1).length === 0) return null; // Deleted, perhaps meanwhile.
     const bare = runObject({ ...state, messages: [], calls: [] }, row.expires_at_ms, placeOf(row));
     const last_calls = journal.lastCalls(row.id);
     const isLong = byteLength(JSON.stringify(bare)) > pageRoom / 2;

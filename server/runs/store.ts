@@ -178,9 +178,9 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     return runObject(fold(journal.read(id, 0, seq)), expires_at_ms);
   }
 
-  async function longAsOf(row: RunRow, seq: number, expiresAt: number | null): Promise<ShownRun> {
+  async function longAsOf(viewer: Viewer, row: RunRow, seq: number, expiresAt: number | null): Promise<ShownRun> {
     const state = row.summary === null ? await journal.stateAt(row.id, seq) : null;
-    return state ? inParts(state, expiresAt) : read(row);
+    return state ? inParts(state, expiresAt) : read(standing(viewer, row.id)); // Its record may be gone by now.
   }
 
   function placeOf(row: Pick<RunRow, keyof Scope | "id" | "status">): number | null {
@@ -246,7 +246,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     showAsOf(viewer: Viewer, answer: RunAnswer): ShownRun | Promise<ShownRun> {
       const { id, seq, expires_at_ms } = answer;
       if (!seq) return show(standing(viewer, id));
-      return seq < longFrom ? asOf(viewer, answer) : longAsOf(standing(viewer, id), seq, expires_at_ms);
+      return seq < longFrom ? asOf(viewer, answer) : longAsOf(viewer, standing(viewer, id), seq, expires_at_ms);
     },
     /** Summaries, or with their messages and calls as far as a page has room for them. */
     list(scope: Viewer, page: Page, messages = false) {
