@@ -1,6 +1,6 @@
 type Node = Record<string, unknown>;
 
-/** What an OpenAPI document says nothing of: properties, parameters and headers without description, operations without example. */
+/** What an OpenAPI document says nothing of: properties, parameters and headers without description, operations without an example of what they take and return. */
 export function undescribed(document: Node): string[] {
   const missing: string[] = [];
   const { schemas = {}, headers = {} } = document.components as Record<string, Record<string, Node>>;
@@ -13,12 +13,12 @@ export function undescribed(document: Node): string[] {
     for (const { operationId, parameters = [], requestBody, responses } of Object.values(methods)) {
       for (const { name, description } of parameters as Node[])
         if (!description) missing.push(`${operationId}?${name}`);
-      const contents = [requestBody, ...Object.values(responses as Node)].map(
-        (part) => (part as Node | undefined)?.content,
-      );
-      const formats = contents.flatMap((content) => Object.entries((content ?? {}) as Record<string, Node>));
-      const isJson = formats.some(([type]) => type === "application/json");
-      if (isJson && !formats.some(([, format]) => "example" in format)) missing.push(`${operationId} has no example`);
+      const parts = { request: [requestBody], response: Object.values(responses as Node) };
+      for (const [part, bodies] of Object.entries(parts))
+        for (const body of bodies) {
+          const format = (body as { content?: Record<string, Node> } | undefined)?.content?.["application/json"];
+          if (format && !("example" in format)) missing.push(`${operationId} has no example of its ${part}`);
+        }
     }
   return missing;
 }

@@ -7,12 +7,13 @@ import { type Page, pageOf, pageThatFits } from "./pages.ts";
 export function eventPages({ components: { schemas } }: OpenApi, webhooks: Record<string, string>): Page[] {
   const events = Object.entries(schemas.Event!.discriminator!.mapping).map(([event, ref]) => {
     const { description = "", properties = {} } = schemas[nameOf(ref)]!;
-    return { event, description, data: resolved(properties.data!, schemas) };
+    const example = exampleOf(properties.data as Record<string, unknown>, schemas as never);
+    return { event, description, data: resolved(properties.data!, schemas), example };
   });
-  const pages = events.map(({ event, description, data }) =>
+  const pages = events.map(({ event, description, data, example }) =>
     pageThatFits(`reference/events/${event}`, depths, (depth) => {
-      const example = JSON.stringify(exampleOf(data as Record<string, unknown>, schemas as never), null, 2);
-      return `# ${event}\n\n${description}\n\n## Data\n\n${fieldTable(data, schemas, depth)}\n\n\`\`\`json\n${example}\n\`\`\`\n`;
+      const shown = JSON.stringify(example, null, 2);
+      return `# ${event}\n\n${description}\n\n## Data\n\n${fieldTable(data, schemas, depth)}\n\n\`\`\`json\n${shown}\n\`\`\`\n`;
     }),
   );
   const rows = events.map(({ event, description }) => `| [\`${event}\`](${event}.md) | ${cell(description)} |`);

@@ -1,7 +1,6 @@
 import { catalogue, type ErrorCode } from "../../server/core/errors.ts";
 import { prefixes } from "../../server/core/ids.ts";
 import { everyCode } from "../../server/http/describe-operations.ts";
-import { exampleOf } from "../../server/http/example-of.ts";
 import { nameOf, type OpenApi, type Operation, type Schema } from "../clients/openapi.ts";
 import { callExamples } from "./call-examples.ts";
 import { boundsOf, cell, fieldTable, typeOf } from "./fields.ts";
@@ -145,8 +144,7 @@ function responseOf({ responses }: Operation, { components: { schemas } }: OpenA
   const table = `| Status | When | Body |\n|---|---|---|\n${rows.join("\n")}`;
   const shown = successes.map(([, { content }]) => content?.["application/json"]).find((json) => json !== undefined);
   if (!withExample || !shown || Object.keys(shown.schema).length === 0 || !shown.schema.$ref) return table;
-  const example = shown.example ?? exampleOf(shown.schema as Record<string, unknown>, schemas as never);
-  return `${table}\n\n\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``;
+  return `${table}\n\n\`\`\`json\n${JSON.stringify(shown.example, null, 2)}\n\`\`\``;
 }
 
 /** A page of a list is shown by its items. */

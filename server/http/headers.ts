@@ -20,6 +20,16 @@ export const requestHeaders = {
 };
 export type RequestHeader = keyof typeof requestHeaders;
 
+/** Headers of what webhooks and webhook tools are sent. */
+export const webhookHeaders = {
+  "webhook-id": header("What is sent: the same on every attempt.", Type.String()),
+  "webhook-timestamp": header("When this attempt was made, in Unix seconds.", Type.String({ pattern: "^\\d+$" })),
+  "webhook-signature": header(
+    "`v1,` and a signature in Base64, one for each secret while it rotates, with a blank between.",
+    Type.String(),
+  ),
+};
+
 /** Headers of responses. */
 export const responseHeaders = {
   "X-Request-Id": header("The request's id, for the operator's log.", Type.String({ pattern: idPattern("request") })),

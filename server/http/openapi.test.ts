@@ -4,6 +4,7 @@ import { catalogue, type ErrorCode, errorCodes } from "../core/errors.ts";
 import { type Kind, newId } from "../core/ids.ts";
 import { readTimestamp } from "../core/time.ts";
 import { checkSchema, validateAgainst } from "../lib/json-schema.ts";
+import { newSigningSecret, sign } from "../lib/signature.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import type { Need } from "./operation.ts";
 
@@ -111,7 +112,51 @@ test("every example is accepted by its schema, and its ids look like ids", () =>
   }
   expect(seen).toBeGreaterThan(80);
 });
+
+test("an example says of each thing what it is, and of no field only its name", () => {
+  const { example } = document.paths["/v1/runs"].post.responses[201].content["application/json"];
+  const [call] = example.tool_calls;
+  expect([example.status, example.queue_position, call.status, call.type]).toEqual([
+    "completed",
+    null,
+    "completed",
+    "http",
+  ]);
+  expect(example.file_ids[0]).toMatch(/^file_/);
+  expect(example.messages[0].id).toMatch(/^msg_/);
+  expect(call.id).toMatch(/^call_/);
+  expect(call.files[0].id).toMatch(/^file_/);
+  const deletion = document.paths["/v1/memory/{id}/entries/{entry_id}"].delete.responses[200];
+  const deleted = deletion.content["application/json"].example;
+  expect([deleted.object, deleted.id]).toEqual(["memory_entry", expect.stringMatching(/^ment_/)]);
+  const echoes: string[] = [];
+  const look = (value: unknown, field: string, place: string): void => {
+    if (value === field || (typeof value === "string" && `${value}s` === field)) echoes.push(`${place}.${field}`);
+    if (typeof value === "object" && value !== null)
+      for (const [key, inner] of Object.entries(value)) look(inner, Array.isArray(value) ? field : key, place);
+  };
+  for (const { operation } of described())
+    for (const part of [operation.requestBody, ...Object.values<{ content?: object }>(operation.responses)])
+      for (const { example } of Object.values<{ example?: unknown }>(part?.content ?? {}))
+        look(example, "", operation.operationId);
+  expect(echoes).toEqual([]);
+});
 const ofClients = new Set(["user_id", "session_id", "scope_id"]);
+
+test("every webhook has an example that its schema takes, and the headers that its signature is read from", () => {
+  const signed = Object.keys(sign({ secrets: [newSigningSecret()], id: "evt_1", timestamp: 1, body: "" }));
+  for (const [event, { post }] of Object.entries<typeof document>(document.webhooks)) {
+    const { parameters, requestBody } = post;
+    expect(parameters.map(({ name }: { name: string }) => name)).toEqual(signed);
+    const { schema, example } = requestBody.content["application/json"];
+    expect({ event, faults: Errors({ ...withDefs(schema), $defs: definitions() }, example)[1] }).toEqual({
+      event,
+      faults: [],
+    });
+    if (event !== "tool_call") expect(example.type).toBe(event);
+  }
+  expect(Object.keys(document.webhooks).length).toBeGreaterThan(5);
+});
 
 test("every parameter of a path is declared, and none twice", () => {
   for (const { path, operation } of described()) {

@@ -16,7 +16,7 @@ import {
   type Returned,
 } from "./describe-operations.ts";
 import { exampleOf } from "./example-of.ts";
-import { everyHeader, responseHeaders } from "./headers.ts";
+import { everyHeader, responseHeaders, webhookHeaders } from "./headers.ts";
 import { type Components, createComponents, pascal, type Schema, singular } from "./openapi-components.ts";
 import type { Route } from "./operation.ts";
 
@@ -52,13 +52,13 @@ function write(routes: readonly Route[]): string {
   const components = createComponents({ descriptionOf, defaultOf });
   const responses: Record<string, object> = { default: responseOf(anyError, components) };
   components.used(ErrorBody, "");
-  const webhooks = webhooksOf(components);
   const operations = describeOperations(routes);
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: entryOf(operation, components, responses) };
   }
+  const webhooks = webhooksOf(components); // Their examples are made of the objects of the operations.
   return JSON.stringify({
     openapi: "3.1.1",
     info: {
@@ -114,7 +114,7 @@ function entryOf(operation: DescribedOperation, components: Components, refusals
     if (component) refusals[component] ??= responseOf(returned, components);
     responses[status] = component
       ? { $ref: `#/components/responses/${component}` }
-      : responseOf(returned, components, `${name}Answer`, !takes);
+      : responseOf(returned, components, `${name}Answer`, kindOf(id));
   }
   return {
     operationId: id,
@@ -126,6 +126,9 @@ function entryOf(operation: DescribedOperation, components: Components, refusals
     responses: { ...responses, default: { $ref: "#/components/responses/default" } },
   };
 }
+
+/** Of what kind a resource's things are: `memory.entries.delete` → `memory_entry`. */
+const kindOf = (id: string): string => id.split(".").slice(0, -1).map(singular).join("_");
 
 /**
  * What types that belong to one operation are called: `suites.runs.create` → `CreateSuiteRun`, `webhooks.rotate_secret` →
@@ -169,16 +172,17 @@ const withExample = (schema: Schema, { schemas }: Components, given?: unknown) =
   example: given ?? exampleOf(schema, schemas),
 });
 
-/** Where nothing is sent, the example is what comes back. */
+/** With an example where it is known what it is about, which an error is not. */
 function responseOf(
   { description, headers, content, codes }: Returned,
   components: Components,
   place = "",
-  isShown = false,
+  about?: string,
 ) {
   const formats = Object.entries(content ?? {}).map(([type, given]) => {
     const schema = components.used(given, place);
-    return [type, isShown && type === "application/json" ? withExample(schema, components) : { schema }] as const;
+    if (about === undefined || type !== "application/json") return [type, { schema }];
+    return [type, { schema, example: exampleOf(schema, components.schemas, "", about) }];
   });
   return {
     description,
@@ -196,22 +200,41 @@ const anyError: Returned = {
 
 /** What webhooks are sent, by event. */
 function webhooksOf(components: Components) {
-  const sent = (name: string, summary: string, body: Schema, taken: string) => ({
-    post: {
-      operationId: `on_${name.replace(".", "_")}`,
-      summary,
-      description: "Signed as Standard Webhooks has it, and sent again until it is taken.",
-      requestBody: { required: true, content: { "application/json": { schema: components.used(body, "") } } },
-      responses: { "2XX": { description: taken } },
-    },
-  });
+  const parameters = Object.entries(webhookHeaders).map(([name, header]) => ({
+    ...{ in: "header", name, required: true, ...header },
+  }));
+  const sent = (name: string, summary: string, body: Schema, taken: string, own: object = {}) => {
+    const schema = components.used(body, "");
+    const example = { ...(exampleOf(schema, components.schemas) as object), ...own };
+    return {
+      post: {
+        operationId: `on_${name.replace(".", "_")}`,
+        summary,
+        description: "Signed as Standard Webhooks has it, and sent again until it is taken.",
+        parameters,
+        requestBody: { required: true, content: { "application/json": { schema, example } } },
+        responses: { "2XX": { description: taken } },
+      },
+    };
+  };
   const events = [...webhookEvents, testEvent].map((event) => [
     event,
-    sent(event, `Tell of \`${event}\``, WebhookEvent, "The event is taken."),
+    sent(event, `Tell of \`${event}\``, WebhookEvent, "The event is taken.", toldBy(event, components)),
   ]);
   const taken = "202: the result comes later. Any other: the body is the result.";
   return {
     ...Object.fromEntries(events),
     tool_call: sent("tool_call", "Ask a webhook tool", ToolCallDelivery, taken),
+  };
+}
+
+/** What the example of an event says beside what all of them do: of an event too long to be sent whole, so much is left. */
+function toldBy(event: string, { schemas }: Components): object {
+  const about = event.startsWith("tool.") ? "run" : event.split(".")[0]!;
+  const { id, object } = exampleOf(schemas[pascal(about)]!, schemas) as Record<string, unknown>;
+  return {
+    type: event,
+    ...(about !== "run" && { run_id: null, seq: null }),
+    data: { object: { id, object }, truncated: true },
   };
 }
