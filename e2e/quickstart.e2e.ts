@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { startModelServer } from "./model-server.ts";
 import { blocksOf, createReader } from "./readme-reader.ts";
 
 // The README's quick start, block by block in one shell, as a stranger would type it: what it shows is what happens.
@@ -10,10 +11,16 @@ test("the quick start starts, kills, starts again, and is typed in between", () 
   expect(kinds.filter((kind) => kind === "start")).toHaveLength(2);
   expect(kinds.filter((kind) => kind === "settings")).toHaveLength(1);
   expect(kinds.filter((kind) => kind === "quickstart").length).toBeGreaterThan(3);
-  expect(blocks.some(({ code }) => code.includes("kill -9"))).toBe(true);
+  const typed = blocks.map(({ code }) => code);
+  expect(typed.some((code) => code.includes("kill -9"))).toBe(true);
+  expect(typed.at(-1)).toContain("ollama/");
+  const shown = blocks.map(({ expected }) => expected ?? "").join("\n");
+  expect(shown, "the run that was killed goes on").toContain("event: run.recovered\nevent: run.completed");
 });
 
 test("every command of the quick start prints what the README says", async () => {
-  await using reader = createReader();
+  await using ollama = startModelServer();
+  await using reader = createReader({ OLLAMA_BASE_URL: ollama.url });
   await reader.type(blocks);
-}, 60_000);
+  expect(ollama.count("llama3.2"), "the quick start ends with a real model").toBe(1);
+}, 90_000);

@@ -35,8 +35,11 @@ interface Server {
   key: string | null;
 }
 
-/** A stranger who types what the README says, in one shell in the project's folder, where `npm start` has put the executable. */
-export function createReader() {
+/**
+ * A stranger who types what the README says, in one shell in the project's folder, where `npm start` has put the
+ * executable. `serving`: variables of the server, such as where the reader's Ollama is.
+ */
+export function createReader(serving: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-reader-"));
   mkdirSync(join(folder, "dist"));
   symlinkSync(executable, join(folder, "dist/runnel"));
@@ -50,7 +53,7 @@ export function createReader() {
     const port = again ? new URL(again.address).port : "0";
     const child = Bun.spawn([executable, "serve", "--port", port, "--json"], {
       cwd: folder,
-      env: environment(),
+      env: { ...environment(), ...serving },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "inherit",

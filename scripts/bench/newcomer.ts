@@ -30,11 +30,10 @@ try {
     RUNNEL_CACERT: ca,
     CURL_CA_BUNDLE: ca,
   };
-  const [agent = "", run = ""] = typed;
-  const follow = `curl -sSN "$RUNNEL_URL/v1/runs/$RUN/events" -H "Authorization: Bearer $RUNNEL_API_KEY" -H "Accept: text/event-stream"`;
-  writeFileSync(join(folder, "first.sh"), ["set -euo pipefail", agent, run, follow].join("\n"));
+  const [agent = "", watch = ""] = typed;
+  writeFileSync(join(folder, "first.sh"), ["set -eu", agent, watch].join("\n"));
   await must(["bash", "first.sh"], folder, env);
-  told("clone to the first streamed run");
+  told("clone to the first streamed events");
 
   const fetched = (path: string) => fetch(`${env.RUNNEL_URL}${path}`, { tls: { ca: readFileSync(ca, "utf8") } });
   const page = await (await fetched("/docs/start/quickstart.md")).text();
