@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writtenPages } from "../scripts/docs/pages.ts";
 import { createExampleRunner, languages, missingIn, programOf, shownBy } from "./doc-examples.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
+import { type ModelServer, startModelServer } from "./model-server.ts";
 
 // Every page of the documentation that has examples, run as it stands on one server, which the pages before it used.
 
@@ -17,10 +18,12 @@ const pages = chosen.flatMap(({ path, markdown }) =>
 );
 
 describe("the documentation's examples", () => {
+  let ollama: ModelServer;
   let server: Runnel;
   let runner: Awaited<ReturnType<typeof createExampleRunner>>;
   beforeAll(async () => {
-    server = await startRunnel();
+    ollama = startModelServer(); // For the page about real models.
+    server = await startRunnel({ environment: { OLLAMA_BASE_URL: ollama.url } });
     runner = await createExampleRunner(server);
     await setContextWindow(server);
     if (!runner.hasPython) console.warn("skipped: the examples in Python (no python3 with venv and PyPI)");
@@ -28,6 +31,7 @@ describe("the documentation's examples", () => {
   afterAll(async () => {
     runner[Symbol.dispose]();
     await server[Symbol.asyncDispose]();
+    await ollama[Symbol.asyncDispose]();
   });
 
   // Twice: a page that leaves something behind fails when it is read again.

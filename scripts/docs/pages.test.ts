@@ -72,6 +72,12 @@ describe("a page of the documentation", () => {
     ).toEqual([]);
   });
 
+  test("that is a guide says where its variables and its client come from, before its first example", () => {
+    const told = "You need a running server, its variables and a client: [Quickstart](../start/quickstart.md).\n";
+    const guides = written.filter(({ path }) => path.startsWith("guides/"));
+    expect(guides.filter(({ markdown }) => !markdown.split("```")[0]!.includes(told))).toEqual([]);
+  });
+
   test("that is a guide has its examples in every language", () => {
     const guides = written.filter(({ path }) => path.startsWith("guides/"));
     expect(guides.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-# Two helpers for the examples in curl. They need RUNNEL_URL and RUNNEL_API_KEY.
+# Two helpers for the examples in curl. They need RUNNEL_URL and RUNNEL_API_KEY, and node or python3.
 
 # api METHOD PATH [JSON]: sends a request and prints the response. A refusal prints its message and fails.
 api() {
@@ -13,9 +13,23 @@ api() {
 
 # field NAME: prints a field of the JSON that it reads.
 field() {
-  node -e '
-    const value = process.argv[1].split(".").reduce((all, name) => all?.[name], JSON.parse(require("fs").readFileSync(0)));
-    if (value === undefined) { console.error("There is no field " + process.argv[1] + "."); process.exit(1); }
-    console.log(typeof value === "object" ? JSON.stringify(value) : String(value));
-  ' "$1"
+  if command -v node > /dev/null; then
+    node -e '
+      const value = process.argv[1].split(".").reduce((all, name) => all?.[name], JSON.parse(require("fs").readFileSync(0)));
+      if (value === undefined) { console.error("There is no field " + process.argv[1] + "."); process.exit(1); }
+      console.log(typeof value === "object" ? JSON.stringify(value) : String(value));
+    ' "$1"
+  else
+    python3 -c '
+import json, sys
+value = json.load(sys.stdin.buffer)
+try:
+    for name in sys.argv[1].split("."):
+        value = value[int(name) if isinstance(value, list) else name]
+except (KeyError, IndexError, TypeError, ValueError):
+    sys.exit("There is no field " + sys.argv[1] + ".")
+text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+sys.stdout.buffer.write((text + "\n").encode())
+    ' "$1"
+  fi
 }
