@@ -396,7 +396,8 @@ async function signIn(page: Page): Promise<void> {
 
 const openTab = (page: Page, name: string): Promise<void> => page.getByRole("tab", { name, exact: true }).click();
 
-const switcher = (page: Page, project: string): Locator => page.getByRole("button", { name: `Project ${project}` });
+const switcher = (page: Page, project: string): Locator =>
+  page.getByRole("button", { name: new RegExp(`^Project ${project}`) });
 
 const row = (page: Page, label: string): Locator => page.getByRole("group", { name: label, exact: true });
 
