@@ -72,6 +72,12 @@ describe("text stays", () => {
     expect(left(pages)).toEqual(all(pages));
   });
 
+  test("a row whose cells could all be the page's number", () => {
+    const row = "1  i  i  i";
+    const pages = [page("Acme", "Fee  2", row, "Page 1 of 2"), page("Acme", "Rent  3", "Page 2 of 2")];
+    expect(left(pages).flat()).toContain(row);
+  });
+
   test("a row that is the same at the ends of pages and within them", () => {
     const rows = ["Fee  1.00", "Shop  12.50", "Fee  1.00", "Rent  700.00", "Fee  1.00"];
     const pages = Array.from({ length: 8 }, () => page(...rows));

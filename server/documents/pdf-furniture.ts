@@ -15,9 +15,11 @@ export function withoutFurniture(pages: Pages, isTitle: (line: PdfLine) => boole
   const bodies = new Set(pages.flatMap((page) => page.slice(edgeLines, -edgeLines)).map(patternOf));
   const isPageNumber = pageNumbers(pages);
   const isNumber = ({ text }: PdfLine): boolean => numberIn(text, pages.length) !== null;
-  /** A line without the page number in it; null where nothing else is left. */
-  const headOf = (line: PdfLine, at: number): string | null =>
-    line.parts.filter((part) => !isPageNumber(part, at)).join(" ") || null;
+  /** A line without the page number in it; null where nothing else is left. Of two numbers nobody knows which it is. */
+  function headOf({ parts }: PdfLine, at: number): string | null {
+    const others = parts.filter((part) => !isPageNumber(part, at));
+    return (parts.length - others.length > 1 ? parts : others).join(" ") || null;
+  }
   const keyOf = (line: PdfLine, at: number): string => `${isTitle(line) ? "title" : "text"} ${headOf(line, at)}`;
   const seen = new Map<string, number>();
   for (const [at, page] of pages.entries())
