@@ -138,7 +138,7 @@ describe("the Python client", () => {
     expect((await server.get(`/v1/runs?agent_id=${agent_id}`)).body.data).toHaveLength(1);
   });
 
-  // Not for ever: a connection that is cut before its first event brings nothing on.
+  // Bounded: a connection that is cut before its first event makes no progress.
   const cut = (_: Passed, earlier: readonly Passed[]): Fate =>
     earlier.length < 12 ? { cutAfter: 1 + Math.floor(Math.random() * 1500) } : {};
   const fates: [string, (request: Passed, earlier: readonly Passed[]) => Fate, Record<string, unknown>][] = [

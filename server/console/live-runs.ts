@@ -19,7 +19,7 @@ const maxIds = 1000;
 
 /**
  * Names the runs of a project and environment that change, as `event: run` with `{id}`; `wake` tells when there is text.
- * It has no past: whoever connects reads the list anew. What changes several times before it is sent is named once.
+ * It keeps no history: a client that connects reads the list again. A run that changes several times between two sends is named once.
  */
 export function liveRuns(options: LiveRuns, wake: () => void): Texts {
   const { scope, listen, belongs, noLongerValid, publicUrl } = options;

@@ -5,6 +5,6 @@ import { dirname } from "node:path";
 export function giveToFolderOwner(path: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(dirname(path));
-  // A link itself, and not where whoever made it may have led it.
+  // A symbolic link is changed itself, not the file that it points to: whoever made it could have chosen any.
   lchownSync(path, uid, gid);
 }

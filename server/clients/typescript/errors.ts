@@ -112,7 +112,7 @@ export class TimeoutError extends ConnectionError {
   override readonly name = "TimeoutError";
 }
 
-/** What came is not what a runnel server returns: another server has this address, or something stands in between. */
+/** The response is not one of a runnel server: another server has this address, or a proxy changed it. */
 export class UnexpectedResponseError extends RunnelError {
   override readonly name = "UnexpectedResponseError";
 }

@@ -97,7 +97,7 @@ class TimeoutError(ConnectionError):  # noqa: A001
 
 
 class UnexpectedResponseError(RunnelError):
-    """What came is not what a runnel server returns: another server has this address, or something stands in between."""
+    """The response is not one of a runnel server: another server has this address, or a proxy changed it."""
 
 
 class RunFailedError(RunnelError):

@@ -23,7 +23,7 @@ function Compacted({ step }: StepProps) {
       {typeof summary === "string" ? (
         <Value title="Summary in their place" name="summary" value={summary} />
       ) : (
-        <p className="text-muted">Nothing stands in their place.</p>
+        <p className="text-muted">They were removed without a summary.</p>
       )}
     </>
   );
