@@ -53,7 +53,7 @@ test("the reference finds an operation, tells its fields, and its code runs agai
     await body.fill('{"name": "tried", "instructions": "", "model": "test/echo"}');
     await page.getByRole("button", { name: "Send request" }).click();
     await expect(page.getByText("Status 201")).toBeVisible();
-    await expect(page.getByRole("region", { name: "Response" })).toContainText('"name": "tried"');
+    await expect(page.getByRole("region", { name: "Response", exact: true })).toContainText('"name": "tried"');
     await body.fill("{");
     await page.getByRole("button", { name: "Send request" }).click();
     await expect(page.getByText("The body is not JSON.")).toBeVisible();
