@@ -168,6 +168,26 @@ test("an agent of a time before guardrails has none, and reading it is no change
   expect((await client.get(`${path}/versions/1`)).body).toMatchObject({ guardrails: [], budget: null });
 });
 
+test("an agent is reached by no door until it says so, and each change of that is a version", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { body: agent } = await client.post("/v1/agents", draft);
+  expect(agent.doors).toEqual({ mcp: false, a2a: false });
+  const path = `/v1/agents/${agent.id}`;
+  expect((await client.patch(path, { doors: { mcp: true } })).body).toMatchObject({
+    version: 2,
+    doors: { mcp: true, a2a: false },
+  });
+  expect((await client.patch(path, { doors: { mcp: true } })).body.version).toBe(2);
+  expect((await client.get(`${path}/versions/1`)).body.doors).toEqual({ mcp: false, a2a: false });
+  expect((await client.patch(path, { doors: {} })).body.doors).toEqual({ mcp: false, a2a: false });
+  const { status, body } = await client.patch(path, { doors: { ftp: true } });
+  expect([status, body.error.code, body.error.param]).toEqual([400, "unknown_parameter", "doors.ftp"]);
+  for (const table of ["agents", "agent_versions"])
+    server.db.sqlite.run(`UPDATE ${table} SET definition = json_remove(definition, '$.doors')`);
+  expect((await client.get(path)).body.doors).toEqual({ mcp: false, a2a: false });
+});
+
 test("a deleted tool leaves its agents, and a deleted agent is gone", async () => {
   await using server = testApp();
   const client = await server.client();

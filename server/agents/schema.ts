@@ -8,6 +8,7 @@ import {
   type MemoryPolicy,
 } from "../core/agent-snapshot.ts";
 import type { Budget as CoreBudget } from "../core/budget-schema.ts";
+import { closedDoors, type Doors } from "../core/doors.ts";
 import { limits } from "../core/limits.ts";
 import type { ModelSettings as CoreModelSettings, JsonSchema } from "../core/model-call.ts";
 import { reasoningEfforts } from "../core/providers.ts";
@@ -66,6 +67,8 @@ const GuardrailInput = named(
   ),
 );
 
+const DoorsInput = named("DoorsInput", Type.Partial(Type.Object({ mcp: Type.Boolean(), a2a: Type.Boolean() }, closed)));
+
 /** What a fork may have different from the agent that its record has pinned. */
 export type AgentEdits = Pick<AgentOverrides, "instructions" | "model">;
 
@@ -115,6 +118,11 @@ export const definitionFields = {
     initial: null as MemoryPolicy | null,
     keep: completePolicy,
     pin: (memory, factsOf) => (memory ? { memory: pinnedPolicy(memory, factsOf) } : {}),
+  }),
+  doors: field({
+    given: DoorsInput,
+    initial: closedDoors,
+    keep: (doors): Doors => ({ ...closedDoors, ...doors }),
   }),
 };
 

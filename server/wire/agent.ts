@@ -51,6 +51,8 @@ const MemoryPolicy = t.named(
   }),
 );
 
+const Doors = t.named("Doors", t.object({ mcp: t.boolean, a2a: t.boolean }));
+
 const agent = {
   name: t.text,
   description: t.orNull(t.text),
@@ -63,6 +65,7 @@ const agent = {
   guardrails: t.list(Guardrail),
   budget: t.orNull(Budget),
   memory: t.orNull(MemoryPolicy),
+  doors: Doors,
   version: t.integer,
 };
 

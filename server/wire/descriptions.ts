@@ -93,6 +93,7 @@ const everywhere: Sentences = {
   divergences: "Where the replay differed from the record.",
   divergences_count: "In how many places the replay differed from the record.",
   doc_url: "Where the code is explained.",
+  doors: "The protocols by which clients reach it, beside the API. All are off by default.",
   documents: "Files that the model was given with the input.",
   due_at: "The time of the plan.",
   duration_ms: "How long it took, in milliseconds.",
@@ -355,6 +356,7 @@ const own: Record<string, Sentences> = {
     tools: "The tools that it may call.",
   },
   AgentOverrides: { tools: "Ids of the tools that it may call." },
+  Doors: { a2a: "Whether it is an agent for A2A clients.", mcp: "Whether it is a tool for MCP clients." },
   ApiKey: {
     name: "What the key is called.",
     expires_at: "When the key expires; null: never.",

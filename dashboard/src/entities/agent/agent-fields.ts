@@ -1,4 +1,5 @@
 import { mostTurns } from "../../../../server/core/agent-snapshot.ts";
+import { type DoorName, doorNames } from "../../../../server/core/doors.ts";
 import { limits } from "../../../../server/core/limits.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import type { Definition } from "./definition.ts";
@@ -24,6 +25,7 @@ export interface Draft {
   guardrails: string;
   memory: string;
   output_schema: string;
+  doors: DoorName[];
   metadata: string;
 }
 
@@ -134,6 +136,11 @@ export const agentFields: Record<keyof Definition, AgentField> = {
     word: "Output schema",
     typed: (it) => ({ output_schema: json(it?.output_schema) }),
     read: (_, { json }) => json("output_schema", "object") ?? null,
+  },
+  doors: {
+    word: "Doors",
+    typed: (it) => ({ doors: doorNames.filter((name) => it?.doors[name]) }),
+    read: ({ doors }) => Object.fromEntries(doorNames.map((name) => [name, doors.includes(name)])),
   },
   metadata: {
     word: "Metadata",

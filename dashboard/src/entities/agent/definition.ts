@@ -14,6 +14,7 @@ export type Definition = Pick<
   | "guardrails"
   | "budget"
   | "memory"
+  | "doors"
   | "metadata"
 >;
 

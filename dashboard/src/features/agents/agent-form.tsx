@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { type DoorName, doorNames } from "../../../../server/core/doors.ts";
 import { limits } from "../../../../server/core/limits.ts";
 import { reasoningEfforts } from "../../../../server/core/providers.ts";
 import { bounds, type Draft } from "../../entities/agent/agent-fields.ts";
@@ -43,6 +44,7 @@ export function AgentForm(props: AgentFormProps) {
       >
         <GuardrailsField {...json("guardrails")} />
       </FormSection>
+      <DoorFields {...props} />
       <FormSection title="Answer" about="A JSON Schema that the last answer must fit. Without one, it is text.">
         <JsonField
           label="Output schema"
@@ -127,6 +129,30 @@ function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
         />
       </div>
       {isScript && <ScriptField {...json("script")} tools={draft.tools} />}
+    </FormSection>
+  );
+}
+
+const doorLabels = { mcp: "MCP: a tool of this server", a2a: "A2A: an agent with a card" };
+
+function DoorFields({ draft, set }: AgentFormProps) {
+  const chosen = (name: DoorName, on: boolean) =>
+    doorNames.filter((one) => (one === name ? on : draft.doors.includes(one)));
+  return (
+    <FormSection
+      title="Doors"
+      about="The protocols by which clients reach it, beside the API. They need an API key too."
+    >
+      {doorNames.map((name) => (
+        <label key={name} className="flex items-center gap-2">
+          <input
+            type="checkbox"
+            checked={draft.doors.includes(name)}
+            onChange={(event) => set({ doors: chosen(name, event.target.checked) })}
+          />
+          {doorLabels[name]}
+        </label>
+      ))}
     </FormSection>
   );
 }

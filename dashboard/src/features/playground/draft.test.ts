@@ -32,7 +32,14 @@ const agent: FullAgent = {
   },
   version: 7,
   ...{ object: "agent", description: null, tools_count: 1, output_schema: null, guardrails: [], budget: null },
-  ...{ metadata: {}, created_at: at, updated_at: at, project_id: "proj_1", environment: "test" },
+  ...{
+    doors: { mcp: false, a2a: false },
+    metadata: {},
+    created_at: at,
+    updated_at: at,
+    project_id: "proj_1",
+    environment: "test",
+  },
 };
 const draft = draftOf(agent);
 
