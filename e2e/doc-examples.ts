@@ -1,13 +1,16 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { npmWith } from "../scripts/npm-tool.ts";
 import { pythonWith } from "../scripts/python-tool.ts";
 import { build } from "../server/lib/build-info.ts";
 import { type Ended, executable, type Runnel, runProgram } from "./harness.ts";
 
 /** The languages of the examples. What a page only shows is in another one: `sh`, `text`, `json`. */
 export const languages = ["bash", "ts", "python"] as const;
-type Language = (typeof languages)[number];
+export type Language = (typeof languages)[number];
+/** What runs a program: that of its language, and node beside Bun for TypeScript. */
+export type Runtime = Language | "node";
 
 const patience_ms = 60_000;
 
@@ -38,8 +41,25 @@ export function missingIn(stdout: string, shown: readonly string[]): string[] {
 const lasting = (line: string): string =>
   line.replace(/\b([a-z]+_)(?:[0-9a-z]{26}\b|…)/g, "$1…").replace(/\b\d+ ms\b/g, "… ms");
 
+/** The command for a program in TypeScript in node: its own, or `tsx` of the npm registry. Null where neither is. */
+export async function nodeForTypeScript(): Promise<string[] | null> {
+  const own = Bun.spawnSync(["node", "-p", "process.features.typescript ?? false"]);
+  if (own.stdout.toString().trim() !== "false") return ["node"];
+  const modules = await npmWith("tsx-4.23.15", ["tsx@4.23.15"]);
+  return modules === null ? null : ["node", join(modules, "tsx/dist/cli.mjs")];
+}
+
+/** The folder of the programs of a Python that has what the client needs; null where there is none. */
+export const pythonForExamples = (): Promise<string | null> => pythonWith("docs-python", ["httpx==0.28.1"]);
+
+/** What there is here beside bash and Bun. */
+interface Runtimes {
+  python: string | null;
+  node: string[] | null;
+}
+
 /** Somebody who runs the programs of pages against a server: in an empty folder, with the clients that it serves. */
-export async function createExampleRunner(server: Runnel) {
+export async function createExampleRunner(server: Runnel, { python, node }: Runtimes) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-examples-"));
   const certificate = join(folder, "ca.pem");
   writeFileSync(certificate, server.ca ?? "");
@@ -50,7 +70,6 @@ export async function createExampleRunner(server: Runnel) {
   };
   const archive = new Bun.Archive(await Bun.file(await download(`runnel-${build.version}.tgz`)).bytes());
   await archive.extract(join(folder, "npm"));
-  const python = await pythonWith("docs-python", ["httpx==0.28.1"]);
   const site = join(folder, "python");
   if (python) {
     const wheel = await download(`runnel-${build.version}-py3-none-any.whl`);
@@ -75,17 +94,17 @@ export async function createExampleRunner(server: Runnel) {
     CURL_CA_BUNDLE: certificate,
     PYTHONPATH: site,
   };
-  const commands: Record<Language, { file: string; command: string[]; before: string } | null> = {
+  const commands: Record<Runtime, { file: string; command: string[]; before: string } | null> = {
     bash: { file: "page.sh", command: ["bash", "--noprofile", "--norc", "page.sh"], before: "set -euo pipefail\n" },
-    ts: { file: "page.ts", command: [process.execPath, "page.ts"], before: "" },
+    ts: { file: "page.mts", command: [process.execPath, "page.mts"], before: "" },
+    node: node && { file: "page.mts", command: [...node, "page.mts"], before: "" },
     python: python === null ? null : { file: "page.py", command: [join(python, "python"), "page.py"], before: "" },
   };
 
   return {
-    hasPython: python !== null,
     /** Runs a program from an empty folder. */
-    async run(language: Language, program: string): Promise<Ended> {
-      const { file, command, before } = commands[language]!;
+    async run(runtime: Runtime, program: string): Promise<Ended> {
+      const { file, command, before } = commands[runtime]!;
       const cwd = mkdtempSync(join(folder, "page-"));
       mkdirSync(join(cwd, "node_modules"));
       cpSync(join(folder, "npm/package"), join(cwd, "node_modules/runnel"), { recursive: true });

@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writtenPages } from "../scripts/docs/pages.ts";
-import { createExampleRunner, languages, missingIn, programOf, shownBy } from "./doc-examples.ts";
+import {
+  createExampleRunner,
+  type Language,
+  languages,
+  missingIn,
+  nodeForTypeScript,
+  programOf,
+  pythonForExamples,
+  type Runtime,
+  shownBy,
+} from "./doc-examples.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";
 
@@ -9,13 +19,15 @@ import { type ModelServer, startModelServer } from "./model-server.ts";
 // DOCS=guides/streaming,guides/mcp runs only these.
 const wanted = process.env.DOCS?.split(",");
 const chosen = writtenPages().filter(({ path }) => wanted === undefined || wanted.includes(path));
-const pages = chosen.flatMap(({ path, markdown }) =>
-  languages.flatMap((language) => {
+const python = await pythonForExamples();
+const node = await nodeForTypeScript();
+
+/** The pages that have a program in a language, with what it prints. */
+const pagesIn = (language: Language) =>
+  chosen.flatMap(({ path, markdown }) => {
     const program = programOf(markdown, language);
-    const shown = language === "bash" ? shownBy(markdown) : [];
-    return program === null ? [] : [{ path, language, program, shown }];
-  }),
-);
+    return program === null ? [] : [{ path, program, shown: language === "bash" ? shownBy(markdown) : [] }];
+  });
 
 describe("the documentation's examples", () => {
   let ollama: ModelServer;
@@ -24,9 +36,8 @@ describe("the documentation's examples", () => {
   beforeAll(async () => {
     ollama = startModelServer(); // For the page about real models.
     server = await startRunnel({ environment: { OLLAMA_BASE_URL: ollama.url } });
-    runner = await createExampleRunner(server);
+    runner = await createExampleRunner(server, { python, node });
     await setContextWindow(server);
-    if (!runner.hasPython) console.warn("skipped: the examples in Python (no python3 with venv and PyPI)");
   });
   afterAll(async () => {
     runner[Symbol.dispose]();
@@ -34,15 +45,25 @@ describe("the documentation's examples", () => {
     await ollama[Symbol.asyncDispose]();
   });
 
-  // Twice: a page that leaves something behind fails when it is read again.
-  test.each(pages)("$path runs in $language from an empty folder, twice", async ({ language, program, shown }) => {
-    if (!runner.hasPython && (language === "python" || /^python3 /m.test(program))) return;
-    for (const _ of [1, 2]) {
-      const { code, stdout, stderr } = await runner.run(language, program);
-      expect({ code, stderr, said: code === 0 ? "" : stdout }).toEqual({ code: 0, stderr: "", said: "" });
-      expect({ missing: missingIn(stdout, shown), stdout }).toEqual({ missing: [], stdout });
-    }
-  });
+  async function expectWell(runtime: Runtime, { program, shown }: { program: string; shown: readonly string[] }) {
+    const { code, stdout, stderr } = await runner.run(runtime, program);
+    expect({ code, stderr, said: code === 0 ? "" : stdout }).toEqual({ code: 0, stderr: "", said: "" });
+    expect({ missing: missingIn(stdout, shown), stdout }).toEqual({ missing: [], stdout });
+  }
+
+  for (const language of languages)
+    for (const page of pagesIn(language))
+      test.skipIf(!python && (language === "python" || /^python3 /m.test(page.program)))(
+        `${page.path} runs in ${language} from an empty folder, twice`,
+        async () => {
+          // Twice: a page that leaves something behind fails when it is read again.
+          await expectWell(language, page);
+          await expectWell(language, page);
+        },
+      );
+
+  for (const page of pagesIn("ts"))
+    test.skipIf(!node)(`${page.path} runs in ts in node, too`, () => expectWell("node", page));
 });
 
 /** What the page about long conversations asks the operator for, before its examples. */

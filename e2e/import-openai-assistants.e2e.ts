@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createExampleRunner } from "./doc-examples.ts";
+import { createExampleRunner, pythonForExamples } from "./doc-examples.ts";
 import { type Json, startRunnel } from "./harness.ts";
 
 // The script that the page about OpenAI's Assistants offers, as somebody runs it who has only the server.
 
+const python = await pythonForExamples();
+const testImport = test.skipIf(!python);
 let server: Awaited<ReturnType<typeof startRunnel>>;
 let runner: Awaited<ReturnType<typeof createExampleRunner>>;
 beforeAll(async () => {
   server = await startRunnel();
-  runner = await createExampleRunner(server);
-  if (!runner.hasPython) console.warn("skipped: the import of assistants (no python3 with venv and PyPI)");
+  runner = await createExampleRunner(server, { python, node: null });
 });
 afterAll(async () => {
   runner[Symbol.dispose]();
@@ -43,8 +44,7 @@ const message = (thread_id: string, second: number, role: string, ...content: ob
 });
 const text = (value: string, ...annotations: object[]) => ({ type: "text", text: { value, annotations } });
 
-test("assistants, threads and messages are there after an import, and once, however often it runs", async () => {
-  if (!runner.hasPython) return;
+testImport("assistants, threads and messages are there after an import, and once, however often it runs", async () => {
   const thread = { object: "thread", id: "thread_1", metadata: { customer: "ada" } };
   const newestFirst = [
     message("thread_1", 3, "user", text("Thank you."), { type: "image_file", image_file: { file_id: "file-1" } }),
@@ -92,8 +92,7 @@ test("assistants, threads and messages are there after an import, and once, howe
   ]);
 });
 
-test("a thread whose import broke off gets the messages that it lacks", async () => {
-  if (!runner.hasPython) return;
+testImport("a thread whose import broke off gets the messages that it lacks", async () => {
   const { body: begun } = await server.post("/v1/threads", {
     metadata: { openai_id: "thread_2", openai_import: "begun" },
   });
@@ -109,8 +108,7 @@ test("a thread whose import broke off gets the messages that it lacks", async ()
   ]);
 });
 
-test("what the server refuses is named, and the rest is imported", async () => {
-  if (!runner.hasPython) return;
+testImport("what the server refuses is named, and the rest is imported", async () => {
   const { code, stdout, stderr } = await importing([
     assistant("asst_4"),
     message("thread_3", 1, "user", text("Hello")),

@@ -1,18 +1,23 @@
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { build } from "../server/lib/build-info.ts";
+import { nodeForTypeScript, programOf, pythonForExamples } from "./doc-examples.ts";
 import { startModelServer } from "./model-server.ts";
-import { blocksOf, createReader } from "./readme-reader.ts";
+import { blocksOf, createReader, readme } from "./readme-reader.ts";
 
-// The README's quick start, block by block in one shell, as a stranger would type it: what it shows is what happens.
+// The README's examples, block by block in one shell, as a stranger would type them: what it shows is what happens.
 
 const blocks = blocksOf("Quick start");
+const own = blocksOf("In your own code");
+const python = await pythonForExamples();
+const node = await nodeForTypeScript();
 
 test("the quick start starts, kills, starts again, and is typed in between", () => {
   const kinds = blocks.map(({ kind }) => kind);
-  expect(kinds.filter((kind) => kind === "start")).toHaveLength(2);
-  expect(kinds.filter((kind) => kind === "settings")).toHaveLength(1);
-  expect(kinds.filter((kind) => kind === "quickstart").length).toBeGreaterThan(3);
+  expect(kinds).toEqual(["start", "settings", "kill", "quickstart", "quickstart"]);
   const typed = blocks.map(({ code }) => code);
-  expect(typed.some((code) => code.includes("kill -9"))).toBe(true);
+  expect(typed[2]).toStartWith("kill -9");
+  expect(readme, "the reader is told to start it again").toContain("Then type `npm start` again");
   expect(typed.at(-1)).toContain("ollama/");
   const shown = blocks.map(({ expected }) => expected ?? "").join("\n");
   expect(shown, "the run that was killed goes on").toContain("event: run.recovered\nevent: run.completed");
@@ -24,3 +29,36 @@ test("every command of the quick start prints what the README says", async () =>
   await reader.type(blocks);
   expect(ollama.count("llama3.2"), "the quick start ends with a real model").toBe(1);
 }, 90_000);
+
+const answer = /^weather \S.*$/;
+
+describe("the README's program", () => {
+  let ollama: ReturnType<typeof startModelServer>;
+  let reader: ReturnType<typeof createReader>;
+  beforeAll(async () => {
+    ollama = startModelServer();
+    reader = createReader({ OLLAMA_BASE_URL: ollama.url });
+    const [start, settings] = blocks;
+    await reader.type([start!, settings!, blocks.at(-1)!]);
+    await reader.type(own.filter(({ kind }) => kind === "typescript"));
+    await Bun.write(join(reader.folder, "program.mts"), programOf(readme, "ts")!);
+  });
+  afterAll(async () => {
+    await reader[Symbol.asyncDispose]();
+    await ollama[Symbol.asyncDispose]();
+  });
+
+  test("runs the quick start's agent in Bun", async () => {
+    expect(await reader.read(`${process.execPath} program.mts`)).toMatch(answer);
+  });
+
+  test.skipIf(!node)("runs the quick start's agent in node", async () => {
+    expect(await reader.read(`${node!.join(" ")} program.mts`)).toMatch(answer);
+  });
+
+  test.skipIf(!python)("has the client for Python at hand", async () => {
+    await reader.read(`export PATH=${python}:$PATH PIP_TARGET=$PWD/site PIP_NO_DEPS=1 PYTHONPATH=$PWD/site`);
+    await reader.type(own.filter(({ kind }) => kind === "python"));
+    expect(await reader.read("python -c 'import runnel; print(runnel.__version__)'")).toBe(build.version);
+  });
+});

@@ -7,15 +7,18 @@ import { executable } from "./harness.ts";
 
 /** A command of the README that is typed as it is; others only show what could be typed. */
 interface Block {
-  /** `start`: `npm start`. `settings`: the reader copies what it printed. The others are typed. */
-  kind: "start" | "settings" | "quickstart";
+  /**
+   * `start`: `npm start`. `settings`: the reader puts in what it printed. `kill`: typed, and then `npm start` as before.
+   * The others are typed.
+   */
+  kind: "start" | "settings" | "kill" | "quickstart" | "typescript" | "python";
   code: string;
   /** What the README shows after it. */
   expected: string | null;
 }
 
 const patience_ms = 30_000;
-const readme = readFileSync(inProject("README.md"), "utf8");
+export const readme = readFileSync(inProject("README.md"), "utf8");
 
 /** The blocks of one section, in their order. */
 export function blocksOf(heading: string): Block[] {
@@ -62,30 +65,23 @@ export function createReader(serving: Record<string, string> = {}) {
     server = { child, address, key: keys?.test ?? null };
   }
 
-  /** The reader's own values in place of the example's. */
-  function settings(code: string): string {
-    const { address, key } = server!;
-    const set = code
-      .replace(/RUNNEL_URL=.*/, `RUNNEL_URL=${address}`)
-      .replace(/RUNNEL_API_KEY=.*/, `RUNNEL_API_KEY=${key}`);
-    expect(set).not.toContain("…");
-    return set;
-  }
-
   return {
     folder,
     /** Types these, and compares what they print with what the README shows. */
     async type(blocks: readonly Block[]): Promise<void> {
       for (const { kind, code, expected } of blocks) {
         if (kind === "start") await start();
-        else if (kind === "settings") await shell.run(settings(code));
         else {
-          const { stdout, stderr } = await shell.run(code);
+          const typed = kind === "settings" ? withSettings(code, server!.address, server!.key!) : code;
+          const { stdout, stderr } = await shell.run(typed);
           if (expected !== null && !fits(stdout.trim(), expected))
             expect({ code, printed: stdout.trim(), stderr }).toEqual({ code, printed: expected, stderr: "" });
+          if (kind === "kill") await start();
         }
       }
     },
+    /** What a command prints that the README leaves to the reader, such as how a file is run. */
+    read: async (command: string): Promise<string> => (await shell.run(command)).stdout.trim(),
     async [Symbol.asyncDispose]() {
       shell.end();
       server?.child.kill("SIGKILL");
@@ -93,6 +89,13 @@ export function createReader(serving: Record<string, string> = {}) {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A block of settings with the reader's own values in place of the example's. */
+export function withSettings(code: string, address: string, key: string): string {
+  const set = code.replace(/\bRUNNEL_URL=\S+/, `RUNNEL_URL=${address}`).replace(/sk_test_…/, key);
+  expect(set).not.toContain("…");
+  return set;
 }
 
 /** `…` stands for anything. Each part is taken where it comes first: a regular expression could try for ever. */

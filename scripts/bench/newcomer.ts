@@ -6,6 +6,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { withSettings } from "../../e2e/readme-reader.ts";
 import { root } from "../root.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "runnel-newcomer-"));
@@ -17,22 +18,17 @@ let server: Bun.Subprocess<"ignore", "pipe", "inherit"> | undefined;
 try {
   await must(["git", "clone", "--quiet", root, clone], folder);
   const blocks = [...readFileSync(join(clone, "README.md"), "utf8").matchAll(/^```bash (\w+)\n([\s\S]*?)^```$/gm)];
-  const [, ...typed] = blocks.filter(([, kind]) => kind !== "start").map(([, , code]) => code!);
+  const [, , code] = blocks.find(([, kind]) => kind === "settings")!;
   server = Bun.spawn(["npm", "start"], { cwd: clone, stdin: "ignore", stdout: "pipe", stderr: "inherit" });
   const greeting = await untilServing(server.stdout);
   told("clone to the server's first words");
 
   const ca = join(clone, "runnel-data/tls/cert.pem");
-  const env = {
-    ...process.env,
-    RUNNEL_URL: /https:\/\/[\d.]+:\d+/.exec(greeting)![0],
-    RUNNEL_API_KEY: /sk_test_\w+/.exec(greeting)![0],
-    RUNNEL_CACERT: ca,
-    CURL_CA_BUNDLE: ca,
-  };
-  const [agent = "", watch = ""] = typed;
-  writeFileSync(join(folder, "first.sh"), ["set -eu", agent, watch].join("\n"));
-  await must(["bash", "first.sh"], folder, env);
+  const [address] = /https:\/\/[\d.]+:\d+/.exec(greeting)!;
+  const [key] = /sk_test_\w+/.exec(greeting)!;
+  const env = { ...process.env, RUNNEL_URL: address, RUNNEL_API_KEY: key, RUNNEL_CACERT: ca, CURL_CA_BUNDLE: ca };
+  writeFileSync(join(folder, "first.sh"), `set -eu\n${withSettings(code!, address, key)}`);
+  await must(["bash", join(folder, "first.sh")], clone);
   told("clone to the first streamed events");
 
   const fetched = (path: string) => fetch(`${env.RUNNEL_URL}${path}`, { tls: { ca: readFileSync(ca, "utf8") } });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { languages, programOf } from "../../e2e/doc-examples.ts";
 import { testApp } from "../../server/testing/test-app.ts";
-import { inProject } from "../root.ts";
+import { inProject, root } from "../root.ts";
 import { rendered } from "./html.ts";
 import { licensePages, readNotices } from "./licenses.ts";
 import { navOf, type Page, pageBytes, resolveLink, writtenPages } from "./pages.ts";
@@ -26,6 +26,18 @@ const faults = (pages: readonly Page[], of: (page: Page) => string[]): string[] 
 
 test("README.md has at most 10 kB", () => {
   expect(statSync(inProject("README.md")).size).toBeLessThanOrEqual(10_000);
+});
+
+test("the clients that a text tells to install have the version of the package", () => {
+  const { version } = JSON.parse(readFileSync(inProject("package.json"), "utf8"));
+  const texts = ["README.md", ...new Bun.Glob("server/{docs,clients}/**/*.md").scanSync({ cwd: root })];
+  const named = texts.flatMap((path) =>
+    [...readFileSync(inProject(path), "utf8").matchAll(/\brunnel-(\d[\w.]*?)(?:\.tgz|-py3)/g)].map(([, one]) => ({
+      ...{ path, version: one },
+    })),
+  );
+  expect(named.length).toBeGreaterThan(6);
+  expect(named.filter((one) => one.version !== version)).toEqual([]);
 });
 
 test("the site's style uses only tokens that there are", () => {

@@ -1,4 +1,4 @@
-# Two helpers for the examples in curl. They need RUNNEL_URL and RUNNEL_API_KEY, and node or python3.
+# Helpers for the examples in curl. They need RUNNEL_URL and RUNNEL_API_KEY, and node or python3.
 
 # api METHOD PATH [JSON]: sends a request and prints the response. A refusal prints its message and fails.
 api() {
@@ -9,6 +9,18 @@ api() {
     return 1
   }
   printf '%s\n' "$response"
+}
+
+# events RUN: prints the events of a run as they come, from its first to its last.
+events() {
+  local ended=0
+  curl -sN --fail-with-body "$RUNNEL_URL/v1/runs/$1/events" \
+    -H "Authorization: Bearer $RUNNEL_API_KEY" -H "Accept: text/event-stream" || ended=$?
+  # 23: who reads this has seen enough, as `head` and `grep -m` do.
+  [ "$ended" -eq 0 ] || [ "$ended" -eq 23 ] || {
+    printf 'The events of %s cannot be read: curl ended with %s.\n' "$1" "$ended" >&2
+    return 1
+  }
 }
 
 # field NAME: prints a field of the JSON that it reads.
