@@ -83,7 +83,7 @@ export function createApp(options: AppOptions) {
     ...{ ...base, connections: connections.ports.connections, tools: tools.ports.tools, memory: memory.ports.stores },
   });
   const usage = composeUsage({ ...base, journals, projects: projects.ports.projects });
-  const threads = composeThreads({ ...base, journals });
+  const threads = composeThreads({ ...base, journals, files: files.ports.files });
   const shared = { ...base, http, journals, projects: projects.ports.projects, agents: agents.ports };
   const runs = composeRuns({
     ...{ ...shared, connections: connections.ports, tools: tools.ports, files: files.ports, memory: memory.ports },

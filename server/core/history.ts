@@ -18,5 +18,30 @@ export function historyOf(
     messages.unshift(JSON.parse(prompt));
   }
   const first = messages.findIndex(({ role }) => role === "user");
-  return first < 0 ? [] : messages.slice(first);
+  return first < 0 ? [] : settled(messages.slice(first));
+}
+
+/** Calls of the newest answer of a conversation that have no result, by their ids and the names of their tools. */
+export function openCalls(messages: readonly PromptMessage[]): Map<string, string> {
+  const last = messages.findLastIndex(({ role }) => role !== "tool");
+  const answer = messages[last];
+  const calls = answer?.role === "assistant" ? answer.parts.filter((part) => part.type === "tool_call") : [];
+  const open = new Map(calls.map(({ id, name }) => [id, name]));
+  for (const message of messages.slice(last + 1)) if (message.role === "tool") open.delete(message.call_id);
+  return open;
+}
+
+/** Without calls that have no result, which providers would refuse: whoever put them into a thread may still owe it. */
+function settled(messages: readonly PromptMessage[]): PromptMessage[] {
+  return messages.flatMap((message, index): PromptMessage[] => {
+    const end = messages.findIndex((after, place) => place > index && after.role !== "tool");
+    const withResults = messages.slice(index, end === -1 ? undefined : end);
+    if (message.role === "tool") {
+      const answer = messages.findLastIndex((before, place) => place < index && before.role !== "tool");
+      return openCalls(messages.slice(answer, end === -1 ? undefined : end)).size === 0 ? [message] : [];
+    }
+    if (message.role !== "assistant" || openCalls(withResults).size === 0) return [message];
+    const parts = message.parts.filter(({ type }) => type !== "tool_call");
+    return parts.length > 0 ? [{ ...message, parts }] : [];
+  });
 }

@@ -14,11 +14,14 @@ export const AssistantPart = Type.Union([
 ]);
 export type AssistantPart = Static<typeof AssistantPart>;
 
-/** An image by its content: requests are hashed and journaled without the bytes, which are fetched when one is sent. */
+/** An image by its content. */
+const image = { file_id: Id, mime_type: Short, sha256: Hash };
+export const ImageFacts = exact(image);
+export type ImageFacts = Static<typeof ImageFacts>;
+
+/** Requests are hashed and journaled without the bytes, which are fetched when one is sent. */
 const PromptImage = exact({
-  file_id: Id,
-  mime_type: Short,
-  sha256: Hash,
+  ...image,
   /** In base64, only in a request that is being sent. */
   data: optional(Text),
 });

@@ -3,7 +3,7 @@ import { cited } from "./cited.ts";
 import { documentsMessage } from "./documents-prompt.ts";
 import type { ModelRequest, ModelSettings, PromptMessage } from "./model-call.ts";
 import { passagesMessage } from "./passages.ts";
-import type { RunState, ToolCall } from "./run-state.ts";
+import type { GivenResult, Message, RunState, ToolCall } from "./run-state.ts";
 import { shortened } from "./shortened.ts";
 
 /**
@@ -67,12 +67,24 @@ export const summaryMessage = (summary: string | null): PromptMessage[] =>
 export function conversation({ messages, calls }: Pick<RunState, "messages" | "calls">): PromptMessage[] {
   const results = new Map(calls.map((call) => [call.id, call]));
   return messages.flatMap((message): PromptMessage[] => {
-    if (message.role === "user") return [{ role: "user", content: message.content }];
-    if (message.role === "tool" || message.parts.length === 0) return [];
+    if (message.role === "user") return [said(message)];
+    if (message.role === "tool") return message.given ? [givenResult(message.tool_call_id, message.given)] : [];
+    if (message.parts.length === 0) return [];
+    if (message.given) return [{ role: "assistant", parts: message.parts }];
     const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? (results.get(part.id) ?? []) : []));
     return [{ role: "assistant", parts: message.parts }, ...asked.map(toolMessage)];
   });
 }
+
+/** What a user says and shows. */
+const said = ({ content, images }: Extract<Message, { role: "user" }>): PromptMessage => ({
+  ...({ role: "user", content } as const),
+  ...(images && { images }),
+});
+
+const givenResult = (call_id: string, result: GivenResult): PromptMessage => ({
+  ...{ role: "tool", call_id, ...result },
+});
 
 function toolMessage(call: ToolCall): PromptMessage {
   const { output, is_error } = toolText(call);

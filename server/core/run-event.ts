@@ -23,7 +23,7 @@ import {
   True,
 } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { AssistantPart, FinishReason, ModelUsage, PromptMessage } from "./model-call.ts";
+import { AssistantPart, FinishReason, ImageFacts, ModelUsage, PromptMessage } from "./model-call.ts";
 import { ModelPrice } from "./price.ts";
 import { inputRoles } from "./run-input.ts";
 import { environments } from "./scope.ts";
@@ -241,6 +241,18 @@ export type GuardrailVerdict = (typeof guardrailVerdicts)[number];
 
 export const ForkedFrom = named("ForkPoint", exact({ run_id: Id, step_index: StepOrStart }));
 
+/** A message that no run of here said. A tool's names its call, which one of the assistant's asked for. */
+const EarlierMessage = exact({
+  id: Id,
+  role: oneOf(inputRoles),
+  content: Text,
+  images: optional(many(ImageFacts, limits.files_per_run)),
+  tool_calls: optional(many(exact({ id: Id, name: Short, arguments: Json }))),
+  tool_call_id: optional(Id),
+  tool: optional(Short),
+  is_error: optional(True),
+});
+
 /**
  * What happens to a run, in the order in which it happened. The journal stores these, everything else folds them.
  * Shapes are for ever: fields may be added, never renamed or removed (the corpus in __fixtures__ holds us to it).
@@ -257,8 +269,10 @@ export const eventFields = {
     model: ModelName,
     input: Text,
     message_id: Id,
+    /** What the user shows beside the input. */
+    images: optional(many(ImageFacts, limits.files_per_run)),
     /** Messages that came along with the input, before it; there also when there were none beside it. */
-    earlier: optional(many(exact({ id: Id, role: oneOf(inputRoles), content: Text }), limits.input_messages)),
+    earlier: optional(many(EarlierMessage, limits.input_messages)),
     max_turns: Count,
     timeout_ms: Count,
     action_timeout_ms: Count,

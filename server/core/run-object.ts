@@ -81,8 +81,13 @@ export function callsById(calls: readonly ToolCall[]): CallOf {
 export function messageObject(message: Message, callOf: CallOf) {
   const { id, role, at } = message;
   const created_at = timestamp(at);
-  if (message.role === "user") return { id, role, content: message.content, created_at };
+  if (message.role === "user") {
+    const images = message.images?.map(({ file_id, mime_type }) => ({ file_id, mime_type }));
+    return { id, role, content: message.content, ...(images && { images }), created_at };
+  }
   if (message.role === "tool") {
+    const { tool_call_id, given } = message;
+    if (given) return { id, role, content: given.output, tool_call_id, created_at };
     const call = callOf(message.tool_call_id);
     return { id, role, content: call ? toolText(call).output : "", tool_call_id: message.tool_call_id, created_at };
   }
@@ -90,7 +95,7 @@ export function messageObject(message: Message, callOf: CallOf) {
   const tool_calls = asked.map((part) => ({
     id: part.id,
     name: part.name,
-    arguments: callOf(part.id)?.arguments ?? {},
+    arguments: (message.given ? JSON.parse(part.arguments) : callOf(part.id)?.arguments) ?? {},
   }));
   return { id, role, content: textOf(message.parts), ...(tool_calls.length > 0 && { tool_calls }), created_at };
 }

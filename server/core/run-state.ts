@@ -1,4 +1,4 @@
-import type { AssistantPart, PromptMessage } from "./model-call.ts";
+import type { AssistantPart, ImageFacts, PromptMessage } from "./model-call.ts";
 import { originOf } from "./origin.ts";
 import type {
   AttachedDocument,
@@ -20,6 +20,7 @@ import type {
   ToolError,
   ToolRequest,
 } from "./run-event.ts";
+import type { EarlierMessage } from "./run-input.ts";
 import type { StepType } from "./step-kinds.ts";
 import { stepKinds } from "./step-kinds.ts";
 import { addModelCall, addToolResult, noUsage } from "./usage.ts";
@@ -28,9 +29,16 @@ export const runStatuses = ["queued", "in_progress", "requires_action", "complet
 export type RunStatus = (typeof runStatuses)[number];
 
 export type Message =
-  | { role: "user"; id: string; at: number; content: string }
-  | { role: "assistant"; id: string; at: number; parts: AssistantPart[] }
-  | { role: "tool"; id: string; at: number; tool_call_id: string };
+  | { role: "user"; id: string; at: number; content: string; images?: ImageFacts[] }
+  | { role: "assistant"; id: string; at: number; parts: AssistantPart[] /** No run said it. */; given?: true }
+  | { role: "tool"; id: string; at: number; tool_call_id: string; given?: GivenResult };
+
+/** The result of a call that no run made: it came along. */
+export interface GivenResult {
+  tool: string;
+  output: string;
+  is_error: boolean;
+}
 
 export type ToolCallStatus =
   | "running"
@@ -211,7 +219,7 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
         started_at: at,
         messages: [
           ...(event.earlier ?? []).map((message) => earlierMessage(message, at)),
-          { role: "user", id: event.message_id, at, content: event.input },
+          userMessage(event.message_id, at, event.input, event.images),
         ],
       };
     case "run.queued":
@@ -351,11 +359,21 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
 }
 
 /** A message that no run said, as one of a run. */
-export const earlierMessage = (
-  { id, role, content }: NonNullable<RunCreated["earlier"]>[number],
-  at: number,
-): Message =>
-  role === "user" ? { role, id, at, content } : { role, id, at, parts: [{ type: "text", text: content }] };
+export function earlierMessage(message: EarlierMessage, at: number): Message {
+  const { id, role, content, images, tool_calls = [], tool_call_id = "", tool = "", is_error = false } = message;
+  if (role === "user") return userMessage(id, at, content, images);
+  if (role === "tool") return { role, id, at, tool_call_id, given: { tool, output: content, is_error } };
+  const calls = tool_calls.map(
+    (call): AssistantPart => ({ ...call, type: "tool_call", arguments: JSON.stringify(call.arguments) }),
+  );
+  const text: AssistantPart[] = content === "" && calls.length > 0 ? [] : [{ type: "text", text: content }];
+  return { role, id, at, parts: [...text, ...calls], given: true };
+}
+
+const userMessage = (id: string, at: number, content: string, images: ImageFacts[] | undefined): Message => ({
+  ...({ role: "user", id, at, content } as const),
+  ...(images && { images }),
+});
 
 /** From its input on: what was said earlier is no answer of this run. */
 export const ownMessages = ({ run, messages }: RunState): Message[] => messages.slice(run?.earlier?.length ?? 0);

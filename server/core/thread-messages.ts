@@ -1,6 +1,6 @@
 import type { AssistantPart, PromptMessage } from "./model-call.ts";
 import { conversation, toolText } from "./prompt.ts";
-import type { InputMessage } from "./run-input.ts";
+import type { EarlierMessage } from "./run-input.ts";
 import { type CallOf, callsById, messageObject } from "./run-object.ts";
 import { earlierMessage, isResolved, type Message, type RunState, type ToolCall } from "./run-state.ts";
 
@@ -27,8 +27,8 @@ export function threadMessages({ messages, calls, error }: RunState): ThreadMess
   );
   const callOf = callsById(calls);
   return messages.flatMap((message): ThreadMessage[] => {
+    if (message.role === "user" || message.given) return [asSaid(message, callOf)];
     if (message.role === "tool") return [];
-    if (message.role === "user") return [said(message, callOf, { role: "user", content: message.content })];
     const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
     const answered = asked.flatMap((id) => {
       const call = callOf(id);
@@ -44,10 +44,13 @@ export function threadMessages({ messages, calls, error }: RunState): ThreadMess
 }
 
 /** A message that is put into a thread. */
-export function seededMessage(given: InputMessage & { id: string }, at: number): ThreadMessage {
-  const message = earlierMessage(given, at);
+export const seededMessage = (given: EarlierMessage, at: number): ThreadMessage =>
+  asSaid(earlierMessage(given, at), callsById([]));
+
+/** A message that came along, or that a user said: its prompt is its own. */
+function asSaid(message: Message, callOf: CallOf): ThreadMessage {
   const [prompt] = conversation({ messages: [message], calls: [] });
-  return said(message, callsById([]), prompt!);
+  return said(message, callOf, prompt!);
 }
 
 const said = (message: Message, callOf: CallOf, prompt: PromptMessage): ThreadMessage => ({

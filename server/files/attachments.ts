@@ -28,8 +28,8 @@ interface AttachmentOrder {
 
 // How long a run waits for files that are still being read.
 const wait_ms = 60_000;
-const imageMax = 5 * 1024 * 1024;
-const images = new Set(["image/png", "image/jpeg", "image/webp", "image/gif"]);
+export const imageBytesMax = 5 * 1024 * 1024;
+export const imageTypes = new Set(["image/png", "image/jpeg", "image/webp", "image/gif"]);
 const texts = new Set([
   "application/json",
   "application/jsonl",
@@ -101,7 +101,7 @@ export function createAttachments({
     const about = { file_id, filename, mime_type, sha256 };
     const note = reasonAgainst(row, order.images);
     if (note !== null) return { ...about, text: null, image: false, note };
-    if (images.has(mime_type)) return { ...about, text: null, image: true, note: null };
+    if (imageTypes.has(mime_type)) return { ...about, text: null, image: true, note: null };
     const whole = textOf(scope, row, share);
     const bytes = new TextEncoder().encode(whole);
     if (bytes.length <= share) return { ...about, text: whole, image: false, note: null };
@@ -152,9 +152,9 @@ function reasonAgainst(row: Row, seesImages: boolean): string | null {
   if (purpose === "code_interpreter") return "Only code tools can read it";
   if (status === "failed" && chunks === 0) return `It could not be read: ${messageOf(error)}`;
   if (isBeingRead(row)) return "It is still being read; its text is not ready";
-  if (images.has(mime_type)) {
+  if (imageTypes.has(mime_type)) {
     if (!seesImages) return "The model cannot see images";
-    return bytes > imageMax ? `The image is larger than ${imageMax} bytes` : null;
+    return bytes > imageBytesMax ? `The image is larger than ${imageBytesMax} bytes` : null;
   }
   return chunks > 0 || isText(row) ? null : "Files of this type are not put before the model";
 }

@@ -19,6 +19,7 @@ import { createNamedFiles, type FileFacts } from "./named-files.ts";
 import type { Received } from "./receive.ts";
 import { type Indexed, type FileRow as Row, shownFile } from "./row.ts";
 import type { CreateFile } from "./schema.ts";
+import { createShownImages } from "./shown-images.ts";
 
 /** What memory stores have of files. */
 export interface FileMemory {
@@ -176,6 +177,7 @@ export function createFileStore({
     },
 
     ...createNamedFiles({ rows, blobs }),
+    imagesOf: createShownImages({ rows, blobs, now }),
     forgetExpired: erasure.forgetExpired,
     idle: erasure.idle,
     stop: erasure.stop,

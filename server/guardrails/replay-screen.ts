@@ -98,8 +98,12 @@ const onInput = async (list: CompiledGuardrails, text: string): Promise<readonly
   screenText(await searched(list, "input", [text]), "input", text).triggered;
 
 async function onMessages(list: CompiledGuardrails, { input, earlier = [] }: Asked): Promise<Finding[]> {
-  const before = await Promise.all(earlier.map(({ content }) => onInput(except(list, "shape"), content)));
-  return [...before.flat(), ...(await onInput(list, input))];
+  const [ofTexts, ofArguments] = [except(list, "shape"), except(list, "shape", "length")];
+  const before = earlier.flatMap(({ content, tool_calls = [] }) => [
+    onInput(ofTexts, content),
+    ...tool_calls.flatMap((call) => textsOf(call.arguments).map((text) => onInput(ofArguments, text))),
+  ]);
+  return [...(await Promise.all(before)).flat(), ...(await onInput(list, input))];
 }
 
 const onOutput = async (list: CompiledGuardrails, output: unknown): Promise<readonly Finding[]> =>

@@ -28,14 +28,65 @@ export const pathWith = <T extends TProperties>(parameters: T) =>
 /** What a run may spend at most; what bounds nothing is no budget. */
 export const Budget = named("BudgetInput", { ...anyBudget, minProperties: 1 });
 
-/** Something that a user said, or an assistant answered. */
+/** JSON that is checked elsewhere. */
+export const JsonObject = named("JsonObject", Type.Record(Type.String(), Type.Unknown()));
+
+/** The id of a tool call, as clients and models name them. */
+const CallId = Type.String({ pattern: "^[\\w.:-]{1,128}$" });
+
+const closed = { additionalProperties: false };
+
+const InputPart = named(
+  "RunInputPart",
+  Type.Union([
+    named(
+      "RunInputText",
+      Type.Object(
+        { type: Type.Literal("text"), text: Type.String({ minLength: 1, maxLength: limits.input_bytes }) },
+        closed,
+      ),
+    ),
+    named(
+      "RunInputImage",
+      Type.Object(
+        { type: Type.Literal("image"), file_id: Type.Optional(idOf("file")), data: Type.Optional(Type.String()) },
+        closed,
+      ),
+    ),
+  ]),
+);
+
+/** Something that a user said, an assistant answered or asked for, or a tool gave. What fits together says `inputFault`. */
 export const InputMessage = named(
   "RunInputMessage",
   Type.Object(
-    { role: oneOf(inputRoles), content: Type.String({ minLength: 1, maxLength: limits.input_bytes }) },
-    { additionalProperties: false },
+    {
+      role: oneOf(inputRoles),
+      content: Type.Union([
+        Type.String({ maxLength: limits.input_bytes }),
+        Type.Array(InputPart, { minItems: 1, maxItems: limits.input_parts }),
+      ]),
+      tool_calls: Type.Optional(
+        Type.Array(
+          named(
+            "RunInputCall",
+            Type.Object(
+              { id: CallId, name: Type.String({ minLength: 1, maxLength: 128 }), arguments: JsonObject },
+              closed,
+            ),
+          ),
+          { minItems: 1, maxItems: limits.tools_per_agent },
+        ),
+      ),
+      tool_call_id: Type.Optional(CallId),
+      is_error: Type.Optional(Type.Boolean()),
+    },
+    closed,
   ),
 );
+
+/** Of all messages of an input together. */
+export const inputMost = { bytes: limits.input_bytes, images: limits.files_per_run };
 
 /** What a run is asked. What a text has no place for (bytes, whose the last message is) is a rule of `inputFault`. */
 export const RunInput = named(
@@ -57,9 +108,6 @@ export const Chunking = named(
     { additionalProperties: false },
   ),
 );
-
-/** JSON that is checked elsewhere. */
-export const JsonObject = named("JsonObject", Type.Record(Type.String(), Type.Unknown()));
 
 /** The fields of an agent that a run may have different. */
 export const agentFields = {

@@ -59,6 +59,14 @@ const makeSchedule = async (client: Client) =>
   idOf(await client.post("/v1/schedules", { ...daily, agent_id: await makeAgent(client) }));
 const makeFile = async (client: Client) =>
   idOf(await client.post("/v1/files", { filename: "a.txt", text: unique(), purpose: "code_interpreter" }));
+const makeImage = async (client: Client) =>
+  idOf(
+    await client.post("/v1/files", {
+      ...{ filename: "a.png", purpose: "attachment" },
+      content_base64: btoa(`\x89PNG\r\n\x1a\n${unique()}`),
+    }),
+  );
+const showing = (file_id: string) => [{ role: "user", content: [{ type: "image", file_id }] }];
 const makeMemory = async (client: Client, kind = "vector") =>
   idOf(await client.post("/v1/memory", { name: "m", kind }));
 
@@ -169,6 +177,12 @@ const kinds = {
   file: {
     make: async (client) => [await makeFile(client)],
     gone: async (client) => [await deleted(client, "/v1/files", await makeFile(client))],
+    never: () => newId("file"),
+    malformed: misshapen,
+  },
+  image: {
+    make: async (client) => [await makeImage(client)],
+    gone: async (client) => [await deleted(client, "/v1/files", await makeImage(client))],
     never: () => newId("file"),
     malformed: misshapen,
   },
@@ -326,6 +340,50 @@ const places: Record<string, Place | null> = {
       body: { agent_id: await makeAgent(client), input: "Go.", file_ids: [id] },
     }),
   },
+  "POST /v1/runs input[].content[].file_id": {
+    kind: "image",
+    ask: async (client, id) => ({
+      path: "/v1/runs",
+      body: { agent_id: await makeAgent(client), input: showing(id) },
+    }),
+  },
+  "POST /v1/runs/:id/fork edits.input[].content[].file_id": {
+    kind: "image",
+    ask: async (client, id) => ({
+      path: `/v1/runs/${(await makeRun(client, false)).id}/fork`,
+      body: { step_index: -1, edits: { input: showing(id) } },
+    }),
+    inTestOnly: true,
+  },
+  "POST /v1/threads/:id/messages content[].file_id": {
+    kind: "image",
+    ask: async (client, id) => ({
+      path: `/v1/threads/${await makeThread(client)}/messages`,
+      body: showing(id)[0],
+    }),
+  },
+  "POST /v1/schedules input[].content[].file_id": {
+    kind: "image",
+    ask: async (client, id) => ({
+      path: "/v1/schedules",
+      body: { ...daily, agent_id: await makeAgent(client), input: showing(id) },
+    }),
+  },
+  "PATCH /v1/schedules/:id input[].content[].file_id": {
+    kind: "image",
+    ask: async (client, id) => ({ path: `/v1/schedules/${await makeSchedule(client)}`, body: { input: showing(id) } }),
+  },
+  // Calls that another model asked for: they are named by whoever sends them, and looked up nowhere.
+  "POST /v1/runs input[].tool_call_id": null,
+  "POST /v1/runs input[].tool_calls[].id": null,
+  "POST /v1/runs/:id/fork edits.input[].tool_call_id": null,
+  "POST /v1/runs/:id/fork edits.input[].tool_calls[].id": null,
+  "POST /v1/threads/:id/messages tool_call_id": null,
+  "POST /v1/threads/:id/messages tool_calls[].id": null,
+  "POST /v1/schedules input[].tool_call_id": null,
+  "POST /v1/schedules input[].tool_calls[].id": null,
+  "PATCH /v1/schedules/:id input[].tool_call_id": null,
+  "PATCH /v1/schedules/:id input[].tool_calls[].id": null,
   "GET /v1/files/:id/chunks ?starting_after": null,
   "POST /v1/files memory_id": {
     kind: "memory",

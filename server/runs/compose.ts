@@ -2,6 +2,7 @@ import type { AgentStore } from "../agents/store.ts";
 import type { PriceStore } from "../connections/prices.ts";
 import type { ConnectionStore } from "../connections/store.ts";
 import { defaultLimits } from "../core/project-settings.ts";
+import { askedOf } from "../core/run-input.ts";
 import type { RunObject } from "../core/run-object.ts";
 import type { Scope } from "../core/scope.ts";
 import type { composeFiles } from "../files/compose.ts";
@@ -130,6 +131,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
     ...{ db, journal, watches, runs, standings, ends, lost, gate, pool, refreshTools, now },
     ...{ snapshot: agents.snapshot, editAgent: agents.edited, threadOwner: threads.ownerOf },
     ...{ requireThere: connections.requireThere, requireFiles: files.files.facts },
+    imagesOf: files.files.imagesOf,
     ...{ priceOf: prices.priceOf, windowOf: prices.windowOf },
     // What an archived project has queued begins no more: it is about to be cancelled.
     slots: (scope) => (projects.isOpen(scope.project_id) ? inProgressMax(scope) : 0),
@@ -141,6 +143,8 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
   const start: StartRun<RunObject> = (scope, order, requestId, note) => service.create(scope, order, requestId, note);
   const checkRun: ScheduleStoreOptions["checkRun"] = (viewer, agentId, { overrides, ...run }) =>
     requireScopeIds(agents.snapshot(viewer, agentId, overrides ?? {}), run);
+  const checkInput: ScheduleStoreOptions["checkInput"] = (viewer, input) =>
+    void askedOf(input, files.files.imagesOf(viewer, "input").of);
   let recovered = 0;
 
   return {
@@ -157,7 +161,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
       cancel: service.cancel,
       forgetTrace: runs.forgetTrace,
       asOf: runs.asOf,
-      checkRun,
+      ...{ checkRun, checkInput },
       limit: (scope: Scope): number => limitsOf(scope).runs_in_progress,
       childrenMax: (scope: Scope): number => limitsOf(scope).children_per_run,
       inProgress: runs.inProgress,

@@ -3,7 +3,7 @@ import { AppError } from "../core/errors.ts";
 import type { PrefixEdits } from "../core/fork.ts";
 import type { Finding } from "../core/guardrail-event.ts";
 import { limits } from "../core/limits.ts";
-import { type Asked, askedOf, messagesOf, type RunInput } from "../core/run-input.ts";
+import { type Asked, askedOf, type ImageOf, type RunInput, wholeText } from "../core/run-input.ts";
 import { clientError } from "../core/submit.ts";
 import { compileGuardrails, except } from "../guardrails/compile.ts";
 import { searched, textsOf } from "../guardrails/in-slices.ts";
@@ -37,12 +37,13 @@ export async function readEdits(
   { tool_output, is_error, model_output, input }: ForkEdits,
   tool: string | null,
   agent: AgentSnapshot,
+  imageOf: ImageOf,
 ): Promise<ReadEdits> {
   if (is_error !== undefined && tool_output === undefined)
     throw validationError([fault("edits.is_error", "There is no tool_output that it is about.")]);
   const said = model_output === undefined ? null : await readAnswer(model_output, agent);
   const given = tool_output === undefined ? null : await readOutput(tool_output, is_error === true, tool, agent);
-  const asked = input === undefined ? null : await readInput(input, agent);
+  const asked = input === undefined ? null : await readInput(input, agent, imageOf);
   return {
     prefix: {
       ...(said && { model_output: said.output }),
@@ -59,11 +60,10 @@ export async function readEdits(
   };
 }
 
-async function readInput(input: RunInput, agent: AgentSnapshot) {
-  const given = askedOf(input);
-  const texts = messagesOf(given).map(({ content }) => content);
-  requireBytes(texts.join(""), limits.input_bytes, "edits.input");
+async function readInput(input: RunInput, agent: AgentSnapshot, imageOf: ImageOf) {
+  requireBytes(wholeText(input), limits.input_bytes, "edits.input");
   requireInput(input, "edits.input");
+  const given = askedOf(input, imageOf);
   const { asked, findings } = await screenInput(agent, given);
   return { asked, findings: unblocked(findings, "edits.input") };
 }

@@ -12,7 +12,7 @@ import { preparationsOf } from "../core/preparations.ts";
 import type { ModelPrice } from "../core/price.ts";
 import { requestCalls, wordsOf } from "../core/request-calls.ts";
 import type { JournalEntry, RunCreated, RunEvent } from "../core/run-event.ts";
-import { givenOf } from "../core/run-input.ts";
+import { type Asked, givenOf, type ImageOf, imagesIn, type ShownImages } from "../core/run-input.ts";
 import { applyAll, isOver, ownMessages, type RunState } from "../core/run-state.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
@@ -44,6 +44,7 @@ export function createForks({
   snapshot,
   editAgent,
   requireThere,
+  imagesOf,
   priceOf,
   windowOf,
   now,
@@ -56,6 +57,8 @@ export function createForks({
   snapshot(viewer: Viewer, agentId: string): Promise<AgentSnapshot>;
   editAgent: EditAgent;
   requireThere: RequireThere;
+  /** The images that an edited input's messages show. */
+  imagesOf(viewer: Viewer, param: string): ShownImages;
   priceOf(model: string): ModelPrice | null;
   windowOf(model: string): number | null;
   now: () => number;
@@ -69,11 +72,12 @@ export function createForks({
     const agent = await agentFor(viewer, source, body, isForeign);
     if (isForeign && body.tools !== "recorded_only") throw validationError([notHere]);
     if (body.edits?.model) await requireThere(body.edits.model, "edits.model");
-    const { prefix, edits } = await takenOver(source, agent, body, isForeign, rest);
+    const images = imagesOf(viewer, "edits.input");
+    const { prefix, edits } = await takenOver(source, agent, body, isForeign, images, rest);
     const run: RunCreated = {
       ...forked(created, agent, body, prefix),
       ...(isForeign ? { foreign_agent: true } : preparation(created, agent, body.step_index, prefix)),
-      ...(edits.asked ?? { input: created.input, ...(created.earlier && { earlier: created.earlier }) }),
+      ...(edits.asked ?? askedIn(created)),
       ...{ request_id: requestId, agent_hash: journal.hashOf(agent) },
       ...{ price: priceOf(agent.model), context_window: windowOf(agent.model) },
     };
@@ -84,7 +88,12 @@ export function createForks({
     const begun = withFollowUp(before, own, agent, at);
     const isOverAtOnce = isOver(applyAll(before, begun, at).status);
     if (isOverAtOnce) requireFollower(body);
-    return begin(viewer, { agent, record, before, own, begun, isOverAtOnce, at }, body.on_concurrency_limit, note);
+    return begin(
+      viewer,
+      { agent, record, before, own, begun, images, isOverAtOnce, at },
+      body.on_concurrency_limit,
+      note,
+    );
   }
 
   async function agentFor(
@@ -106,7 +115,7 @@ export function createForks({
 
   async function begin(
     viewer: Viewer,
-    { agent, record, before, own, begun, isOverAtOnce, at }: Beginning,
+    { agent, record, before, own, begun, images, isOverAtOnce, at }: Beginning,
     on_concurrency_limit: ForkRun["on_concurrency_limit"],
     note: Note | undefined,
   ): Promise<ShownRun> {
@@ -124,6 +133,7 @@ export function createForks({
       const all = [{ ...first, event: created }, ...rest, ...events.map((event) => ({ at, event }))];
       const inserted = journal.insertRecord(run_id, all);
       journal.pin(viewer, run_id, agent);
+      images.keep(run_id);
       note?.(runs.standing(viewer, run_id), 0);
       return inserted;
     });
@@ -145,6 +155,7 @@ interface Beginning {
   own: RunEvent[];
   /** These, and what follows from them at once. */
   begun: RunEvent[];
+  images: ShownImages;
   isOverAtOnce: boolean;
   at: number;
 }
@@ -162,6 +173,7 @@ async function takenOver(
   agent: AgentSnapshot,
   body: ForkRun,
   isForeign: boolean,
+  images: ShownImages,
   rest: () => Promise<void>,
 ): Promise<{ prefix: Prefix; edits: ReadEdits }> {
   const { step_index: step } = body;
@@ -170,11 +182,21 @@ async function takenOver(
   });
   // Another agent looks at the record's input by guardrails of its own.
   const asked = { ...(body.agent === "current" && { input: givenOf(created) }), ...body.edits };
-  const edits = await readEdits(asked, toolOf(state, step), agent);
+  // What the record shows already need not be there any more.
+  const shown = new Map(imagesIn(askedIn(created)).map((image) => [image.file_id, image]));
+  const imageOf: ImageOf = (part, path) => shown.get(part.file_id ?? "") ?? images.of(part, path);
+  const edits = await readEdits(asked, toolOf(state, step), agent, imageOf);
   // And so does it at the documents that it begins with.
   const documents = step < 0 && edits.asked !== null && !isForeign;
   return { prefix: forkable(entries, step, { ...edits.prefix, documents }, state), edits };
 }
+
+/** What a run was asked, as its record has it. */
+const askedIn = ({ input, images, earlier }: RunCreated): Asked => ({
+  input,
+  ...(images && { images }),
+  ...(earlier && { earlier }),
+});
 
 /** The tool whose call a step is, as far as it is one. */
 const toolOf = ({ calls }: RunState, step: number): string | null =>

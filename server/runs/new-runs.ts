@@ -7,7 +7,7 @@ import { limits } from "../core/limits.ts";
 import { preparationsOf } from "../core/preparations.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { RunCreated, RunEvent } from "../core/run-event.ts";
-import { askedOf } from "../core/run-input.ts";
+import { askedOf, type ShownImages } from "../core/run-input.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, initialState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
@@ -34,6 +34,8 @@ export interface NewRunOptions {
   refreshTools(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): Promise<void> | undefined;
   /** Throws where the model that a request names cannot be reached now, as far as that can be known beforehand. */
   requireThere: RequireThere;
+  /** The images that the input's messages show. */
+  imagesOf(scope: Viewer, param: string): ShownImages;
   /** Throws for files that are not there. */
   requireFiles(scope: Viewer, ids: readonly string[]): void;
   /** What a model costs now, by its full name; null when nobody knows. */
@@ -48,6 +50,7 @@ interface Made {
   agent: AgentSnapshot;
   created: { type: "run.created" } & RunCreated;
   findings: readonly Finding[];
+  images: ShownImages;
   /** What is over at once takes no place in its thread, nor a slot. */
   isOverAtOnce: boolean;
 }
@@ -78,7 +81,8 @@ export function createNewRuns(options: NewRunOptions) {
     options.requireFiles(scope, body.file_ids ?? []);
     if (body.overrides?.model) await options.requireThere(body.overrides.model, "overrides.model");
     // Only where there is something to look at: the creations of a tick share a snapshot of the database.
-    const asked = askedOf(body.input);
+    const images = options.imagesOf(scope, "input");
+    const asked = askedOf(body.input, images.of);
     const screened = agent.guardrails ? await screenInput(agent, asked) : null;
     const run_id = newId("run", now()); // In the order of the writes: those that wait begin in the order of their ids.
     const created = {
@@ -90,7 +94,8 @@ export function createNewRuns(options: NewRunOptions) {
       price: priceOf(agent.model),
       context_window: windowOf(agent.model),
     };
-    return { agent, created, findings: screened?.findings ?? [], isOverAtOnce: screened?.isBlocked === true };
+    const isOverAtOnce = screened?.isBlocked === true;
+    return { agent, created, images, findings: screened?.findings ?? [], isOverAtOnce };
   }
 
   /** Within a write: the run comes last, behind those whose place it takes. */
@@ -106,6 +111,7 @@ export function createNewRuns(options: NewRunOptions) {
         : [{ ...created, queued: true }, { type: "run.queued", queue_position }, ...decided];
     const own = journal.insert(run_id, events);
     journal.pin(scope, run_id, agent);
+    made.images.keep(run_id);
     note?.(runs.standing(scope, run_id), 0);
     return [...place.ended, [run_id, own]];
   }

@@ -18,6 +18,19 @@ const talk = [
   { role: "user", content: "What is my name?" },
 ];
 
+const call = { id: "call_1", name: "look", arguments: { at: "Oslo" } };
+/** A conversation with a call and its result, which no run of this server made. */
+const looked = [
+  { role: "user", content: "How is Oslo?" },
+  { role: "assistant", content: "", tool_calls: [call] },
+  { role: "tool", tool_call_id: call.id, content: "Rain." },
+  { role: "assistant", content: "It rains." },
+  { role: "user", content: "And tomorrow?" },
+];
+const noFile = "file_01arz3ndektsv4rrffq69g5fav";
+const dataOf = (text: string) => `data:image/png;base64,${btoa(text)}`;
+const pixel = dataOf("\x89PNG\r\n\x1a\n and what follows");
+
 async function newAgent(script: ScriptEntry[], more: object = {}): Promise<string> {
   const model = { model: "test/script", model_settings: { script } };
   const { body } = await client.post("/v1/agents", { name: "a", instructions: "Be kind.", ...model, ...more });
@@ -155,11 +168,169 @@ describe("a run whose input is a list of messages", () => {
   });
 });
 
+describe("messages with calls of tools, and with images", () => {
+  test("reach the model as they were said, and no call of them is the run's", async () => {
+    const run = await ran({ agent_id: await newAgent([{ text: "Sun." }]), input: looked });
+    expect(run).toMatchObject({ status: "completed", input: looked, output: "Sun.", tool_calls: [] });
+    expect(run.usage.tool_calls).toBe(0);
+    const [, asked, result] = run.messages;
+    expect(asked).toMatchObject({ role: "assistant", content: "", tool_calls: [call] });
+    expect(result).toMatchObject({ role: "tool", content: "Rain.", tool_call_id: call.id });
+    const [prompt] = await promptsOf(run.id);
+    expect(prompt.messages.slice(2, 4)).toEqual([
+      { role: "assistant", parts: [{ type: "tool_call", ...call, arguments: JSON.stringify(call.arguments) }] },
+      { role: "tool", call_id: call.id, tool: "look", output: "Rain.", is_error: false },
+    ]);
+    const otlp = JSON.stringify((await client.get(`/v1/traces/${run.id}?format=otlp`)).body);
+    for (const text of ["Oslo", "Rain.", "tool_call_response"]) expect(otlp).toContain(text);
+  });
+
+  test("leave a call of the run alone that has the same id", async () => {
+    const tool = (await client.post("/v1/tools", { name: "see" })).body;
+    const asking = { tool_calls: [{ name: "see", arguments: {} }] };
+    const first = await ran({ agent_id: await newAgent([asking], { tools: [tool.id] }), input: "Go." });
+    const again = structuredClone(looked);
+    again[1]!.tool_calls![0]!.id = first.tool_calls[0].id;
+    again[2]!.tool_call_id = first.tool_calls[0].id;
+    const run = await ran({ agent_id: await newAgent([asking], { tools: [tool.id] }), input: again });
+    expect([run.status, run.tool_calls.length]).toEqual(["requires_action", 1]);
+    expect((await promptsOf(run.id))[0].messages[3]).toMatchObject({ role: "tool", output: "Rain." });
+  });
+
+  test("are replayed, forked, exported and imported whole, and read by the next run of their thread", async () => {
+    const { body: thread } = await client.post("/v1/threads", {});
+    const memory = { stores: [], history: { mode: "thread", max_messages: 50 }, context: {} };
+    const agent_id = await newAgent([{ text: "Sun." }], { memory });
+    const run = await ran({ agent_id, input: looked, thread_id: thread.id });
+    const replayed = (await client.post(`/v1/runs/${run.id}/replay`, { mode: "verify" })).body;
+    expect([replayed.input, replayed.replay.divergences]).toEqual([looked, []]);
+    const forked = await client.post(`/v1/runs/${run.id}/fork?wait=10`, { step_index: -1, agent: "current" });
+    expect(forked.body).toMatchObject({ input: looked, status: "completed" });
+    for (const taken of [
+      await client.post("/v1/traces", await exportOf(client, run.id)),
+      await importCapsule(server, client, await capsuleOf(server, client, run.id)),
+    ])
+      expect((await client.get(`/v1/runs/${taken.body.run_id}`)).body.input).toEqual(looked);
+    const said = (await client.get(`/v1/threads/${thread.id}/messages?order=asc`)).body.data;
+    expect(said.map(({ role }: { role: string }) => role)).toEqual([...looked.map(({ role }) => role), "assistant"]);
+    expect(said[1].tool_calls).toEqual([call]);
+    const next = await ran({ agent_id, input: "Thanks.", thread_id: thread.id });
+    expect((await promptsOf(next.id))[0].messages[3]).toMatchObject({ role: "tool", tool: "look", output: "Rain." });
+  });
+
+  test("are looked at by guardrails, also in the arguments and the results", async () => {
+    const redact = { type: "regex", on: ["input"], action: "redact", config: { pattern: "Oslo|Rain" } };
+    const agent_id = await newAgent([{ text: "Sun." }], { guardrails: [redact] });
+    const run = await ran({ agent_id, input: looked });
+    const written = server.db.sqlite.query("SELECT data FROM run_events WHERE run_id = ?").all(run.id);
+    expect(JSON.stringify([written, run, await promptsOf(run.id)])).not.toMatch(/Oslo|Rain/);
+    expect(Object.keys(run.input[1].tool_calls[0].arguments)).toEqual(["at"]);
+    const { body } = await client.post(`/v1/runs/${run.id}/replay`, { mode: "verify" });
+    expect(body.replay.divergences).toEqual([]);
+    const judge = { type: "llm_judge", on: ["input"], action: "block", config: { prompt: "No!", model: "test/judge" } };
+    const hidden = structuredClone(looked);
+    hidden[1]!.tool_calls![0]!.arguments.at = "forbidden";
+    const judged = await ran({ agent_id: await newAgent([{ text: "No." }], { guardrails: [judge] }), input: hidden });
+    expect(judged.error.code).toBe("guardrail_blocked");
+  });
+
+  test("show images: of files that are there, and of bytes that come along and become files of the run", async () => {
+    const content_base64 = pixel.split(",")[1];
+    const file = (await client.post("/v1/files", { filename: "a.png", purpose: "attachment", content_base64 })).body;
+    const input = [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "This one." },
+          { type: "image", file_id: file.id },
+        ],
+      },
+      { role: "assistant", content: "I see." },
+      { role: "user", content: [{ type: "image", data: pixel }] },
+    ];
+    const run = await ran({ agent_id: await newAgent([{ text: "Both." }]), input });
+    const [{ file_id: made }] = run.input[2].content;
+    expect(run.input).toEqual([...input.slice(0, 2), { role: "user", content: [{ type: "image", file_id: made }] }]);
+    const kept = (await client.get(`/v1/files/${made}`)).body;
+    expect(kept).toMatchObject({ filename: "image.png", mime_type: "image/png", run_id: run.id });
+    expect(run.messages[2].images).toEqual([{ file_id: made, mime_type: "image/png" }]);
+    const [prompt] = await promptsOf(run.id);
+    expect(prompt.messages[1]).toMatchObject({ content: "This one.", images: [{ file_id: file.id }] });
+    expect(prompt.messages[3]).toMatchObject({ content: "", images: [{ file_id: made, mime_type: "image/png" }] });
+    await client.delete(`/v1/files/${file.id}`);
+    const forked = await client.post(`/v1/runs/${run.id}/fork?wait=10`, { step_index: -1, agent: "current" });
+    expect(forked.body).toMatchObject({ input: run.input, status: "completed" });
+    const other = await ran({ agent_id: run.agent_id, input });
+    expect(other.error).toMatchObject({ code: "validation_failed", param: "input[0].content[1].file_id" });
+  });
+
+  test("name no file that only another agent's runs have made", async () => {
+    const agent_id = await newAgent([{ text: "Hi." }]);
+    const run = await ran({ agent_id, input: [{ role: "user", content: [{ type: "image", data: pixel }] }] });
+    const bound = await server.client({ agent_ids: [await newAgent([{ text: "Hi." }])] });
+    const [{ file_id }] = run.input[0].content;
+    expect((await bound.get(`/v1/files/${file_id}`)).status).toBe(404);
+  });
+});
+
 test.each<[string, unknown, string]>([
   ["no message", [], "input"],
   ["an empty message", [{ role: "user", content: "" }], "input[0].content"],
   ["a message of the system", [{ role: "system", content: "Obey." }, talk[2]], "input[0].role"],
-  ["a message of a tool", [{ role: "tool", content: "1" }, talk[2]], "input[0].role"],
+  ["a result that names no call", [{ role: "tool", content: "1" }, talk[2]], "input[0].tool_call_id"],
+  [
+    "a result of a call that never was",
+    [...looked.slice(0, 2), { ...looked[2], tool_call_id: "c9" }, talk[2]],
+    "input[2].tool_call_id",
+  ],
+  ["two results of one call", [...looked.slice(0, 3), looked[2], talk[2]], "input[3].tool_call_id"],
+  ["a result behind another message", [...looked.slice(0, 2), talk[1], looked[2], talk[2]], "input[1].tool_calls[0]"],
+  ["a call without a result", [...looked.slice(0, 2), talk[2]], "input[1].tool_calls[0]"],
+  [
+    "two calls of one id",
+    [looked[0], { ...looked[1], tool_calls: [call, call] }, talk[2]],
+    "input[1].tool_calls[1].id",
+  ],
+  ["a call by the user", [{ ...talk[2], tool_calls: [call] }], "input[0].tool_calls"],
+  [
+    "a call whose id is none",
+    [looked[0], { ...looked[1], tool_calls: [{ ...call, id: "a b" }] }, talk[2]],
+    "input[1].tool_calls[0].id",
+  ],
+  [
+    "arguments that are no object",
+    [looked[0], { ...looked[1], tool_calls: [{ ...call, arguments: "{}" }] }, talk[2]],
+    "input[1].tool_calls[0].arguments",
+  ],
+  ["an error of the user", [{ ...talk[2], is_error: true }], "input[0].is_error"],
+  [
+    "an image that is not there",
+    [{ role: "user", content: [{ type: "image", file_id: noFile }] }],
+    "input[0].content[0].file_id",
+  ],
+  [
+    "an image that is none",
+    [{ role: "user", content: [{ type: "image", data: dataOf("Hello.") }] }],
+    "input[0].content[0].data",
+  ],
+  [
+    "an image of no base64",
+    [{ role: "user", content: [{ type: "image", data: "data:image/png;base64,!" }] }],
+    "input[0].content[0].data",
+  ],
+  [
+    "an image at an address",
+    [{ role: "user", content: [{ type: "image", data: "https://example.com/a.png" }] }],
+    "input[0].content[0].data",
+  ],
+  ["an image of nothing", [{ role: "user", content: [{ type: "image" }] }], "input[0].content[0]"],
+  [
+    "an image by the assistant",
+    [{ role: "assistant", content: [{ type: "image", data: pixel }] }, talk[2]],
+    "input[0].content",
+  ],
+  ["21 images", Array(21).fill({ role: "user", content: [{ type: "image", data: pixel }] }), "input"],
+  ["no parts", [{ role: "user", content: [] }], "input[0].content"],
   ["the assistant's word at last", talk.slice(0, 2), "input[1].role"],
   ["a field that no message has", [{ ...talk[2], name: "Ada" }], "input[0].name"],
   ["no role", [{ content: "Hi." }], "input[0].role"],

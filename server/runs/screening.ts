@@ -1,6 +1,6 @@
 import type { AgentSnapshot, Guardrail } from "../core/agent-snapshot.ts";
 import type { Finding } from "../core/guardrail-event.ts";
-import type { Asked } from "../core/run-input.ts";
+import type { Asked, EarlierMessage, InputCall } from "../core/run-input.ts";
 import type { ToolAnswer } from "../core/submit.ts";
 import { type CompiledGuardrails, compileGuardrails, except, guardrailsOn } from "../guardrails/compile.ts";
 import { searched, textsOf } from "../guardrails/in-slices.ts";
@@ -37,17 +37,27 @@ export async function screenInput({ guardrails = [] }: Guarded, asked: Asked): P
   const list = compiled(guardrails);
   if (guardrailsOn(list, "input").length === 0) return { asked, findings: [], isBlocked: false };
   const findings: Finding[] = [];
-  async function screened(by: CompiledGuardrails, text: string): Promise<string> {
-    const searching = await searched(by, "input", [text]);
-    findings.push(...searching.flatMap((one) => trigger(one, "input", inspectText(one, text))));
+  async function screened<T>(by: CompiledGuardrails, value: T): Promise<T> {
+    const texts = textsOf(value);
+    const searching = await searched(by, "input", texts);
+    for (const text of texts)
+      findings.push(...searching.flatMap((one) => trigger(one, "input", inspectText(one, text))));
     const masking = searching.filter(({ guardrail: { action } }) => action === "redact" || action === "block");
-    return redactValue(masking, text) as string;
+    return redactValue(masking, value) as T;
   }
-  const earlier: NonNullable<Asked["earlier"]> = [];
-  for (const message of asked.earlier ?? [])
-    earlier.push({ ...message, content: await screened(except(list, "shape"), message.content) });
+  // Arguments keep their shape, whatever is taken out of them: nobody asked for that length.
+  const [ofTexts, ofArguments] = [except(list, "shape"), except(list, "shape", "length")];
+  const earlier: EarlierMessage[] = [];
+  for (const message of asked.earlier ?? []) {
+    const { content, tool_calls } = message;
+    const calls: InputCall[] = [];
+    const said = await screened(ofTexts, content);
+    for (const call of tool_calls ?? [])
+      calls.push({ ...call, arguments: await screened(ofArguments, call.arguments) });
+    earlier.push({ ...message, content: said, ...(tool_calls && { tool_calls: calls }) });
+  }
   return {
-    asked: { input: await screened(list, asked.input), ...(asked.earlier && { earlier }) },
+    asked: { ...asked, input: await screened(list, asked.input), ...(asked.earlier && { earlier }) },
     findings,
     isBlocked: findings.some(({ verdict }) => verdict === "blocked"),
   };

@@ -1,7 +1,9 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import type { ShownImages } from "../core/run-input.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { ChildStandings } from "./child-standings.ts";
@@ -22,7 +24,7 @@ import { createThreadQueue, type ThreadOwnerOf } from "./thread-queue.ts";
 import type { Watches } from "./watch.ts";
 
 type Asked = Pick<NewRunOptions, "snapshot" | "priceOf" | "now"> &
-  Partial<Pick<NewRunOptions, "refreshTools" | "requireThere" | "requireFiles" | "windowOf">>;
+  Partial<Pick<NewRunOptions, "refreshTools" | "requireThere" | "requireFiles" | "imagesOf" | "windowOf">>;
 
 interface RunServiceOptions extends Asked {
   db: Db;
@@ -56,6 +58,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     refreshTools = () => undefined,
     requireThere = async () => {},
     windowOf = () => null,
+    imagesOf = () => noImages,
     childrenMax = () => Number.POSITIVE_INFINITY,
     editAgent = (_, agent, { instructions = agent.instructions, model = agent.model }) => ({
       ...agent,
@@ -72,14 +75,14 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     refreshTools: (scope, agentId) => refreshTools(scope, agentId, undefined),
   });
   const create = createNewRuns({
-    ...{ ...options, queue, threadQueue, refreshTools, requireThere, windowOf },
+    ...{ ...options, queue, threadQueue, refreshTools, requireThere, imagesOf, windowOf },
     requireFiles: options.requireFiles ?? (() => {}),
   });
   const submit = createSubmissions({ journal, runs, pool, ends, insertAbove: children.insertAbove, now });
   const { cancel, expire } = createEndings({ journal, runs, pool, ends });
   const deadlines = createDeadlines(db.sqlite, expire, now, { headOf: journal.head, every_ms: look_ms });
   const fork = createForks({
-    ...{ ...options, queue, editAgent, requireThere, windowOf },
+    ...{ ...options, queue, editAgent, requireThere, imagesOf, windowOf },
     snapshot: freshSnapshot,
   });
   // A run that begins to wait may have to end sooner than it would have had to before.
@@ -145,3 +148,11 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
 
 const isUnderWay = (head: Pick<RunRow, "status"> | null): boolean =>
   head?.status === "in_progress" || head?.status === "queued";
+
+/** Where there are no files, no message shows one. */
+const noImages: ShownImages = {
+  of(_, path) {
+    throw validationError([fault(path, "There are no files here.")]);
+  },
+  keep() {},
+};

@@ -10,7 +10,7 @@ export function composeSchedules({
   journals,
   projects,
   agents,
-  runs: { start, asOf, checkRun, watches },
+  runs: { start, asOf, checkRun, checkInput, watches },
   ...base
 }: Base & {
   journals: Journals;
@@ -19,6 +19,7 @@ export function composeSchedules({
   runs: Pick<ScheduleRoutes, "start"> & {
     asOf: ScheduleRoutes["runAsOf"];
     checkRun: ScheduleStoreOptions["checkRun"];
+    checkInput: ScheduleStoreOptions["checkInput"];
     watches: { listen(hear: ReturnType<typeof createScheduler>["heard"]): unknown };
   };
 }) {
@@ -31,7 +32,10 @@ export function composeSchedules({
     requireRoom: () => requireRoom(),
     isOpen: projects.isOpen,
   });
-  const schedules = createScheduleStore({ ...base, hasAgent: agents.has, checkRun, onPlan: scheduler.arm });
+  const schedules = createScheduleStore({
+    ...{ ...base, hasAgent: agents.has, checkRun, checkInput },
+    onPlan: scheduler.arm,
+  });
   journals.project(firings.project);
   watches.listen(scheduler.heard);
   return {

@@ -1,5 +1,4 @@
 import { newId } from "../core/ids.ts";
-import { limits } from "../core/limits.ts";
 import { inputFault } from "../core/run-input.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Author, StoreBase } from "../db/audit.ts";
@@ -9,6 +8,7 @@ import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { listPage, type Page } from "../http/page.ts";
+import { inputMost } from "../http/schemas.ts";
 import { timetableFaults } from "./cron.ts";
 import { type Definition, definitionOf, noPlan, planAfter, type Row, shownSchedule } from "./row.ts";
 import type { CreateSchedule, UpdateSchedule } from "./schema.ts";
@@ -18,13 +18,23 @@ export interface ScheduleStoreOptions extends StoreBase {
   hasAgent: (viewer: Viewer, id: string) => boolean;
   /** Throws for what a run of this agent could not have. */
   checkRun: (viewer: Viewer, agentId: string, run: Pick<Definition, "overrides" | "user_id" | "session_id">) => void;
+  /** Throws for an input that shows what is not there for whoever asks. */
+  checkInput: (viewer: Viewer, input: Definition["input"]) => void;
   /** The times of a schedule have changed. */
   onPlan: () => void;
 }
 
 export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
-export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now = Date.now }: ScheduleStoreOptions) {
+export function createScheduleStore({
+  db,
+  audit,
+  hasAgent,
+  checkRun,
+  checkInput,
+  onPlan,
+  now = Date.now,
+}: ScheduleStoreOptions) {
   const rows = createRows(db, schedules);
 
   /** Another scope's schedule, or one of an agent that is not the viewer's, is not there. */
@@ -37,7 +47,7 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
   /** Throws with every fault of a schedule as it is about to be. */
   function check(viewer: Viewer, row: Row, input: UpdateSchedule): void {
     const definition = definitionOf(row);
-    const wrong = inputFault(definition.input, limits.input_bytes);
+    const wrong = inputFault(definition.input, inputMost);
     const isNew = input.agent_id !== undefined && !hasAgent(viewer, input.agent_id);
     const faults = [
       ...nameFaults(input.name),
@@ -46,6 +56,7 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
       ...(input.cron === undefined && input.timezone === undefined ? [] : timetableFaults(row, now())),
     ];
     if (faults.length > 0) throw validationError(faults);
+    if (input.input !== undefined) checkInput(viewer, definition.input);
     const { agent_id, overrides, user_id, session_id } = input;
     if (agent_id !== undefined || overrides || user_id !== undefined || session_id !== undefined)
       checkRun(viewer, row.agent_id, definition);

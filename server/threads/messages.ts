@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { historyOf } from "../core/history.ts";
+import { historyOf, openCalls } from "../core/history.ts";
 import type { PromptMessage } from "../core/model-call.ts";
 import type { messageObject } from "../core/run-object.ts";
 import type { Scope } from "../core/scope.ts";
@@ -68,6 +68,19 @@ export function historyWithin(sqlite: Database, thread: ThreadKey, max: number):
     )
     .iterate(...keyOf(thread), max);
   return historyOf(rows);
+}
+
+/** Calls of the newest answer in a thread that have no result. */
+export function openCallsIn(sqlite: Database, thread: ThreadKey): Map<string, string> {
+  const newest: PromptMessage[] = [];
+  const rows = sqlite
+    .query<{ prompt: string }, string[]>(`SELECT prompt FROM thread_messages WHERE ${within} ORDER BY position DESC`)
+    .iterate(...keyOf(thread));
+  for (const { prompt } of rows) {
+    newest.unshift(JSON.parse(prompt));
+    if (newest[0]!.role !== "tool") break;
+  }
+  return openCalls(newest);
 }
 
 function positionOf(sqlite: Database, thread: ThreadKey, id: string): number {

@@ -1,9 +1,8 @@
 import { sql } from "drizzle-orm";
-import { byteLength } from "../core/byte-length.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { limits } from "../core/limits.ts";
 import { notFound } from "../core/not-found.ts";
+import { earlierOf, messageFault, type ShownImages } from "../core/run-input.ts";
 import type { Scope } from "../core/scope.ts";
 import { seededMessage } from "../core/thread-messages.ts";
 import { timestamp } from "../core/time.ts";
@@ -13,9 +12,15 @@ import { threads } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
+import { inputMost } from "../http/schemas.ts";
 import type { ThreadStatus } from "../wire/names.ts";
-import { createAppend, historyWithin, listMessages } from "./messages.ts";
+import { createAppend, historyWithin, listMessages, openCallsIn } from "./messages.ts";
 import type { CreateMessage, CreateThread, UpdateThread } from "./schema.ts";
+
+export interface ThreadStoreOptions extends StoreBase {
+  /** The images that messages show. */
+  imagesOf: (viewer: Viewer, param: string) => ShownImages;
+}
 
 type Row = typeof threads.$inferSelect & { status: ThreadStatus };
 
@@ -31,7 +36,7 @@ const status = `coalesce((SELECT iif(max(runs.status = 'requires_action'), 'wait
   GROUP BY runs.thread_id), 'idle')`;
 
 /** Conversations over several runs. What is said in them is written when a run ends (`project.ts`). */
-export function createThreadStore({ db, audit, now = Date.now }: StoreBase) {
+export function createThreadStore({ db, audit, imagesOf, now = Date.now }: ThreadStoreOptions) {
   const { sqlite } = db;
   const rows = createRows(db, threads);
   const statusOf = sqlite.query<{ status: ThreadStatus }, [string, string, string]>(
@@ -79,17 +84,25 @@ export function createThreadStore({ db, audit, now = Date.now }: StoreBase) {
   }
 
   /** Puts in a message that no run of the thread said. While one is at work it would stand in the middle of what that says. */
-  async function say(viewer: Viewer, id: string, { role, content }: CreateMessage) {
-    if (byteLength(content) > limits.input_bytes)
-      throw validationError([fault("content", `Expected at most ${limits.input_bytes} bytes.`)]);
+  async function say(viewer: Viewer, id: string, given: CreateMessage) {
+    const wrong = messageFault(given, inputMost);
+    if (wrong) throw validationError([fault(wrong.path.slice(1) || "content", wrong.message)]);
     const { project_id, environment } = viewer;
+    const thread = { project_id, environment, id };
     return await db.write(() => {
       find(viewer, id);
       const atWork = firstUnfinished.get(project_id, environment, id);
       if (atWork)
         throw new AppError("thread_busy", "A run of this thread is not over.", { details: { run_id: atWork.id } });
-      const said = seededMessage({ id: newId("message"), role, content }, now());
-      append({ project_id, environment, id }, null, [said]);
+      const open = openCallsIn(sqlite, thread);
+      requirePlace(given, open);
+      const images = imagesOf(viewer, "");
+      const said = seededMessage(
+        earlierOf(given, "", open, (part, path) => images.of(part, path.slice(1))),
+        now(),
+      );
+      images.keep(null);
+      append(thread, null, [said]);
       rows.update(viewer, id, { updated_at_ms: said.at, message_count: sql`message_count + 1` });
       return { ...said.message, run_id: null };
     });
@@ -137,6 +150,15 @@ export function createThreadStore({ db, audit, now = Date.now }: StoreBase) {
       return { id, object: "thread" as const, deleted: true };
     },
   };
+}
+
+/** Throws for a result of a call that does not wait for one, and for anything else while one does. */
+function requirePlace({ role, tool_call_id = "" }: CreateMessage, open: ReadonlyMap<string, string>): void {
+  if (role === "tool" && !open.has(tool_call_id))
+    throw validationError([fault("tool_call_id", "No message right before this one asks for such a call.")]);
+  const [missing] = open.keys();
+  if (role !== "tool" && missing !== undefined)
+    throw validationError([fault("role", `Expected tool: the call ${missing} has no result yet.`)]);
 }
 
 // Driven by the few runs that are not over, and not by all threads that ever were.

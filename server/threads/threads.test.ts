@@ -351,3 +351,31 @@ test("a message is put in by whoever may run, into a thread of theirs that nobod
   await client.post(`/v1/runs/${run.id}/cancel`);
   expect((await client.post(path, seed)).status).toBe(201);
 });
+
+test("a thread takes calls and their results from elsewhere, and its next run reads them", async () => {
+  const id = await newThread();
+  const put = (body: object) => client.post(`/v1/threads/${id}/messages`, body);
+  const call = { id: "call_1", name: "look", arguments: { at: "it" } };
+  const result = { role: "tool", tool_call_id: call.id, content: "Seen." };
+  expect((await put(result)).body.error.param).toBe("tool_call_id");
+  expect((await put({ role: "user", content: "Look." })).status).toBe(201);
+  const asked = await put({ role: "assistant", content: "", tool_calls: [call] });
+  expect(asked.body).toMatchObject({ role: "assistant", tool_calls: [call] });
+  // A call without a result is nothing for a model; nor does anything else come between the two.
+  expect(historyOf(id).map(({ role }) => role)).toEqual(["user"]);
+  expect((await put({ role: "user", content: "And?" })).body.error.param).toBe("role");
+  expect((await put(result)).body).toMatchObject({ role: "tool", content: "Seen.", tool_call_id: call.id });
+  expect((await put(result)).body.error.param).toBe("tool_call_id");
+  expect(historyOf(id).slice(1)).toEqual([
+    {
+      role: "assistant",
+      parts: [{ type: "tool_call", id: call.id, name: "look", arguments: JSON.stringify(call.arguments) }],
+    },
+    { role: "tool", call_id: call.id, tool: "look", output: "Seen.", is_error: false },
+  ]);
+  const pixel = `data:image/png;base64,${btoa("\x89PNG\r\n\x1a\n")}`;
+  const shown = await put({ role: "user", content: [{ type: "image", data: pixel }] });
+  expect(shown.body.images).toEqual([{ file_id: expect.any(String), mime_type: "image/png" }]);
+  const none = await put({ role: "user", content: [{ type: "image", data: "none" }] });
+  expect(none.body.error.param).toBe("content[0].data");
+});

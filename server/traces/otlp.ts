@@ -2,7 +2,7 @@ import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import type { ModelRequest } from "../core/model-call.ts";
 import { originOf } from "../core/origin.ts";
 import type { MemoryRetrieved, RunCreated } from "../core/run-event.ts";
-import { messagesOf } from "../core/run-input.ts";
+import { contentText, messagesOf } from "../core/run-input.ts";
 import type { RunState } from "../core/run-state.ts";
 import { stepKinds } from "../core/step-kinds.ts";
 import type { Trace, TraceStep } from "../core/trace.ts";
@@ -113,7 +113,9 @@ const masked = (text: string | null): string | null => text && redact(text);
 const runContent = ({ run, output }: RunState, agent: AgentSnapshot): OtlpAttribute[] =>
   attributes({
     "gen_ai.system_instructions": systemInstructions(agent),
-    "gen_ai.input.messages": inputMessages(messagesOf(run!)),
+    "gen_ai.input.messages": inputMessages(
+      messagesOf(run!).map((message) => ({ ...message, content: contentText(message.content) })),
+    ),
     "gen_ai.output.messages": output === null ? null : outputMessages({ content: output, finish: "stop" }),
   });
 

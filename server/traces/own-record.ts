@@ -1,5 +1,6 @@
 import { newId } from "../core/ids.ts";
 import type { JournalEntry, RequiredCall, RunEvent } from "../core/run-event.ts";
+import type { Asked } from "../core/run-input.ts";
 import type { Scope } from "../core/scope.ts";
 
 /** Where an imported run stands here. */
@@ -39,7 +40,7 @@ function ownEvent(event: RunEvent, place: Place): RunEvent {
         ...{ run_id, project_id, environment, agent_hash, parent_run_id, depth, request_id },
         ...(parent_call_id !== null && { parent_call_id }),
         ...{ thread_id: null, session_id: null, user_id: null },
-        ...(!place.keepsImages && { file_ids: event.file_ids.map(() => newId("file")) }),
+        ...(!place.keepsImages && { file_ids: event.file_ids.map(() => newId("file")), ...withoutImages(event) }),
         imported: true,
       };
     }
@@ -68,6 +69,12 @@ function ownEvent(event: RunEvent, place: Place): RunEvent {
     default:
       return event;
   }
+}
+
+function withoutImages({ images, earlier }: Asked): Pick<Asked, "images" | "earlier"> {
+  const nobodysOf = <T extends Pick<Asked, "images">>(one: T): T =>
+    one.images ? { ...one, images: one.images.map(nobodys) } : one;
+  return { ...(images && nobodysOf({ images })), ...(earlier && { earlier: earlier.map(nobodysOf) }) };
 }
 
 /** A file that nobody has, here or there. */

@@ -474,7 +474,12 @@ const own: Record<string, Sentences> = {
     metadata: "The entry's metadata.",
     filename: "The file's name; null for a text.",
   },
-  Message: { tool_calls: "The tools that the model asked for.", tool_call_id: "The call whose result this is." },
+  InputImage: { file_id: "A file that is an image." },
+  Message: {
+    images: "What the user shows.",
+    tool_calls: "The tools that the model asked for.",
+    tool_call_id: "The call whose result this is.",
+  },
   MessageToolCall: { name: "The tool's name." },
   ModelOutputEdit: { content: "What the model said instead.", tool_calls: "The tools that it asked for instead." },
   ModelPrices: {
@@ -545,6 +550,7 @@ const own: Record<string, Sentences> = {
   Thread: { last_run_id: "Its newest run; null where it has none." },
   ThreadMessage: {
     run_id: "The run in which it was said; null where it was said elsewhere.",
+    images: "What the user shows.",
     tool_calls: "The tools that the model asked for.",
     tool_call_id: "The call whose result this is.",
   },

@@ -10,7 +10,24 @@ import * as t from "../lib/schema.ts";
 import { Budget } from "./agent.ts";
 import { CodedError, resource, type Told, told } from "./schema.ts";
 
-const InputMessage = t.named("InputMessage", t.object({ role: t.oneOf(inputRoles), content: t.text }));
+const InputPart = t.named(
+  "InputPart",
+  Type.Union([
+    t.named("InputText", t.object({ type: t.word("text"), text: t.text })),
+    t.named("InputImage", t.object({ type: t.word("image"), file_id: t.optional(t.text), data: t.optional(t.text) })),
+  ]),
+);
+const AskedCall = t.named("MessageToolCall", t.object({ id: t.text, name: t.text, arguments: t.anyObject }));
+const InputMessage = t.named(
+  "InputMessage",
+  t.object({
+    role: t.oneOf(inputRoles),
+    content: Type.Union([t.text, t.list(InputPart)]),
+    tool_calls: t.optional(t.list(AskedCall)),
+    tool_call_id: t.optional(t.text),
+    is_error: t.optional(t.boolean),
+  }),
+);
 /** What a run is asked. */
 export const Input = t.named("Input", Type.Union([t.text, t.list(InputMessage)]));
 
@@ -19,9 +36,8 @@ export const message = {
   role: t.oneOf(["system", "user", "assistant", "tool"]),
   content: t.text,
   created_at: t.time,
-  tool_calls: t.optional(
-    t.list(t.named("MessageToolCall", t.object({ id: t.text, name: t.text, arguments: t.anyObject }))),
-  ),
+  images: t.optional(t.list(t.named("MessageImage", t.object({ file_id: t.text, mime_type: t.text })))),
+  tool_calls: t.optional(t.list(AskedCall)),
   tool_call_id: t.optional(t.text),
 };
 const Message = t.named("Message", t.object(message));

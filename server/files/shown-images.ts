@@ -1,0 +1,76 @@
+import { newId } from "../core/ids.ts";
+import type { ImageFacts } from "../core/model-call.ts";
+import type { ShownImages } from "../core/run-input.ts";
+import type { Scope } from "../core/scope.ts";
+import type { FileBlobs } from "../db/file-blobs.ts";
+import type { Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { sha256 } from "../lib/hash.ts";
+import { imageBytesMax, imageTypes } from "./attachments.ts";
+import type { FileRows } from "./file-rows.ts";
+import { headBytes, typeOfFile } from "./file-type.ts";
+
+/** Images that messages show, for whoever sends them: `param` is where the messages stand in the request. */
+export const createShownImages =
+  ({
+    rows,
+    blobs,
+    now,
+  }: {
+    rows: Pick<FileRows, "seen" | "insert">;
+    blobs: Pick<FileBlobs, "put">;
+    now: () => number;
+  }) =>
+  (viewer: Viewer, param: string): ShownImages => {
+    const sent: { facts: ImageFacts; content: Uint8Array }[] = [];
+
+    function known(id: string, path: string): ImageFacts {
+      const row = rows.seen(viewer, id);
+      if (!row) throw refusal(`${path}.file_id`, "There is no such file.");
+      return requireImage(row.mime_type, row.bytes, `${path}.file_id`, {
+        ...{ file_id: id, mime_type: row.mime_type, sha256: row.sha256 },
+      });
+    }
+
+    function read(data: string, path: string): ImageFacts {
+      const content = bytesOf(data, `${path}.data`);
+      const mime_type = typeOfFile("", content.subarray(0, headBytes));
+      const facts = { file_id: newId("file", now()), mime_type, sha256: sha256(content) };
+      sent.push({ facts: requireImage(mime_type, content.length, `${path}.data`, facts), content });
+      return facts;
+    }
+
+    return {
+      of: ({ file_id, data = "" }, path) =>
+        file_id === undefined ? read(data, `${param}${path}`) : known(file_id, `${param}${path}`),
+      keep(run_id) {
+        for (const { facts, content } of sent) insert(viewer, facts, content, run_id);
+      },
+    };
+
+    function insert(scope: Scope, { file_id: id, mime_type }: ImageFacts, content: Uint8Array, run_id: string | null) {
+      rows.insert(scope, {
+        ...{ id, ...blobs.put(scope, content), filename: `image.${mime_type.split("/")[1]}`, mime_type, run_id },
+        ...{ tool_call_id: null, purpose: "attachment", status: "ready", metadata: {} },
+        ...{ expires_at_ms: null, chunking: null },
+      });
+    }
+  };
+
+function requireImage(type: string, bytes: number, param: string, facts: ImageFacts): ImageFacts {
+  if (!imageTypes.has(type)) throw refusal(param, "This is no image of PNG, JPEG, WebP or GIF.");
+  if (bytes > imageBytesMax) throw refusal(param, `The image is larger than ${imageBytesMax} bytes.`);
+  return facts;
+}
+
+function bytesOf(data: string, param: string): Uint8Array {
+  const [, base64] = /^data:[^,]*;base64,([\s\S]*)$/.exec(data) ?? [];
+  try {
+    if (base64 !== undefined) return Uint8Array.fromBase64(base64);
+  } catch {
+    // Said below, like for what is none at all.
+  }
+  throw refusal(param, "Expected data:<type>;base64,<content>.");
+}
+
+const refusal = (param: string, message: string) => validationError([fault(param, message)]);
