@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { inSlices } from "./slices.ts";
+import { inSlices, mayGoOn } from "./slices.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -35,4 +35,15 @@ test("much long work at once takes no more of a turn than one alone", async () =
   await Promise.all(all);
   expect(Math.max(...turns)).toBe(1);
   expect(order).toEqual(["a", "b", "c", "a", "b", "c", "a", "b", "c"]);
+});
+
+test("who cannot wait is told whether to go on, and called once others have had their turn", async () => {
+  await tick();
+  let calls = 0;
+  const goOn = () => void calls++;
+  expect(mayGoOn(goOn)).toBe(true);
+  Bun.sleepSync(9);
+  expect([mayGoOn(goOn), calls]).toEqual([false, 0]);
+  await tick();
+  expect([mayGoOn(goOn), calls]).toEqual([true, 1]);
 });

@@ -19,6 +19,14 @@ export function inSlices(onReturn: () => void = () => {}): () => Promise<void> {
   };
 }
 
+/** The same for who cannot wait: whether long work may go on now. Where it may not, `goOn` is called once it may. */
+export function mayGoOn(goOn: () => void): boolean {
+  begun ??= begin();
+  if (performance.now() - begun < slice_ms) return true;
+  waiting.push(goOn);
+  return false;
+}
+
 function begin(): number {
   setImmediate(next);
   return performance.now();

@@ -238,6 +238,42 @@ test("a large journal is read piece by piece: a reader that takes nothing holds 
   expect(seqs).toEqual(fixture.journal.read(id).map(({ seq }) => seq));
 });
 
+test("others have their turn while somebody takes a long journal as fast as it is read", async () => {
+  using fixture = runFixture();
+  const { id } = await fixture.start(waits, { tools: [tool("look")] });
+  await fixture.settled(id);
+  await fixture.journal.append(
+    id,
+    Array.from({ length: 400 }, () => ({ type: "run.resumed" })),
+  );
+  const { journal } = fixture;
+  const reads: number[] = [];
+  const slow: typeof journal = {
+    ...journal,
+    read(...asked) {
+      reads.push(asked[2] ?? -1);
+      Bun.sleepSync(5); // More than a slice.
+      return journal.read(...asked);
+    },
+  };
+  const tail = createRunStream({ journal: slow, watches: fixture.watches, publicUrl: () => "" });
+  let [turns, frames] = [0, 0];
+  const reading = (async () => {
+    for await (const text of textsOf((wake) => tail(id, parseCursor(null, ""), wake))) {
+      frames += parseFrames(text).length;
+      if (frames > 400) return;
+    }
+  })();
+  let isOver = false;
+  void reading.finally(() => {
+    isOver = true;
+  });
+  for (; !isOver; turns++) await new Promise((resolve) => setImmediate(resolve));
+  await reading;
+  expect(turns).toBeGreaterThan(reads.length / 2);
+  expect(Math.max(...reads)).toBeLessThanOrEqual(16);
+});
+
 test("neighbours of one kind go together in one event", async () => {
   using fixture = runFixture();
   const { id } = await fixture.start([{ reasoning: "a b c", text: "d e f" }]);
@@ -294,6 +330,29 @@ test("a place that nobody can have been told is refused, and every place that wa
     expect(takes(good)).not.toThrow();
   for (const bad of [`${frames.length + 1}`, `${anchor}.12`, "1.5", `${anchor + 1}.1`, `${frames.length + 1}.0`])
     expect(takes(bad), bad).toThrow("no such event");
+});
+
+test("whether somebody can have been told a place is read from the step that it is in, however much follows", async () => {
+  using fixture = runFixture();
+  const { id } = await fixture.start(waits, { tools: [tool("look")] });
+  await fixture.settled(id);
+  const { journal } = fixture;
+  const anchor = journal.read(id).find(({ event }) => event.type === "step.started")!.seq;
+  await journal.append(
+    id,
+    Array.from({ length: 500 }, () => ({ type: "run.resumed" })),
+  );
+  let read = 0;
+  const counted: typeof journal = {
+    ...journal,
+    read(...asked) {
+      const entries = journal.read(...asked);
+      read += entries.length;
+      return entries;
+    },
+  };
+  requirePlace({ journal: counted, watches: fixture.watches }, id, parseCursor(`${anchor}.1`, ""), "starting_after");
+  expect(read).toBeLessThan(20);
 });
 
 test("what a process streamed before it died is a place, though its run could not be recovered yet", async () => {

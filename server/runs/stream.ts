@@ -1,9 +1,11 @@
 import { AppError } from "../core/errors.ts";
-import type { ModelAnswer } from "../core/run-event.ts";
+import type { ModelAnswer, RunEvent } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import { errorEvent, type PublicUrl } from "../http/errors.ts";
+import { read } from "../http/page.ts";
 import type { Journal } from "../journal/journal.ts";
+import { mayGoOn } from "../lib/slices.ts";
 import { sseComment, sseEvent, sseRetry, type Texts } from "../lib/sse.ts";
 import { frameOf, isLastFrame } from "../wire/frames.ts";
 import type { Live, Watches } from "./watch.ts";
@@ -41,18 +43,32 @@ export function requirePlace(
   const refuse = () => new AppError("invalid_cursor", "This run has no such event.", { param });
   if (seq > (journal.head(runId)?.seq ?? 0)) throw refuse();
   if (anchor === null) return;
-  const [begun, ...after] = journal.read(runId, anchor - 1).map(({ event }) => event);
+  const [begun] = journal.read(runId, anchor - 1, 1).map(({ event }) => event);
   if (begun?.type !== "step.started" && begun?.type !== "step.restarted") throw refuse();
-  const ends = (type: string) => type === "step.completed" || type === "step.restarted";
-  const end = after.find((event) => ends(event.type) && "step_index" in event && event.step_index === begun.step_index);
+  const end = endOf(journal, runId, anchor, begun.step_index);
   // What an earlier process streamed, or an attempt that was given up, is void: nobody knows how long it was.
-  if (end?.type === "step.restarted" || after.some(({ type }) => type === "run.recovered")) return;
+  if (end?.type === "step.restarted" || end?.type === "run.recovered") return;
   const live = watches.live(runId);
   // Nor is it known while a model call that an earlier process began waits for its recovery: a full disk delays that.
   if (!end && begun.step_type === "model_call" && live?.anchor !== anchor) return;
   const length =
     end?.type === "step.completed" ? recordedLength(end.answer) : live?.anchor === anchor ? live.length : 0;
   if (offset > length) throw refuse();
+}
+
+/** What ended a step that began with this entry: its completion, a new start, or the loss of its loop. */
+function endOf(journal: Journal, runId: string, anchor: number, step: number): RunEvent | undefined {
+  const entries = read(
+    (after: number, most) => journal.read(runId, after, most),
+    anchor,
+    ({ seq }) => seq,
+  );
+  for (const { event } of entries) {
+    if (event.type === "run.recovered") return event;
+    const ends = event.type === "step.completed" || event.type === "step.restarted";
+    if (ends && event.step_index === step) return event;
+  }
+  return undefined;
 }
 
 const recordedLength = (answer: ModelAnswer | null): number =>
@@ -106,6 +122,7 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
     function committed(): string | null | undefined {
       reader ??= createReader(journal, runId, from.anchor === null ? anchored(journal, runId, from) : from, slim);
       if (!more && watch.commits() === seen) return null;
+      if (more && !mayGoOn(wake)) return null; // The rest of a long journal, for a reader that takes it as fast as it is read.
       seen = watch.commits();
       // Asked before the reader takes its time with the text: what comes later is still to be read.
       const past = isPast(journal, runId);
