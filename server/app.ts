@@ -94,7 +94,10 @@ export function createApp(options: AppOptions) {
   const callbacks = composeCallbacks({ ...shared, runs: runs.ports });
   const schedules = composeSchedules({ ...shared, runs: runs.ports });
   const suites = composeSuites({ ...shared, runs: runs.ports });
-  const keys = composeKeys({ ...shared, runs: runs.ports });
+  const keys = composeKeys({
+    ...{ ...shared, runs: runs.ports },
+    bound: { hasAgent: agents.ports.has, threadOwner: threads.ports.ownerOf, run: runs.ports.runs.standing },
+  });
 
   later.memory.provide({ ...memory.ports.ofFiles, eraseFirst: memory.ports.eraseFirst });
   later.agents.provide(agents.ports);
@@ -116,7 +119,9 @@ export function createApp(options: AppOptions) {
     ...{ ...shared, connections: connections.ports, watches: runs.ports.watches, onRefused, resources },
   });
   const app = http.serve({
-    ...{ ...keys.ports, onRefused, resources },
+    ...{ ...keys.ports, onRefused },
+    resources: (auth, noLongerValid) =>
+      resources(auth, noLongerValid).use(mounted([keys.ports.clientTokens], auth, noLongerValid)),
     callbacks: callbacks.ports.routes(),
     dashboard: dashboard.ports.routes(),
   });

@@ -52,6 +52,12 @@ export const catalogue = {
     meaning:
       "The last event of a stream whose API key has expired, also at the end of the overlap after a rotation. Open it again with another one.",
   },
+  client_token_expired: {
+    status: 401,
+    type: "authentication_error",
+    meaning:
+      "The time of a client token is over; of a stream, this is its last event. Make another one, and read on from the last id.",
+  },
   project_archived: {
     status: 401,
     type: "authentication_error",
@@ -71,7 +77,7 @@ export const catalogue = {
     status: 403,
     type: "permission_error",
     meaning:
-      "The key may not do this. `details.required_scope` names the scope that may; or `details.bound_by` names what binds the key: `agent_ids`, `allowed_cidrs` or `expires_at`.",
+      "The key may not do this. `details.required_scope` names the scope that may; or `details.bound_by` names what binds the key: `agent_ids`, `allowed_cidrs` or `expires_at`. Of a client token, `param` names what it may not say.",
   },
   https_required: {
     status: 403,

@@ -8,6 +8,7 @@ export const prefixes = {
   webhook: "whk",
   trace: "trc",
   api_key: "key",
+  client_token: "ctk",
   project: "proj",
   thread: "thr",
   message: "msg",

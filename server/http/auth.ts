@@ -1,15 +1,15 @@
 import { Elysia } from "elysia";
 import { AppError, type Fault } from "../core/errors.ts";
 import { notFound } from "../core/not-found.ts";
-import { nameOf, type Permission, type Scope } from "../core/scope.ts";
+import { type ClientScope, nameOf, type Permission, type Scope } from "../core/scope.ts";
 import type { Actor } from "../db/audit.ts";
 import { fault, validationError } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
 import { type Access, type BodyReader, declared, type Need, type Operation } from "./operation.ts";
 import type { Condition } from "./page.ts";
-import type { Identity, Principal } from "./principal.ts";
-import type { Bucket, RateLimiter } from "./rate-limit.ts";
+import type { Bounds, ClientToken, Identity, Principal } from "./principal.ts";
+import type { Bucket, RateLimiter, Standing } from "./rate-limit.ts";
 import { tellStanding } from "./rate-limit-headers.ts";
 import type { RequestQueue } from "./request-queue.ts";
 
@@ -21,7 +21,7 @@ export type NoLongerValid = (principal: Principal, request: Request) => AppError
 
 /** What somebody was refused for want of, and where. */
 export interface Refusal {
-  required: { required_scope: Permission } | { required_role: string };
+  required: { required_scope: Permission | ClientScope } | { required_role: string };
   request: Request;
 }
 
@@ -42,7 +42,7 @@ export function createIdentify({
   clientOf = () => null,
 }: {
   authenticate: Authenticate;
-  limiter: Pick<RateLimiter, "take">;
+  limiter: Pick<RateLimiter, "take" | "takeOf">;
   /** The address that a request came from; absent where there is no socket. */
   clientOf?: (request: Request) => string | null;
 }) {
@@ -59,13 +59,25 @@ export function createIdentify({
     const identity = authenticate(request);
     const principal = { ...identity, actor: actorOf(identity, request, headers) };
     known.set(request, principal);
+    if (principal.token) limitToken(limiter, principal.token, bucket);
     const standing = limiter.take(principal, bucket, principal.limits);
     tellStanding(request, headers, standing);
-    if (standing?.accepted === false)
-      throw new AppError("rate_limited", "Too many requests.", { retryAfter: standing.retryAfter });
+    if (standing?.accepted === false) throw tooMany(standing);
     return principal;
   };
 }
+
+/** Throws 429, before its project has counted the request: a page that asks too often takes nothing from the others. */
+function limitToken({ takeOf }: Pick<RateLimiter, "takeOf">, { id, limits }: ClientToken, bucket: Bucket): void {
+  const all = takeOf(id, "requests", limits.requests_per_minute);
+  if (!all.accepted) throw tooMany(all);
+  if (bucket !== "run_creations_per_minute") return;
+  const runs = takeOf(id, "runs", limits.run_creations_per_minute);
+  if (!runs.accepted) throw tooMany(runs);
+}
+
+const tooMany = ({ retryAfter }: Pick<Standing, "retryAfter">): AppError =>
+  new AppError("rate_limited", "Too many requests.", { retryAfter });
 
 interface Context {
   request: Request;
@@ -95,10 +107,10 @@ export function createAuth(
   },
 ) {
   function admit(request: Request, headers: Headers, access: Access): void {
-    const { needs, query = {}, bucket } = access;
+    const { query = {}, bucket } = access;
     const principal = identify(request, headers, bucket);
-    if (!satisfies(principal.scopes, needs)) {
-      const refusal = principal.kind === "user" ? viewerOnly() : scopeMissing(needs === "read_or_run" ? "read" : needs);
+    const refusal = refusalOf(principal, access);
+    if (refusal) {
       const required = refusal.details as Refusal["required"];
       onRefused?.(principal.actor, principal, { required, request });
       throw refusal;
@@ -156,7 +168,15 @@ const isRead = ({ method }: Request): boolean => method === "GET" || method === 
 
 const bucketOf = (request: Request): Bucket => (isRead(request) ? "reads_per_minute" : "writes_per_minute");
 
-const scopeMissing = (required_scope: Permission): AppError =>
+/** Why somebody may not ask for this; null where they may. */
+function refusalOf({ token, kind, scopes }: Principal, { needs, client }: Access): AppError | null {
+  const scope = needs === "read_or_run" ? "read" : needs;
+  if (token) return client && token.scopes.has(client) ? null : scopeMissing(client ?? scope);
+  if (satisfies(scopes, needs)) return null;
+  return kind === "user" ? viewerOnly() : scopeMissing(scope);
+}
+
+const scopeMissing = (required_scope: Permission | ClientScope): AppError =>
   new AppError("insufficient_scope", `This needs the scope "${required_scope}".`, { details: { required_scope } });
 
 // Of people, whoever lacks a scope is a viewer: the others have them all.
@@ -187,6 +207,26 @@ const unknownParameter = (name: string): Fault =>
 /** Who looks at runs: a key may be bound to some agents. Absent or null is all. */
 export interface Viewer extends Scope {
   readonly agent_ids?: readonly string[] | null;
+  readonly token?: Bounds;
+}
+
+type Owned = Pick<Bounds, "thread_id" | "user_id">;
+
+/** Whether a client token, where it is one, is bound to what holds this run. */
+export function maySee({ token }: Viewer, runId: string, { thread_id, user_id }: Owned): boolean {
+  if (!token) return true;
+  if (token.run_id !== null) return token.run_id === runId;
+  return token.thread_id === null ? token.user_id === user_id : token.thread_id === thread_id;
+}
+
+/** Narrows a list of runs to those that a client token is bound to. */
+export function withinBounds({ token }: Viewer): Condition[] {
+  if (!token) return [];
+  const { run_id, thread_id, user_id } = token;
+  if (run_id !== null) return [{ sql: "id = ?", values: [run_id] }];
+  return thread_id === null
+    ? [{ sql: "user_id = ?", values: [user_id] }]
+    : [{ sql: "thread_id = ?", values: [thread_id] }];
 }
 
 export const mayUse = ({ agent_ids }: Viewer, agentId: string): boolean => agent_ids?.includes(agentId) ?? true;

@@ -63,10 +63,11 @@ function described(route: Route): DescribedOperation {
 
 type Facts = Omit<DescribedOperation, "tag" | "description" | "takes" | "responses">;
 
-function sentences({ method, needs, bucket, needsFreeDisk, streams }: Facts): string {
+function sentences({ method, needs, client, bucket, needsFreeDisk, streams }: Facts): string {
   const scope = needs === "read_or_run" ? "`read` or `run`" : `\`${needs}\``;
   const goesOn = method !== "GET" && !needsFreeDisk && " It goes on while the disk is nearly full.";
-  return [`Needs the scope ${scope}, and counts for \`${bucket}\`.`, goesOn, streams && ` ${streams}`]
+  const token = client && ` A client token needs \`${client}\`.`;
+  return [`Needs the scope ${scope}, and counts for \`${bucket}\`.`, token, goesOn, streams && ` ${streams}`]
     .filter(Boolean)
     .join("");
 }
@@ -148,21 +149,21 @@ export const everyCode = [
   "unknown_parameter",
   "missing_api_key",
   "invalid_api_key",
+  "client_token_expired",
+  "insufficient_scope",
   "https_required",
   "rate_limited",
   "headers_too_large",
   "internal_error",
 ] as const satisfies readonly ErrorCode[];
 
-function codesOf({ method, needs, bucket, query = {}, parameters, errors = [] }: Facts): ErrorCode[] {
+function codesOf({ method, bucket, query = {}, parameters, errors = [] }: Facts): ErrorCode[] {
   const when = (is: boolean, ...codes: ErrorCode[]) => (is ? codes : []);
   return [
     ...everyCode,
     // A body is read to be refused, too.
     ...when(method !== "GET", "invalid_json", "payload_too_large", "unsupported_media_type", "shutting_down"),
     ...when("starting_after" in query, "invalid_cursor"),
-    // Who has a key may read or run, if nothing else.
-    ...when(needs !== "read_or_run", "insufficient_scope"),
     ...when(
       parameters.some((one) => one.in === "path"),
       "resource_not_found",

@@ -57,6 +57,7 @@ const texts: Record<string, string> = {
   timezone: "Europe/Berlin",
   title: "Opening hours",
   to: "2026-11-30",
+  token: "<shown only once>",
   tool: "search",
   type: "http",
   url: "https://example.com/hook",

@@ -48,7 +48,7 @@ interface Held extends Claim {
   name: Name;
   /** Who asks. */
   asker: string;
-  /** What the API key is bound to, as JSON. */
+  /** What the API key or client token is bound to, as JSON. */
   agent_ids: string | null;
   /** Set while others with this key are turned away. */
   place: string | null;
@@ -91,7 +91,7 @@ export function createIdempotency({
       throw new AppError("idempotency_in_progress", "The first request with this key is still running.", {
         retryAfter: 1,
       });
-    const agent_ids = principal.agent_ids && JSON.stringify(principal.agent_ids);
+    const agent_ids = boundsOf(principal);
     if (known?.other) throw replayOf(name, known.other, principal.id, agent_ids);
     // A first request that died while it waited for its run is taken over by this one.
     const held = known?.run && known.run.seq !== null ? null : place;
@@ -195,7 +195,7 @@ function readSealed(text: string): { asked_by: string | null; body: string } {
 /** Whether an answer shows what is shown once: an API key's secret, or what a tool's calls are signed with. */
 function holdsSecret(body: string): boolean {
   const fields: object = JSON.parse(body);
-  return "secret" in fields || "signing_secret" in fields;
+  return "secret" in fields || "signing_secret" in fields || "token" in fields;
 }
 
 /** Answers that say nothing of the request itself, but of who asked or of the server's state, are not kept. */
@@ -203,6 +203,12 @@ const isKept = ({ status, headers }: Response): boolean =>
   status < 500 &&
   ![401, 403, 429].includes(status) &&
   headers.get("content-type")?.startsWith("application/json") === true;
+
+/** What an answer was limited to, as JSON; null: nothing. Of a client token, what it is bound to beside its agent. */
+const boundsOf = ({ agent_ids, token }: Principal): string | null =>
+  token
+    ? JSON.stringify([agent_ids, token.run_id, token.thread_id, token.user_id])
+    : agent_ids && JSON.stringify(agent_ids);
 
 const requestIdOf = ({ headers }: Response): string => headers.get("x-request-id") ?? "";
 

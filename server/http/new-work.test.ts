@@ -22,6 +22,7 @@ const goesOn = [
   "DELETE /v1/webhooks/:id",
   "PATCH /v1/api_keys/:id",
   "POST /v1/api_keys/:id/rotate",
+  "POST /v1/client_tokens",
   "POST /v1/memory/:id/search",
   "POST /v1/runs/:id/cancel",
   "POST /v1/runs/:id/submit_tool_outputs",

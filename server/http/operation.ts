@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import type { ErrorCode } from "../core/errors.ts";
-import type { Permission } from "../core/scope.ts";
+import type { ClientScope, Permission } from "../core/scope.ts";
 import type { RequestHeader, ResponseHeader } from "./headers.ts";
 import type { Principal } from "./principal.ts";
 import type { Bucket } from "./rate-limit.ts";
@@ -22,6 +22,8 @@ export type Query = Record<string, TSchema>;
 /** How a request is admitted. */
 export interface Access {
   needs: Need;
+  /** The scope by which a client token may ask for it; absent: none may. */
+  client?: ClientScope;
   /** What it is counted in; by itself that follows from the method. */
   bucket?: Bucket;
   /**

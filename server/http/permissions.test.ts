@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { permissions } from "../core/scope.ts";
+import { clientScopes, permissions } from "../core/scope.ts";
 import { mintSecret } from "../keys/secret.ts";
 import { type TestApp, testApp } from "../testing/test-app.ts";
 import type { Need } from "./operation.ts";
@@ -118,6 +118,44 @@ test.each(routes)(
     }
   },
 );
+
+const tokens = Promise.all(
+  clientScopes.map(async (scope) => {
+    const client = await server.client({ project: `token-of-${scope}` });
+    await server.projects.update(client.scope.project_id, { limits: unlimited });
+    const agent = await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
+    const limits = { requests_per_minute: 10_000, run_creations_per_minute: 10_000 };
+    const made = { agent_id: agent.body.id, scopes: [scope], expires_in: 3600, limits };
+    return [scope, (await client.post("/v1/client_tokens", made)).body.token as string] as const;
+  }),
+);
+
+test.each(routes)("$method $path admits client tokens of the scope that it names, and no other", async (route) => {
+  const { client, needs } = operations[`${route.method} ${route.path}`]!;
+  for (const [scope, token] of await tokens) {
+    const { status, body } = await ask(server, route, `Bearer ${token}`);
+    const required_scope = client ?? (needs === "read_or_run" ? "read" : needs);
+    const said = { scope, status, code: body.error.code, details: body.error.details };
+    if (scope === client) expect(said).toMatchObject({ scope, status: 400 });
+    else expect(said).toEqual({ scope, status: 403, code: "insufficient_scope", details: { required_scope } });
+  }
+});
+
+test("client tokens may use what runs and threads of their own need, and nothing else", () => {
+  const open = Object.entries(operations).flatMap(([route, { client }]) => (client ? [`${client} ${route}`] : []));
+  expect(open.sort()).toEqual([
+    "read GET /v1/runs",
+    "read GET /v1/runs/:id",
+    "read GET /v1/runs/:id/events",
+    "read GET /v1/threads",
+    "read GET /v1/threads/:id",
+    "read GET /v1/threads/:id/messages",
+    "run POST /v1/runs",
+    "run POST /v1/runs/:id/cancel",
+    "run POST /v1/threads",
+    "submit POST /v1/runs/:id/submit_tool_outputs",
+  ]);
+});
 
 test.each(paths)("%s answers to other methods with 405 and the methods that it has", async (path) => {
   const known = routes.filter((route) => route.path === path).map(({ method }) => method);

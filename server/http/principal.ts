@@ -1,6 +1,31 @@
-import type { Permission, Scope } from "../core/scope.ts";
+import type { Budget } from "../core/budget-schema.ts";
+import type { ClientScope, Permission, Scope } from "../core/scope.ts";
 import type { Actor } from "../db/audit.ts";
 import type { RateLimits } from "./rate-limit.ts";
+
+/** What a client token sees of its agent's things: one run, one thread, or all that is for one user. */
+export interface Bounds {
+  readonly run_id: string | null;
+  readonly thread_id: string | null;
+  /** Whom its runs are for; null only where it is bound to a run, or to a thread of nobody. */
+  readonly user_id: string | null;
+}
+
+/** What somebody has who was given a part of a key's rights for a while: it acts for one agent. */
+export interface ClientToken extends Bounds {
+  readonly id: string;
+  readonly scopes: ReadonlySet<ClientScope>;
+  readonly limits: ClientLimits;
+  /** What each run that it starts may spend at most; null: what its agent may. */
+  readonly budget: Budget | null;
+  readonly expires_at_ms: number;
+}
+
+/** How often a client token may ask, within what its project may. */
+export interface ClientLimits {
+  readonly requests_per_minute: number;
+  readonly run_creations_per_minute: number;
+}
 
 /** Who somebody turned out to be, and what they may do. */
 export interface Identity extends Scope {
@@ -9,6 +34,8 @@ export interface Identity extends Scope {
   readonly scopes: ReadonlySet<Permission>;
   /** The only agents that a key may use; null is all. */
   readonly agent_ids: readonly string[] | null;
+  /** Of a client token: what it is bound to, and what it may do. Its `id` is that of the key that made it. */
+  readonly token?: ClientToken;
   /** Limits of the project that differ from the defaults. */
   readonly limits: Partial<RateLimits>;
   /** Sees what concerns the whole server, beside the project. */

@@ -9,7 +9,7 @@ export const buckets: readonly Bucket[] = ["reads_per_minute", "run_creations_pe
 
 /** Failed authentications per minute that one address gets an ordinary answer for. */
 const failuresPerMinute = 60;
-const maxAddresses = 10_000;
+const maxWindows = 10_000;
 const windowMs = 60_000;
 
 /** Where a bucket stands after a request. A limit that is off has none. */
@@ -29,6 +29,7 @@ export type RateLimiter = ReturnType<typeof createRateLimiter>;
 export function createRateLimiter({ now = steadyNow }: { now?: () => number } = {}) {
   const scopes = new Map<string, Map<Bucket, Window>>();
   const addresses = new Map<string, Window>();
+  const tokens = new Map<string, Window>();
   const unused = createWindow();
 
   function windowOf({ project_id, environment }: Scope, bucket: Bucket): Window {
@@ -40,13 +41,13 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
     return window;
   }
 
-  function addressWindow(address: string): Window {
-    const known = addresses.get(address);
+  // Whoever owns a /48 has more addresses than we have memory: the oldest one is forgotten.
+  function boundedWindow(windows: Map<string, Window>, name: string): Window {
+    const known = windows.get(name);
     if (known) return known;
-    // Whoever owns a /48 has more addresses than we have memory: the oldest one is forgotten.
-    if (addresses.size >= maxAddresses) addresses.delete(addresses.keys().next().value!);
+    if (windows.size >= maxWindows) windows.delete(windows.keys().next().value!);
     const window = createWindow();
-    addresses.set(address, window);
+    windows.set(name, window);
     return window;
   }
 
@@ -56,13 +57,17 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
       const limit = overrides[bucket] ?? defaultLimits[bucket];
       return limit > 0 ? windowOf(scope, bucket).take(limit, now()) : null;
     },
+    /** Counts one request of a client token, beside its project's. */
+    takeOf: (token: string, what: string, limit: number): Standing =>
+      boundedWindow(tokens, `${token}/${what}`).take(limit, now()),
     /** What is left, without counting anything. */
     peek(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): Standing | null {
       const limit = overrides[bucket] ?? defaultLimits[bucket];
       return limit > 0 ? windowOf(scope, bucket).peek(limit, now()) : null;
     },
     /** Counts one failed authentication, which no project pays for. */
-    takeFailure: (address: string): Standing => addressWindow(networkOf(address)).take(failuresPerMinute, now()),
+    takeFailure: (address: string): Standing =>
+      boundedWindow(addresses, networkOf(address)).take(failuresPerMinute, now()),
     peekFailures: (address: string): Standing =>
       (addresses.get(networkOf(address)) ?? unused).peek(failuresPerMinute, now()),
   };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { newId, siblingId } from "../core/ids.ts";
+import { clientScopes } from "../core/scope.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
@@ -477,6 +478,25 @@ const places: Record<string, Place | null> = {
     }),
     inTestOnly: true,
   },
+  "POST /v1/client_tokens agent_id": {
+    kind: "agent",
+    ask: async (_, id) => ({ path: "/v1/client_tokens", body: { agent_id: id, scopes: ["read"], expires_in: 60 } }),
+  },
+  "POST /v1/client_tokens run_id": {
+    kind: "run",
+    ask: async (client, id) => ({
+      path: "/v1/client_tokens",
+      body: { agent_id: await makeAgent(client), run_id: id, scopes: ["read"], expires_in: 60 },
+    }),
+  },
+  "POST /v1/client_tokens thread_id": {
+    kind: "thread",
+    ask: async (client, id) => ({
+      path: "/v1/client_tokens",
+      body: { agent_id: await makeAgent(client), thread_id: id, scopes: ["read"], expires_in: 60 },
+    }),
+  },
+  "POST /v1/client_tokens user_id": null,
   "POST /v1/api_keys agent_ids[]": {
     kind: "agent",
     ask: async (_, id) => ({ path: "/v1/api_keys", body: { name: "k", scopes: ["read"], agent_ids: [id] } }),
@@ -631,7 +651,7 @@ const alike = (answer: Answer, sent: string): string =>
     .replaceAll(/"(test|live)\\"/g, "<environment>")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
 
-const ask = ({ key }: Client, method: string, path: string, body?: unknown) =>
+const ask = ({ key }: Pick<Client, "key">, method: string, path: string, body?: unknown) =>
   server.send(method, path, body, { authorization: `Bearer ${key.secret}` });
 
 /** The same once nothing is read, indexed or swept any more in the background. */
@@ -689,6 +709,50 @@ test.each(withParameter.filter(({ method, path }) => !makes.has(`${method} ${pat
     expect(rowsBut({}) === before).toBe(true);
   },
 );
+
+/** Asks with a token of the owner's for the agent of the thing, but for another user, another thread or another run. */
+async function* tokensFor(kind: KindName, id: string): AsyncGenerator<Pick<Client, "key">> {
+  const agent_id = kind === "run" ? (await owner.get(`/v1/runs/${id}`)).body.agent_id : await makeAgent(owner);
+  const run = await makeRun(owner, false);
+  const others = [
+    { agent_id },
+    { agent_id, thread_id: await makeThread(owner) },
+    { agent_id: run.agent_id, run_id: run.id },
+  ];
+  for (const bound of others) {
+    const made = await owner.post("/v1/client_tokens", { ...bound, scopes: [...clientScopes], expires_in: 600 });
+    expect(made.status).toBe(201);
+    yield { key: { id: "", secret: made.body.token } };
+  }
+}
+
+test.each(withParameter.filter(({ method, path }) => server.operations[`${method} ${path}`]?.client))(
+  "$method $path answers a client token for what it is not bound to as for what never was",
+  async ({ method, path }) => {
+    const [name] = /:\w+/.exec(path)!;
+    const kind = parameters[parameterOf(path, name)]!;
+    const body = method === "GET" ? undefined : (bodies[`${method} ${path}`]?.() ?? {});
+    const { taken } = await thingsOf(kind);
+    for (const id of taken)
+      for await (const token of tokensFor(kind, id)) {
+        const before = rowsBut({});
+        const never = seen(await ask(token, method, path.replace(name, kinds[kind].never()), body));
+        expect(never).toMatchObject({ status: 404 });
+        expect(seen(await ask(token, method, path.replace(name, id), body))).toEqual(never);
+        expect(rowsBut({}) === before).toBe(true);
+      }
+  },
+);
+
+test("every list that client tokens may read holds for them what they are bound to", async () => {
+  const open = Object.keys(lists).filter((path) => server.operations[`GET ${path}`]?.client);
+  expect(open.length).toBeGreaterThan(1);
+  for (const path of open)
+    for await (const token of tokensFor("thread", await makeThread(owner))) {
+      const { data } = (await ask(token, "GET", path)).body;
+      expect(data.length).toBeLessThan(2); // Its own run or thread, where it is bound to one.
+    }
+});
 
 test.each(withParameter.filter(({ body }) => body !== undefined))(
   "$method $path says the same of a wrong body, whosever the id is",

@@ -31,34 +31,37 @@ interface Admitted extends Pick<AdmissionRow, "expires_at_ms" | "allowed_cidrs">
 export function createAdmission({ db, now }: { db: Db; now: () => number }) {
   const { sqlite } = db;
   const used = new Map<string, LastUse>();
-  const admission = sqlite.query<AdmissionRow, [Uint8Array]>(
-    // A subquery: the same as a join costs five times as much, and this is asked for every request.
-    `SELECT id, project_id, environment, scopes, agent_ids, allowed_cidrs, expires_at_ms,
-       (SELECT p.settings FROM projects p WHERE p.id = project_id AND p.archived_at_ms IS NULL) AS settings
-     FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL`,
-  );
+  // A subquery: the same as a join costs five times as much, and this is asked for every request.
+  const admission = `SELECT id, project_id, environment, scopes, agent_ids, allowed_cidrs, expires_at_ms,
+      (SELECT p.settings FROM projects p WHERE p.id = project_id AND p.archived_at_ms IS NULL) AS settings
+    FROM api_keys WHERE revoked_at_ms IS NULL AND`;
+  const byHash = sqlite.query<AdmissionRow, [Uint8Array]>(`${admission} hash = ?`);
+  const byId = sqlite.query<AdmissionRow, [string]>(`${admission} id = ?`);
   const validity = sqlite.query<{ expires_at_ms: number | null; revoked: 0 | 1; archived: 0 | 1 }, [string]>(
     `SELECT k.expires_at_ms, k.revoked_at_ms IS NOT NULL AS revoked, p.archived_at_ms IS NOT NULL AS archived
      FROM api_keys k JOIN projects p ON p.id = k.project_id WHERE k.id = ?`,
   );
   // By the hash, as text: no secret stays in memory.
-  const admitted = db.kept.rows((hash: string): Admitted | null => {
-    const row = admission.get(Buffer.from(hash, "base64"));
-    if (!row || row.settings === null) return null;
-    const { expires_at_ms, allowed_cidrs } = row;
-    return { expires_at_ms, allowed_cidrs, identity: toIdentity(row) };
-  });
+  const admitted = db.kept.rows((hash: string) => toAdmitted(byHash.get(Buffer.from(hash, "base64"))));
+  const makers = db.kept.rows((id: string) => toAdmitted(byId.get(id)));
   const isCurrent = (expires: number | null) => expires === null || expires > now();
+
+  /** Whose a key is, unless its time is over or it comes from elsewhere. */
+  function admit(key: Admitted | null, ip: string | null): Identity | null {
+    if (!key || !isCurrent(key.expires_at_ms) || !isFrom(key.allowed_cidrs, ip)) return null;
+    used.set(key.identity.id, { at: now(), ip });
+    return key.identity;
+  }
 
   return {
     /** Who a secret belongs to, or null. */
     authenticate(secret: string, ip: string | null): Identity | null {
       if (environmentOf(secret) === null) return null;
-      const key = admitted.of(Buffer.from(hashSecret(secret)).toString("base64"));
-      if (!key || !isCurrent(key.expires_at_ms) || !isFrom(key.allowed_cidrs, ip)) return null;
-      used.set(key.identity.id, { at: now(), ip });
-      return key.identity;
+      return admit(admitted.of(Buffer.from(hashSecret(secret)).toString("base64")), ip);
     },
+
+    /** The same by a key's id, for whoever acts with a part of its rights. */
+    authenticateFor: (id: string, ip: string | null): Identity | null => admit(makers.of(id), ip),
 
     /** Why a key that was accepted earlier would be accepted no longer; null while it would. Open streams ask this. */
     noLongerValid(id: string): AppError | null {
@@ -94,6 +97,12 @@ function isFrom(allowedCidrs: string | null, ip: string | null): boolean {
     const network = parseCidr(text);
     return network !== null && holds(network, address);
   });
+}
+
+function toAdmitted(row: AdmissionRow | null): Admitted | null {
+  if (!row || row.settings === null) return null;
+  const { expires_at_ms, allowed_cidrs } = row;
+  return { expires_at_ms, allowed_cidrs, identity: toIdentity(row) };
 }
 
 const toIdentity = (row: AdmissionRow): Identity => ({

@@ -1,21 +1,23 @@
 import { AppError } from "../core/errors.ts";
 import type { Authenticate } from "../http/auth.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
+import { type ClientTokens, isClientToken } from "./client-tokens.ts";
 import type { KeyStore } from "./store.ts";
 
 export interface KeyAuthentication {
   keys: Pick<KeyStore, "authenticate">;
+  tokens: Pick<ClientTokens, "authenticate">;
   limiter: Pick<RateLimiter, "takeFailure">;
   clientOf: (request: Request) => string | null;
 }
 
-/** Admits API keys. All that is wrong with a key gives one answer, and whoever guesses is slowed down by address. */
-export function createKeyAuthenticate({ keys, limiter, clientOf }: KeyAuthentication): Authenticate {
+/** Admits API keys and client tokens. All that is wrong with a key gives one answer, and whoever guesses is slowed down by address. */
+export function createKeyAuthenticate({ keys, tokens, limiter, clientOf }: KeyAuthentication): Authenticate {
   return (request) => {
-    const authorization = request.headers.get("authorization");
+    const authorization = request.headers.get("authorization") ?? tokenInQuery(request);
     const address = clientOf(request);
     const secret = authorization === null ? null : bearer(authorization);
-    const principal = secret === null ? null : keys.authenticate(secret, address);
+    const principal = secret && (isClientToken(secret) ? tokens : keys).authenticate(secret, address);
     if (principal) return principal;
     const { accepted, retryAfter } = limiter.takeFailure(address ?? "local");
     if (!accepted) throw new AppError("rate_limited", "Too many failed authentications.", { retryAfter });
@@ -23,6 +25,12 @@ export function createKeyAuthenticate({ keys, limiter, clientOf }: KeyAuthentica
       throw new AppError("missing_api_key", "Send the header Authorization: Bearer <API key>.");
     throw new AppError("invalid_api_key", "This API key is not valid.");
   };
+}
+
+/** What a browser's event reader has in place of a header, which it cannot send. Never a key: addresses are logged. */
+function tokenInQuery({ method, url }: Request): string | null {
+  const token = method === "GET" && url.includes("token=") ? new URL(url).searchParams.get("token") : null;
+  return token !== null && isClientToken(token) ? `Bearer ${token}` : null;
 }
 
 /** The secret in an `Authorization` header, or null. */

@@ -1,7 +1,9 @@
 import type { Auth } from "../http/auth.ts";
 import type { Base, Part } from "../http/part.ts";
+import type { Identity } from "../http/principal.ts";
 import { bearer, createKeyAuthenticate, type KeyAuthentication } from "./authenticate.ts";
-import { keyRoutes, type MeOptions, meRoutes } from "./routes.ts";
+import { type Bound, createClientTokens } from "./client-tokens.ts";
+import { clientTokenRoutes, keyRoutes, type MeOptions, meRoutes } from "./routes.ts";
 import { createKeyStore } from "./store.ts";
 
 export interface KeyOptions {
@@ -20,9 +22,11 @@ export function composeKeys({
   keepExposedKeys: keepLive = false,
   projects,
   runs,
+  bound,
   ...base
-}: Base & KeyOptions & Pick<MeOptions, "projects" | "runs"> & { http: Http }) {
+}: Base & KeyOptions & Pick<MeOptions, "projects" | "runs"> & { http: Http; bound: Bound }) {
   const keys = createKeyStore(base);
+  const tokens = createClientTokens({ keys, seal: base.seal, bound, now: base.now });
   let lastUsed: Timer | undefined;
 
   function writeLastUsed(): void {
@@ -41,8 +45,11 @@ export function composeKeys({
     routes: (auth) => [keyRoutes({ auth, keys })],
     ports: {
       keys,
-      authenticate: createKeyAuthenticate({ keys, limiter, clientOf }),
-      noLongerValid: ({ id }: { id: string }) => keys.noLongerValid(id),
+      authenticate: createKeyAuthenticate({ keys, tokens, limiter, clientOf }),
+      noLongerValid: ({ id, token }: Pick<Identity, "id" | "token">) =>
+        keys.noLongerValid(id) ?? (token ? tokens.expired(token) : null),
+      /** For keys alone: at the dashboard nobody has one that a token could end with. */
+      clientTokens: { routes: (auth: Auth) => [clientTokenRoutes({ auth, tokens })] },
       /** Who a key is. */
       me: { routes: (auth: Auth) => [meRoutes({ auth, keys, limiter, projects, runs })] },
     },

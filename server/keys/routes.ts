@@ -6,10 +6,11 @@ import { listQuery, readPage } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
 import { type Bucket, buckets, type RateLimiter } from "../http/rate-limit.ts";
 import { pathOf } from "../http/schemas.ts";
-import { ApiKey, Me, RotatedApiKey } from "../wire/key.ts";
+import { ApiKey, ClientToken, Me, RotatedApiKey } from "../wire/key.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
+import type { ClientTokens } from "./client-tokens.ts";
 import { checkCreation, checkUpdate } from "./faults.ts";
-import { CreateKey, RotateKey, UpdateKey } from "./schema.ts";
+import { CreateClientToken, CreateKey, RotateKey, UpdateKey } from "./schema.ts";
 import type { KeyStore } from "./store.ts";
 
 export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) => {
@@ -96,6 +97,21 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) => {
       params,
     });
 };
+
+/** `POST /v1/client_tokens`. */
+export const clientTokenRoutes = ({ auth, tokens }: { auth: Auth; tokens: ClientTokens }) =>
+  new Elysia({ tags: ["API keys"] })
+    .use(auth)
+    .post("/client_tokens", ({ principal, body, status }) => status(201, tokens.create(principal, body)), {
+      operation: {
+        id: "client_tokens.create",
+        summary: "Create a client token, for a browser",
+        needs: "read_or_run",
+        needsRoom: false,
+        creates: ClientToken,
+      },
+      body: CreateClientToken,
+    });
 
 export interface MeOptions {
   auth: Auth;

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
-import { permissions } from "../core/scope.ts";
-import { Metadata } from "../http/schemas.ts";
-import { oneOf, orNull } from "../lib/schema.ts";
+import { clientScopes, permissions } from "../core/scope.ts";
+import { Budget, idOf, Metadata, Subject } from "../http/schemas.ts";
+import { named, oneOf, orNull } from "../lib/schema.ts";
 
 const closed = { additionalProperties: false };
 const Name = Type.String({ minLength: 1, maxLength: limits.name_length });
@@ -42,3 +42,26 @@ export const RotateKey = Type.Object(
   closed,
 );
 export type RotateKey = Static<typeof RotateKey>;
+
+const PerMinute = Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 }));
+
+/** Body of `POST /v1/client_tokens`. */
+export const CreateClientToken = Type.Object(
+  {
+    agent_id: idOf("agent"),
+    thread_id: Type.Optional(idOf("thread")),
+    run_id: Type.Optional(idOf("run")),
+    user_id: Type.Optional(Subject),
+    scopes: Type.Array(oneOf(clientScopes), { minItems: 1, maxItems: clientScopes.length, uniqueItems: true }),
+    expires_in: Type.Integer({ minimum: 1, maximum: 86_400 }),
+    limits: Type.Optional(
+      named(
+        "ClientTokenLimitsInput",
+        Type.Object({ requests_per_minute: PerMinute, run_creations_per_minute: PerMinute }, closed),
+      ),
+    ),
+    budget: Type.Optional(Budget),
+  },
+  closed,
+);
+export type CreateClientToken = Static<typeof CreateClientToken>;

@@ -5,6 +5,7 @@ import { inSlices } from "./slices.ts";
 // A kept prefix says what kind of secret it was, which is what whoever reads the log needs to know.
 const rules: [form: RegExp, shown: string][] = [
   [/\b(sk_(?:live|test)_)\w{8,}/g, `$1${mask}`],
+  [/\b(ct_(?:live|test)_)[\w-]{8,}/g, `$1${mask}`],
   [/\b(whsec_)[A-Za-z0-9+/=_-]{8,}/g, `$1${mask}`],
   [/\b(Bearer\s+)[^\s"',\\]+/gi, `$1${mask}`],
   [/\b(Basic\s+)[A-Za-z0-9+/=]{8,}/g, `$1${mask}`],

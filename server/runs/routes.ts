@@ -26,6 +26,7 @@ import { frameOf } from "../wire/frames.ts";
 import { Approval, Run, RunExcerpt, RunListItem } from "../wire/run.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
 import { ForkRun } from "./fork-schema.ts";
+import { ofToken } from "./of-token.ts";
 import type { Replays } from "./replay.ts";
 import { requireInput } from "./require-input.ts";
 import { CancelRun, CreateRun, ReplayRun, SubmitToolOutputs } from "./schema.ts";
@@ -71,6 +72,9 @@ const Frames = oneOf(["full", "slim"], {
   default: "full",
   description: "Of a stream. `slim`: a `token` event that goes on with the one before it has its `delta` alone.",
 });
+const Token = Type.String({
+  description: "A client token, in place of the header `Authorization`, which a browser's `EventSource` cannot send.",
+});
 const approvalFilters = { needs: oneOf(["output", "approval", "reconcile"]) };
 
 export const runRoutes = (deps: RunRoutes) => {
@@ -87,7 +91,7 @@ export const runRoutes = (deps: RunRoutes) => {
         if (!isKnown) throw validationError([fault("agent_id", "There is no such agent.")]);
         requireInput(input, "input");
         return answerNew(deps, principal, request, set, body, (requestId, note) =>
-          service.create(principal, body, requestId, note),
+          service.create(principal, ofToken(principal, body), requestId, note),
         );
       },
       {
@@ -95,6 +99,7 @@ export const runRoutes = (deps: RunRoutes) => {
           id: "runs.create",
           summary: "Start a run",
           needs: "run",
+          client: "run",
           query: { wait: Wait, frames: Frames },
           responseHeaders: ["Location"],
           bucket: "run_creations_per_minute",
@@ -110,6 +115,7 @@ export const runRoutes = (deps: RunRoutes) => {
         id: "runs.list",
         summary: "List runs",
         needs: "read_or_run",
+        client: "read",
         query: { ...listQuery, ...filters },
         returns: listOf(RunListItem),
       },
@@ -123,6 +129,7 @@ export const runRoutes = (deps: RunRoutes) => {
           id: "runs.retrieve",
           summary: "Retrieve a run",
           needs: "read_or_run",
+          client: "read",
           query: { exclude: Exclude },
           returns: Type.Union([Run, RunExcerpt]),
         },
@@ -164,6 +171,7 @@ export const runRoutes = (deps: RunRoutes) => {
           id: "runs.cancel",
           summary: "Cancel a run",
           needs: "run",
+          client: "run",
           needsRoom: false,
           returns: Run,
           errors: ["run_already_terminal"],
@@ -243,6 +251,7 @@ export const runRoutes = (deps: RunRoutes) => {
           id: "runs.submit_tool_outputs",
           summary: "Answer tool calls that a run waits for",
           needs: "run",
+          client: "submit",
           needsRoom: false,
           query: { frames: Frames },
           returns: Run,
@@ -269,7 +278,8 @@ export const runRoutes = (deps: RunRoutes) => {
           id: "runs.events.list",
           summary: "List a run's events, or follow them",
           needs: "read_or_run",
-          query: { ...forwardQuery, frames: Frames },
+          client: "read",
+          query: { ...forwardQuery, frames: Frames, token: Token },
           returns: listOf(Event),
           streams:
             "With `Accept: text/event-stream`: the events after `Last-Event-ID` or `starting_after`, to the last.",
@@ -447,7 +457,7 @@ function listRuns(runs: RunStore, principal: Principal, url: string) {
 }
 
 async function eventList(deps: RunRoutes, id: string, url: string) {
-  const { limit, starting_after } = readPage(url, { frames: Frames });
+  const { limit, starting_after } = readPage(url, { frames: Frames, token: Token });
   const { seq } = cursorWithin(deps, id, starting_after, "starting_after");
   const entries = read(
     (after: number, most) => deps.journal.read(id, after, most),

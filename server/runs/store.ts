@@ -10,7 +10,7 @@ import { timestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { approvals, runs } from "../db/schema.ts";
-import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
+import { maySee, ofAgents, requireAgent, type Viewer, withinBounds } from "../http/auth.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
 import type { LongObject } from "../http/long-json.ts";
 import { listPage, type Page } from "../http/page.ts";
@@ -139,11 +139,12 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     return { id, project_id, environment, agent_id, status, seq, attempt, created_at_ms, expires_at_ms, summary: null };
   }
 
-  /** The row of a run of this scope; another scope's run, or one of an agent that is not the viewer's, is not there. */
+  /** The row of a run of this scope; another scope's run, or one that is not the viewer's, is not there. */
   function standing(viewer: Viewer, id: string): RunRow {
     const row = underWay(viewer, id) ?? select.get(id, viewer.project_id, viewer.environment);
     if (!row) throw notFound();
     requireAgent(viewer, row.agent_id);
+    if (viewer.token && !maySee(viewer, id, journal.head(id)!)) throw notFound();
     return row;
   }
 
@@ -255,7 +256,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
         db,
         {
           ...{ table: runs, kind: "run", columns: rowColumns, scope, page },
-          ...{ where: ofAgents(scope, "agent_id"), whole: true },
+          ...{ where: [...ofAgents(scope, "agent_id"), ...withinBounds(scope)], whole: true },
         },
         (row): Promise<RunItem | null> => (messages ? items.withMessages(row, rest) : items.summary(row, rest)),
       );

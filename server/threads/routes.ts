@@ -4,6 +4,7 @@ import { listQuery, plainListQuery, readPage } from "../http/page.ts";
 import { pathOf } from "../http/schemas.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
 import { Thread, ThreadMessage } from "../wire/thread.ts";
+import { ofToken } from "./of-token.ts";
 import { CreateMessage, CreateThread, threadFilters, UpdateThread } from "./schema.ts";
 import type { ThreadStore } from "./store.ts";
 
@@ -14,20 +15,26 @@ const messageQuery = { limit, starting_after, ending_before, order };
 export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadStore }) =>
   new Elysia({ prefix: "/threads", tags: ["Threads"] })
     .use(auth)
-    .post("/", async ({ principal, body, status }) => status(201, await threads.create(principal, body)), {
-      operation: {
-        id: "threads.create",
-        summary: "Create a thread",
-        needs: "run",
-        creates: Thread,
+    .post(
+      "/",
+      async ({ principal, body, status }) => status(201, await threads.create(principal, ofToken(principal, body))),
+      {
+        operation: {
+          id: "threads.create",
+          summary: "Create a thread",
+          needs: "run",
+          client: "run",
+          creates: Thread,
+        },
+        body: CreateThread,
       },
-      body: CreateThread,
-    })
+    )
     .get("/", ({ principal, request }) => threads.list(principal, readPage(request.url, threadFilters)), {
       operation: {
         id: "threads.list",
         summary: "List threads",
         needs: "read_or_run",
+        client: "read",
         query: { ...listQuery, ...threadFilters },
         returns: listOf(Thread),
       },
@@ -37,6 +44,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
         id: "threads.retrieve",
         summary: "Retrieve a thread",
         needs: "read_or_run",
+        client: "read",
         returns: Thread,
       },
       params,
@@ -84,6 +92,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
           id: "threads.messages.list",
           summary: "List the messages of a thread",
           needs: "read_or_run",
+          client: "read",
           query: messageQuery,
           returns: listOf(ThreadMessage),
         },

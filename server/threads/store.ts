@@ -52,11 +52,12 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
   );
   const append = createAppend(sqlite);
 
-  /** Another scope's thread is not there; nor is one in which another agent than the key's has worked. */
+  /** Another scope's thread is not there; nor is one in which another agent than the key's has worked, or of another user. */
   function known(viewer: Viewer, id: string): Row | null {
     const { project_id, environment, agent_ids } = viewer;
     const row = rows.get(viewer, id);
-    if (!row || (agent_ids && isForeign.get(project_id, environment, id, JSON.stringify(agent_ids)))) return null;
+    if (!row || !isWithin(viewer, row)) return null;
+    if (agent_ids && isForeign.get(project_id, environment, id, JSON.stringify(agent_ids))) return null;
     return { ...row, ...statusOf.get(project_id, environment, id)! };
   }
 
@@ -115,7 +116,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     get: (viewer: Viewer, id: string) => toThread(find(viewer, id)),
     list(viewer: Viewer, page: Page) {
       const { status: wanted, ...filters } = page.filters;
-      const where = [...inStatus(wanted as ThreadStatus | undefined), ...ofKey(viewer)];
+      const where = [...inStatus(wanted as ThreadStatus | undefined), ...ofKey(viewer), ...ofToken(viewer)];
       return listPage(
         db,
         {
@@ -174,6 +175,18 @@ const inStatus = (wanted: ThreadStatus | undefined): Condition[] =>
           { sql: `id IN (${atWork})`, values: [] },
           { sql: `${status} = ?`, values: [wanted] },
         ];
+
+/** Whether a thread is what a client token is bound to: a run's sees none. */
+const isWithin = ({ token }: Viewer, { id, user_id }: Pick<Row, "id" | "user_id">): boolean =>
+  !token || (token.run_id === null && (token.thread_id === null ? token.user_id === user_id : token.thread_id === id));
+
+const ofToken = ({ token }: Viewer): Condition[] => {
+  if (!token) return [];
+  if (token.run_id !== null) return [{ sql: "0", values: [] }];
+  return token.thread_id === null
+    ? [{ sql: "user_id = ?", values: [token.user_id] }]
+    : [{ sql: "id = ?", values: [token.thread_id] }];
+};
 
 const ofKey = ({ agent_ids }: Viewer): Condition[] =>
   agent_ids

@@ -30,6 +30,7 @@ export const defaults: Record<string, Values> = {
     response: "json",
     language: "javascript",
   },
+  ClientTokenLimitsInput: { requests_per_minute: 120, run_creations_per_minute: 20 },
   CreateScheduleRequest: { enabled: true, catch_up: "skip", if_busy: "start" },
   CreateWebhookRequest: { enabled: true },
   RotateWebhookSecretRequest: { overlap_seconds: 86_400 },

@@ -1,6 +1,7 @@
 import type { Static } from "@sinclair/typebox";
-import { environments, permissions } from "../core/scope.ts";
+import { clientScopes, environments, permissions } from "../core/scope.ts";
 import * as t from "../lib/schema.ts";
+import { Budget } from "./agent.ts";
 import { keyStatuses } from "./names.ts";
 import { envelope, resource } from "./schema.ts";
 
@@ -34,6 +35,29 @@ export const RotatedApiKey = resource("RotatedApiKey", "api_key", {
   previous: t.named("PreviousApiKey", t.object({ id: t.text, status, expires_at: t.time })),
 });
 export type RotatedApiKey = Static<typeof RotatedApiKey>;
+
+/** What a browser may do for a while. The token is there once, and stored nowhere. */
+export const ClientToken = t.named(
+  "ClientToken",
+  t.object({
+    object: t.word("client_token"),
+    id: t.text,
+    token: t.text,
+    agent_id: t.text,
+    thread_id: t.orNull(t.text),
+    run_id: t.orNull(t.text),
+    user_id: t.orNull(t.text),
+    scopes: t.list(t.oneOf(clientScopes)),
+    limits: t.named(
+      "ClientTokenLimits",
+      t.object({ requests_per_minute: t.integer, run_creations_per_minute: t.integer }),
+    ),
+    budget: t.orNull(Budget),
+    expires_at: t.time,
+    ...envelope,
+  }),
+);
+export type ClientToken = Static<typeof ClientToken>;
 
 /** Named, since generators of clients call the map and what is in it by one name otherwise. */
 const RateLimit = t.named("RateLimit", t.object({ limit: t.integer, remaining: t.integer, reset: t.integer }));

@@ -1,0 +1,145 @@
+import type { Budget } from "../core/budget-schema.ts";
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { type ClientScope, clientScopes, type Environment } from "../core/scope.ts";
+import { timestamp } from "../core/time.ts";
+import { mayUse, type Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import type { Bounds, ClientLimits, ClientToken, Identity, Principal } from "../http/principal.ts";
+import type { Seal } from "../lib/seal.ts";
+import type { CreateClientToken } from "./schema.ts";
+import type { KeyStore } from "./store.ts";
+
+/** What a token is bound to, as others know it. Throws, as for every id in a body, for what the viewer does not see. */
+export interface Bound {
+  hasAgent(viewer: Viewer, id: string): boolean;
+  /** Whom a thread is for. */
+  threadOwner(viewer: Viewer, id: string): { user_id: string | null };
+  run(viewer: Viewer, id: string): { agent_id: string };
+}
+
+/** What is sealed in a token. It says nothing that its key could not do, and the key is asked at every request. */
+interface Sealed extends Bounds {
+  id: string;
+  key_id: string;
+  agent_id: string;
+  scopes: ClientScope[];
+  limits: ClientLimits;
+  budget: Budget | null;
+  expires_at_ms: number;
+}
+
+interface ClientTokenOptions {
+  keys: Pick<KeyStore, "authenticateFor" | "get">;
+  seal: Seal;
+  bound: Bound;
+  now: () => number;
+}
+
+export type ClientTokens = ReturnType<typeof createClientTokens>;
+
+const form = /^ct_(test|live)_([\w-]{40,2000})$/;
+
+/** Whether a secret is meant as a client token. */
+export const isClientToken = (secret: string): boolean => form.test(secret);
+
+/** Tokens for browsers, sealed and not stored: whoever has one has nothing once its key is revoked. */
+export function createClientTokens({ keys, seal, bound, now }: ClientTokenOptions) {
+  /** Makes a token. Throws 403 for more than the key may, and 400 for what it does not see. */
+  function create(principal: Principal, input: CreateClientToken) {
+    if (principal.kind !== "key") throw new AppError("insufficient_scope", "Client tokens are made with API keys.");
+    requireScopes(principal, input.scopes);
+    const id = newId("client_token", now());
+    const bounds = boundsOf(principal, id, input);
+    const keyEnd = keys.get(principal, principal.id).expires_at;
+    const end = Math.min(
+      now() + input.expires_in * 1000,
+      keyEnd === null ? Number.POSITIVE_INFINITY : Date.parse(keyEnd),
+    );
+    const sealed: Sealed = {
+      ...{ id, key_id: principal.id, agent_id: input.agent_id, ...bounds },
+      scopes: clientScopes.filter((scope) => input.scopes.includes(scope)),
+      limits: { ...defaultClientLimits, ...input.limits },
+      ...{ budget: input.budget ?? null, expires_at_ms: end },
+    };
+    const { key_id, expires_at_ms, ...shown } = sealed;
+    return {
+      object: "client_token" as const,
+      ...shown,
+      token: `ct_${principal.environment}_${seal.seal(JSON.stringify(sealed), contextOf(principal.environment)).slice(3)}`,
+      expires_at: timestamp(expires_at_ms),
+    };
+  }
+
+  /** Of one run, of one thread, or of one user: whoever names none of them gets one by the name of the token. */
+  function boundsOf(
+    principal: Principal,
+    own: string,
+    { agent_id, run_id, thread_id, user_id }: CreateClientToken,
+  ): Bounds {
+    if ([run_id, thread_id, user_id].filter((one) => one !== undefined).length > 1)
+      throw validationError([fault("agent_id", "Give at most one of run_id, thread_id and user_id.")]);
+    if (!bound.hasAgent(principal, agent_id)) throw validationError([fault("agent_id", "There is no such agent.")]);
+    if (run_id !== undefined) {
+      if (agentOf(principal, run_id) !== agent_id)
+        throw validationError([fault("run_id", "There is no such run of the agent.")]);
+      return { run_id, thread_id: null, user_id: null };
+    }
+    if (thread_id !== undefined)
+      return { run_id: null, thread_id, user_id: bound.threadOwner(principal, thread_id).user_id };
+    return { run_id: null, thread_id: null, user_id: user_id ?? own };
+  }
+
+  function agentOf(principal: Principal, run_id: string): string | null {
+    try {
+      return bound.run(principal, run_id).agent_id;
+    } catch (error) {
+      if (error instanceof AppError && error.code === "resource_not_found") return null;
+      throw error;
+    }
+  }
+
+  /** Who acts with this token; null for one that is none, or whose key may nothing any more. Throws once it has expired. */
+  function authenticate(secret: string, ip: string | null): Identity | null {
+    const sealed = open(secret);
+    const maker = sealed && keys.authenticateFor(sealed.key_id, ip);
+    if (!sealed || !maker || !mayUse(maker, sealed.agent_id)) return null;
+    const token: ClientToken = { ...sealed, scopes: new Set(sealed.scopes) };
+    const end = expired(token);
+    if (end) throw end;
+    return { ...maker, scopes: none, agent_ids: [sealed.agent_id], token };
+  }
+
+  function open(secret: string): Sealed | null {
+    const [, environment, body] = form.exec(secret) ?? [];
+    if (!body) return null;
+    try {
+      return JSON.parse(seal.open(`v1.${body}`, contextOf(environment as Environment)));
+    } catch {
+      return null; // Whoever made it did not do so here.
+    }
+  }
+
+  /** Why a token is accepted no longer; null while it is. */
+  const expired = ({ expires_at_ms }: Pick<ClientToken, "expires_at_ms">): AppError | null =>
+    expires_at_ms > now() ? null : new AppError("client_token_expired", "The time of this client token is over.");
+
+  return { create, authenticate, expired };
+}
+
+/** What a token may do unless it says otherwise: enough for a person who chats. */
+const defaultClientLimits: ClientLimits = { requests_per_minute: 120, run_creations_per_minute: 20 };
+
+const none: ReadonlySet<never> = new Set();
+
+const contextOf = (environment: Environment): string => `client_token/${environment}`;
+
+/** Throws for a scope that the key has not itself: to read a run takes one of two. */
+function requireScopes({ scopes: own }: Principal, scopes: readonly ClientScope[]): void {
+  for (const scope of scopes) {
+    if (own.has("admin") || own.has("run") || (scope === "read" && own.has("read"))) continue;
+    throw new AppError("insufficient_scope", `A key without the scope "run" makes no token that has "${scope}".`, {
+      ...{ param: "scopes", details: { required_scope: "run" } },
+    });
+  }
+}

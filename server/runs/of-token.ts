@@ -1,0 +1,33 @@
+import { tightest } from "../core/budget.ts";
+import { AppError } from "../core/errors.ts";
+import { fault, validationError } from "../http/errors.ts";
+import type { Principal } from "../http/principal.ts";
+import type { CreateRun } from "./schema.ts";
+
+/** What a browser may say of a run. Whatever else a run has is its agent's, or for those who have a key. */
+const fields: ReadonlySet<string> = new Set<keyof CreateRun>([
+  ...(["agent_id", "input", "stream", "thread_id", "if_thread_busy", "user_id", "budget", "timeout_ms"] as const),
+  ...(["action_timeout_ms", "on_disconnect", "on_concurrency_limit", "metadata"] as const),
+]);
+
+/**
+ * What a run's body comes to when it is sent with a client token: for the token's user, in its thread, within its budget.
+ * Throws 403 for a field that only keys may send, and 400 for another user.
+ */
+export function ofToken({ token }: Principal, body: CreateRun): CreateRun {
+  if (!token) return body;
+  if (token.run_id !== null)
+    throw new AppError("insufficient_scope", "This client token is for one run, and starts none.", { param: "run_id" });
+  const param = Object.keys(body).find((name) => !fields.has(name));
+  if (param) throw new AppError("insufficient_scope", `A client token may not say ${param} of a run.`, { param });
+  if (typeof body.input !== "string" && body.input.some(({ role }) => role !== "user"))
+    throw new AppError("insufficient_scope", "A client token says what the user says, and nothing else.", {
+      param: "input",
+    });
+  if (body.user_id !== undefined && body.user_id !== token.user_id)
+    throw validationError([fault("user_id", "This client token is for another user.")]);
+  const thread_id = body.thread_id ?? token.thread_id ?? undefined;
+  const user_id = token.user_id ?? undefined;
+  const budget = tightest(token.budget, body.budget) ?? undefined;
+  return { ...body, ...(thread_id && { thread_id }), ...(user_id && { user_id }), ...(budget && { budget }) };
+}

@@ -1,0 +1,14 @@
+import { AppError } from "../core/errors.ts";
+import { fault, validationError } from "../http/errors.ts";
+import type { Principal } from "../http/principal.ts";
+import type { CreateThread } from "./schema.ts";
+
+/** What a thread's body comes to when it is sent with a client token: a thread of the token's user. */
+export function ofToken({ token }: Principal, body: CreateThread): CreateThread {
+  if (!token) return body;
+  if (token.run_id !== null || token.thread_id !== null)
+    throw new AppError("insufficient_scope", "This client token has its thread.", { param: "thread_id" });
+  if (body.user_id !== undefined && body.user_id !== token.user_id)
+    throw validationError([fault("user_id", "This client token is for another user.")]);
+  return { ...body, user_id: token.user_id };
+}
