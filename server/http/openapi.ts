@@ -19,6 +19,7 @@ import { exampleOf } from "./example-of.ts";
 import { everyHeader, responseHeaders, webhookHeaders } from "./headers.ts";
 import { type Components, createComponents, pascal, type Schema, singular } from "./openapi-components.ts";
 import type { Route } from "./operation.ts";
+import recorded from "./recorded-examples.json" with { type: "json" };
 
 /** The API in OpenAPI 3.1 as text, made of the application's own routes when it is first asked for. */
 export function createOpenApi(routes: () => readonly Route[]): () => string {
@@ -58,7 +59,7 @@ function write(routes: readonly Route[]): string {
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: entryOf(operation, components, responses) };
   }
-  const webhooks = webhooksOf(components); // Their examples are made of the objects of the operations.
+  const webhooks = webhooksOf(components);
   return JSON.stringify({
     openapi: "3.1.1",
     info: {
@@ -114,7 +115,7 @@ function entryOf(operation: DescribedOperation, components: Components, refusals
     if (component) refusals[component] ??= responseOf(returned, components);
     responses[status] = component
       ? { $ref: `#/components/responses/${component}` }
-      : responseOf(returned, components, `${name}Answer`, kindOf(id));
+      : responseOf(returned, components, `${name}Answer`, answersTo(id)[status] ?? Object.values(answersTo(id))[0]);
   }
   return {
     operationId: id,
@@ -127,8 +128,9 @@ function entryOf(operation: DescribedOperation, components: Components, refusals
   };
 }
 
-/** Of what kind a resource's things are: `memory.entries.delete` → `memory_entry`. */
-const kindOf = (id: string): string => id.split(".").slice(0, -1).map(singular).join("_");
+/** What a server answered to an operation, by status; one status of an operation says as much as another. */
+const answersTo = (id: string): Record<string, unknown> =>
+  (recorded.responses as Record<string, Record<string, unknown>>)[id] ?? {};
 
 /**
  * What types that belong to one operation are called: `suites.runs.create` → `CreateSuiteRun`, `webhooks.rotate_secret` →
@@ -172,17 +174,15 @@ const withExample = (schema: Schema, { schemas }: Components, given?: unknown) =
   example: given ?? exampleOf(schema, schemas),
 });
 
-/** With an example where it is known what it is about, which an error is not. */
 function responseOf(
   { description, headers, content, codes }: Returned,
   components: Components,
   place = "",
-  about?: string,
+  example?: unknown,
 ) {
   const formats = Object.entries(content ?? {}).map(([type, given]) => {
     const schema = components.used(given, place);
-    if (about === undefined || type !== "application/json") return [type, { schema }];
-    return [type, { schema, example: exampleOf(schema, components.schemas, "", about) }];
+    return [type, { schema, ...(type === "application/json" && example !== undefined && { example }) }];
   });
   return {
     description,
@@ -203,9 +203,9 @@ function webhooksOf(components: Components) {
   const parameters = Object.entries(webhookHeaders).map(([name, header]) => ({
     ...{ in: "header", name, required: true, ...header },
   }));
-  const sent = (name: string, summary: string, body: Schema, taken: string, own: object = {}) => {
+  const sent = (name: string, summary: string, body: Schema, taken: string) => {
     const schema = components.used(body, "");
-    const example = { ...(exampleOf(schema, components.schemas) as object), ...own };
+    const example = (recorded.webhooks as Record<string, unknown>)[name];
     return {
       post: {
         operationId: `on_${name.replace(".", "_")}`,
@@ -219,22 +219,11 @@ function webhooksOf(components: Components) {
   };
   const events = [...webhookEvents, testEvent].map((event) => [
     event,
-    sent(event, `Tell of \`${event}\``, WebhookEvent, "The event is taken.", toldBy(event, components)),
+    sent(event, `Tell of \`${event}\``, WebhookEvent, "The event is taken."),
   ]);
   const taken = "202: the result comes later. Any other: the body is the result.";
   return {
     ...Object.fromEntries(events),
     tool_call: sent("tool_call", "Ask a webhook tool", ToolCallDelivery, taken),
-  };
-}
-
-/** What the example of an event says beside what all of them do: of an event too long to be sent whole, so much is left. */
-function toldBy(event: string, { schemas }: Components): object {
-  const about = event.startsWith("tool.") ? "run" : event.split(".")[0]!;
-  const { id, object } = exampleOf(schemas[pascal(about)]!, schemas) as Record<string, unknown>;
-  return {
-    type: event,
-    ...(about !== "run" && { run_id: null, seq: null }),
-    data: { object: { id, object }, truncated: true },
   };
 }

@@ -1,0 +1,305 @@
+import { prefixes } from "../core/ids.ts";
+import { testEvent, webhookEvents } from "../wire/names.ts";
+import type { Answer } from "./expect-declared.ts";
+import { startMcpServer } from "./mcp-server.ts";
+import { testApp } from "./test-app.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
+
+/** What a server said: its answers, by operation and status, and what it sent to webhooks, by event. */
+export interface Recorded {
+  responses: Record<string, Record<string, unknown>>;
+  webhooks: Record<string, unknown>;
+}
+
+type Method = "get" | "post" | "put" | "patch" | "delete";
+type Json = Answer["body"];
+interface Ask {
+  /** Returns what it was answered, and keeps it. */
+  (method: Method, id: string, path: string, body?: unknown): Promise<Json>;
+  /** Returns when what stands at a path has come to an end. */
+  ended(path: string): Promise<void>;
+}
+
+/**
+ * Asks a server for everything that its API can do. Returns the first answer to each operation with each status, and the
+ * first of each event that webhooks hear of. They are whole, but what is another value each time is replaced: ids, secrets,
+ * addresses and durations. The clock is the recording's own.
+ */
+export async function recordExamples(): Promise<Recorded> {
+  let time = Date.parse("2026-11-21T09:00:00.000Z");
+  const responses: Recorded["responses"] = {};
+  await using receiver = startWebhookReceiver();
+  await using mcp = startMcpServer();
+  await using server = testApp({ now: () => time, publicUrl: "https://runnel.example.com" });
+  const client = await server.client({ project: "acme" });
+
+  const send = async (method: Method, id: string, path: string, body?: unknown): Promise<Json> => {
+    time += 1000;
+    const { status, body: answered } = await client[method](`/v1${path}`, body);
+    if (status !== 200 && status !== 201) throw new Error(`${id} answered ${status}: ${JSON.stringify(answered)}`);
+    responses[id] ??= {};
+    responses[id][status] ??= answered;
+    return answered;
+  };
+  const ask: Ask = Object.assign(send, {
+    async ended(path: string) {
+      while (["queued", "in_progress", "processing", "uploaded"].includes((await client.get(`/v1${path}`)).body.status))
+        await Bun.sleep(10);
+    },
+  });
+
+  await ask("post", "webhooks.create", "/webhooks", { url: receiver.url, events: ["*"] });
+  const agent = await agents(ask);
+  const run = await runs(ask, agent);
+  await tools(ask, mcp.url);
+  await webhookTool(ask, receiver.url);
+  await threads(ask);
+  await memories(ask);
+  await schedules(ask, agent.id);
+  await suites(ask, run.id);
+  await traces(ask, run.id, agent.id);
+  await webhooks(ask, receiver.url);
+  await account(ask, agent.id);
+  await ask("delete", "agents.delete", `/agents/${agent.id}`);
+  return lasting({ responses, webhooks: await heardBy(receiver) });
+}
+
+/** An agent that asks a tool of its client for the weather, and then says it. */
+async function agents(ask: Ask): Promise<Json> {
+  const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+  const tool = await ask("post", "tools.create", "/tools", {
+    ...{ name: "get_weather", type: "client", description: "The weather in a city.", parameters },
+  });
+  const script = [
+    { tool_calls: [{ name: "get_weather", arguments: { city: "Oslo" } }] },
+    { text: "It is 21 degrees in Oslo." },
+  ];
+  const agent = await ask("post", "agents.create", "/agents", {
+    ...{ name: "weather", instructions: "Answer in one sentence.", model: "test/script", model_settings: { script } },
+    tools: [tool.id],
+  });
+  await ask("get", "agents.list", "/agents");
+  await ask("get", "agents.retrieve", `/agents/${agent.id}`);
+  await ask("patch", "agents.update", `/agents/${agent.id}`, { description: "Knows the weather." });
+  await ask("get", "agents.versions.list", `/agents/${agent.id}/versions`);
+  await ask("get", "agents.versions.retrieve", `/agents/${agent.id}/versions/1`);
+  return agent;
+}
+
+/** A run that is answered, one that is cancelled, one that is forked, and what each says. */
+async function runs(ask: Ask, agent: Json): Promise<Json> {
+  const asked = { agent_id: agent.id, input: "How is the weather in Oslo?" };
+  const run = await ask("post", "runs.create", "/runs?wait=30", asked);
+  await ask("get", "approvals.list", "/approvals");
+  const tool_outputs = [{ tool_call_id: run.tool_calls[0].id, output: { celsius: 21 } }];
+  await ask("post", "runs.submit_tool_outputs", `/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
+  await ask.ended(`/runs/${run.id}`);
+  await ask("get", "runs.retrieve", `/runs/${run.id}`);
+  await ask("get", "runs.list", "/runs");
+  await ask("get", "runs.events.list", `/runs/${run.id}/events`);
+  const other = await ask("post", "runs.create", "/runs?wait=30", asked);
+  await ask("post", "runs.cancel", `/runs/${other.id}/cancel`, { reason: "No longer needed." });
+  const fork = await ask("post", "runs.fork", `/runs/${run.id}/fork?wait=30`, { step_index: 2 });
+  await ask.ended(`/runs/${fork.id}`);
+  await ask("get", "runs.diff", `/runs/${run.id}/diff/${fork.id}`);
+  await ask("post", "runs.replay", `/runs/${run.id}/replay`, { mode: "strict" });
+  await ask("delete", "runs.delete", `/runs/${other.id}`);
+  return run;
+}
+
+async function tools(ask: Ask, server_url: string): Promise<void> {
+  const source = "(args) => args.a + args.b";
+  const tool = await ask("post", "tools.create", "/tools", { name: "add", type: "code", source });
+  await ask("get", "tools.list", "/tools");
+  await ask("get", "tools.retrieve", `/tools/${tool.id}`);
+  await ask("patch", "tools.update", `/tools/${tool.id}`, { description: "Adds two numbers." });
+  await ask("post", "tools.test", `/tools/${tool.id}/test`, { arguments: { a: 1, b: 2 } });
+  const mcp = await ask("post", "tools.create", "/tools", {
+    name: "files",
+    type: "mcp",
+    server_url,
+    allowed_tools: ["add"],
+  });
+  await ask("post", "tools.refresh", `/tools/${mcp.id}/refresh`, {});
+  await ask("delete", "tools.delete", `/tools/${tool.id}`);
+  await ask("put", "secrets.set", "/secrets/WEATHER_KEY", { value: "s3cret" });
+  await ask("get", "secrets.list", "/secrets");
+  await ask("get", "secrets.retrieve", "/secrets/WEATHER_KEY");
+  await ask("delete", "secrets.delete", "/secrets/WEATHER_KEY");
+}
+
+/** A run whose tool is called at an address, which answers at once. */
+async function webhookTool(ask: Ask, url: string): Promise<void> {
+  const tool = await ask("post", "tools.create", "/tools", { name: "book_visit", type: "webhook", url });
+  const script = [{ tool_calls: [{ name: "book_visit", arguments: { day: "2026-11-23" } }] }, { text: "Booked." }];
+  const agent = await ask("post", "agents.create", "/agents", {
+    ...{ name: "booking", instructions: "Book visits.", model: "test/script", model_settings: { script } },
+    tools: [tool.id],
+  });
+  await ask("post", "runs.create", "/runs?wait=30", { agent_id: agent.id, input: "Monday, please." });
+}
+
+async function threads(ask: Ask): Promise<void> {
+  const thread = await ask("post", "threads.create", "/threads", { title: "Opening hours", user_id: "user-42" });
+  const path = `/threads/${thread.id}`;
+  await ask("post", "threads.messages.create", `${path}/messages`, { role: "user", content: "When are you open?" });
+  await ask("get", "threads.messages.list", `${path}/messages`);
+  await ask("get", "threads.list", "/threads");
+  await ask("get", "threads.retrieve", path);
+  await ask("patch", "threads.update", path, { title: "Opening hours of the shop" });
+  await ask("delete", "threads.delete", path);
+}
+
+async function memories(ask: Ask): Promise<void> {
+  const text = "We are open from nine to five, and closed on Sundays.";
+  const memory = await ask("post", "memory.create", "/memory", { name: "handbook", kind: "vector" });
+  const path = `/memory/${memory.id}`;
+  const upload = { filename: "hours.txt", text, purpose: "retrieval", memory_id: memory.id };
+  const file = await ask("post", "files.create", "/files", upload);
+  await ask.ended(`/files/${file.id}`);
+  await ask("get", "files.list", "/files");
+  await ask("get", "files.retrieve", `/files/${file.id}`);
+  await ask("get", "files.chunks.list", `/files/${file.id}/chunks`);
+  const broken = await ask("post", "files.create", "/files", {
+    ...{ filename: "broken.pdf", purpose: "retrieval", content_base64: Buffer.from("%PDF-1.7\n").toString("base64") },
+  });
+  await ask.ended(`/files/${broken.id}`);
+  await ask("post", "files.retry", `/files/${broken.id}/retry`, {});
+  const entry = await ask("post", "memory.entries.create", `${path}/entries`, { text: "Oslo has a shop, too." });
+  await ask("post", "memory.search", `${path}/search`, { query: "open on Sundays" });
+  await ask("get", "memory.entries.list", `${path}/entries`);
+  await ask("get", "memory.entries.retrieve", `${path}/entries/${entry.id}`);
+  await ask("delete", "memory.entries.delete", `${path}/entries/${entry.id}`);
+  const notes = await ask("post", "memory.create", "/memory", { name: "notes", kind: "kv" });
+  await ask("put", "memory.keys.set", `/memory/${notes.id}/keys/language`, { value: { spoken: "en" } });
+  await ask("get", "memory.keys.list", `/memory/${notes.id}/keys`);
+  await ask("get", "memory.keys.retrieve", `/memory/${notes.id}/keys/language`);
+  await ask("delete", "memory.keys.delete", `/memory/${notes.id}/keys/language`);
+  await ask("get", "memory.list", "/memory");
+  await ask("get", "memory.retrieve", path);
+  await ask("patch", "memory.update", path, { name: "handbook of the shop" });
+  await ask("delete", "files.delete", `/files/${file.id}`);
+  await ask("delete", "memory.delete", path);
+}
+
+async function schedules(ask: Ask, agent_id: string): Promise<void> {
+  const plan = {
+    name: "morning",
+    agent_id,
+    input: "How is the weather in Oslo?",
+    cron: "0 9 * * *",
+    timezone: "Europe/Oslo",
+  };
+  const schedule = await ask("post", "schedules.create", "/schedules", plan);
+  const path = `/schedules/${schedule.id}`;
+  await ask("get", "schedules.list", "/schedules");
+  await ask("get", "schedules.retrieve", path);
+  await ask("post", "schedules.trigger", `${path}/trigger`, {});
+  await ask("get", "schedules.runs.list", `${path}/runs`);
+  await ask("patch", "schedules.update", path, { cron: "0 8 * * 1-5" });
+  await ask("delete", "schedules.delete", path);
+}
+
+async function suites(ask: Ask, run_id: string): Promise<void> {
+  const suite = await ask("post", "suites.create", "/suites", { name: "weather", run_ids: [run_id] });
+  const path = `/suites/${suite.id}`;
+  const done = await ask("post", "suites.runs.create", `${path}/runs?wait=30`, {});
+  await ask("get", "suites.runs.list", `${path}/runs`);
+  await ask("get", "suites.runs.retrieve", `${path}/runs/${done.id}`);
+  await ask("post", "suites.runs.cancel", `${path}/runs/${done.id}/cancel`, {});
+  await ask("get", "suites.list", "/suites");
+  await ask("get", "suites.retrieve", path);
+  await ask("patch", "suites.update", path, { description: "What the agent must go on to say." });
+  await ask("delete", "suites.delete", path);
+}
+
+async function traces(ask: Ask, run_id: string, agent_id: string): Promise<void> {
+  await ask("get", "traces.list", "/traces");
+  await ask("get", "traces.retrieve", `/traces/${run_id}`);
+  await ask("post", "traces.import", "/traces", await ask("get", "traces.retrieve", `/traces/${run_id}?include=raw`));
+  const { id } = await ask("post", "runs.create", "/runs?wait=30", { agent_id, input: "And in Bergen?" });
+  await ask("post", "runs.cancel", `/runs/${id}/cancel`, {});
+  await ask("delete", "traces.delete", `/traces/${id}`);
+}
+
+async function webhooks(ask: Ask, url: string): Promise<void> {
+  const webhook = await ask("post", "webhooks.create", "/webhooks", { url, events: ["run.completed", "run.failed"] });
+  const path = `/webhooks/${webhook.id}`;
+  const delivery = await ask("post", "webhooks.test", `${path}/test`, {});
+  await ask("get", "webhooks.deliveries.list", `${path}/deliveries`);
+  await ask("get", "webhooks.deliveries.retrieve", `${path}/deliveries/${delivery.id}`);
+  await ask("post", "webhooks.deliveries.redeliver", `${path}/deliveries/${delivery.id}/redeliver`, {});
+  await ask("post", "webhooks.redeliver", `${path}/redeliver`, { since: "2026-11-21T00:00:00Z" });
+  await ask("get", "webhooks.list", "/webhooks");
+  await ask("get", "webhooks.retrieve", path);
+  await ask("patch", "webhooks.update", path, { description: "Tells the shop." });
+  await ask("post", "webhooks.rotate_secret", `${path}/rotate_secret`, { overlap_seconds: 3600 });
+  await ask("delete", "webhooks.delete", path);
+}
+
+async function account(ask: Ask, agent_id: string): Promise<void> {
+  const key = await ask("post", "api_keys.create", "/api_keys", { name: "shop", scopes: ["run"] });
+  const path = `/api_keys/${key.id}`;
+  await ask("get", "api_keys.list", "/api_keys");
+  await ask("get", "api_keys.retrieve", path);
+  await ask("patch", "api_keys.update", path, { name: "shop in Oslo" });
+  const { id } = await ask("post", "api_keys.rotate", `${path}/rotate`, { overlap_seconds: 3600 });
+  await ask("delete", "api_keys.revoke", `/api_keys/${id}`);
+  await ask("post", "client_tokens.create", "/client_tokens", {
+    agent_id,
+    user_id: "user-42",
+    scopes: ["run"],
+    expires_in: 600,
+  });
+  await ask("get", "audit_log.list", "/audit_log?limit=2");
+  await ask("get", "usage.retrieve", "/usage?group_by=agent");
+  await ask("get", "models.list", "/models");
+  await ask("get", "me.retrieve", "/me");
+}
+
+/** The first of each event, and of the calls of a webhook tool. */
+async function heardBy({ received, heard }: WebhookReceiver): Promise<Recorded["webhooks"]> {
+  const wanted = [...webhookEvents, testEvent, "tool_call"];
+  const first = (): Map<string, Json> => {
+    const bodies: Json[] = received.map(({ body }) => JSON.parse(body)).sort((a, b) => (a.id < b.id ? 1 : -1));
+    return new Map(bodies.map((body) => [body.type ?? body.object, body]));
+  };
+  while (wanted.some((event) => !first().has(event))) await heard(received.length + 1);
+  return Object.fromEntries(wanted.map((event) => [event, first().get(event)]));
+}
+
+const idPattern = new RegExp(`\\b(${Object.values(prefixes).join("|")})_([0-9a-z]{26})\\b`, "g");
+
+/** Fields whose values are others each time, and what stands for them. */
+const replaced: Record<string, unknown> = {
+  date: "Sat, 21 Nov 2026 09:00:00 GMT",
+  duration_ms: 40,
+  input_hash: "255ba57a524ab0923ac69ce329f419654409dcdf1bb3d9221cb272f38a3d6ec8",
+  last4: "x7q2",
+  latency_ms: 40,
+  remaining: 117,
+  reset: Date.parse("2026-11-21T09:01:00.000Z") / 1000,
+  time_to_first_token_ms: 10,
+  token: "<shown only once>",
+  secret: "<shown only once>",
+  "webhook-signature": "v1,s7WcKWXskhFfbfa26KLfDYHZBCqqU+i1PXlS7gVx4cs=",
+};
+
+/** What is another one each time, replaced: ids by what comes of the order in which they were said. */
+function lasting(recorded: Recorded): Recorded {
+  const known = new Map<string, string>();
+  const text = JSON.stringify(recorded)
+    .replace(idPattern, (_, prefix: string, own: string) => {
+      if (!known.has(own)) known.set(own, `01k6w3v5r8d2f9h1j4m7n0${String(known.size + 1).padStart(4, "0")}`);
+      return `${prefix}_${known.get(own)}`;
+    })
+    .replace(/http:\/\/127\.0\.0\.1:\d+/g, "https://example.com")
+    .replace(/(?<=\/callbacks\/[\w.]+\.)[\w-]{43}/g, "WEJ6LtG81Y1JxvpZlSZXNAhym0Q5oG45tAUtu-wSx6o")
+    .replace(/\b(sk_test|whsec)_[\w+/]{4}(?![\w+/])/g, "$1_x7q2");
+  return JSON.parse(text, function (this: object, field: string, value: unknown) {
+    if (field === "expires_at" && "arguments" in this) return "2026-11-24T09:00:00.000Z"; // By the clock of the worker.
+    if (!(field in replaced) || value === null) return value;
+    const stands = replaced[field];
+    return typeof value === "object" ? Object.fromEntries(Object.keys(value).map((key) => [key, stands])) : stands;
+  });
+}
