@@ -21,6 +21,7 @@ import runTrees from "./0020_run_trees.sql" with { type: "text" };
 import seededMessages from "./0021_seeded_messages.sql" with { type: "text" };
 import maxConcurrent from "./0022_max_concurrent.sql" with { type: "text" };
 import threadPlaces from "./0023_thread_places.sql" with { type: "text" };
+import mcpSessions from "./0024_mcp_sessions.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -47,4 +48,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0021_seeded_messages", sql: seededMessages },
   { name: "0022_max_concurrent", sql: maxConcurrent },
   { name: "0023_thread_places", sql: threadPlaces },
+  { name: "0024_mcp_sessions", sql: mcpSessions },
 ];

@@ -40,6 +40,7 @@ const levels = [
   ].map((name) => `server/${name}`),
   ["server/runs"],
   ["server/callbacks", "server/suites"],
+  ["server/doors"],
   ["server/console"],
   ["server/app.ts"],
   ["server/cli", "server/testing"],

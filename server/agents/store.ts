@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { AgentSnapshot, MemoryPolicy } from "../core/agent-snapshot.ts";
+import type { DoorName } from "../core/doors.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Environment, Scope } from "../core/scope.ts";
@@ -7,7 +8,7 @@ import { timestamp } from "../core/time.ts";
 import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { agents, agentTools } from "../db/schema.ts";
-import type { Viewer } from "../http/auth.ts";
+import { mayUse, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
 import type { AgentOverrides } from "../http/schemas.ts";
@@ -75,6 +76,12 @@ export function createAgentStore({
   );
   const plain = db.kept.rows((project_id: string, environment: Environment, id: string) =>
     made({ project_id, environment }, id, {}),
+  );
+  const selectOfDoor = sqlite.query<{ id: string }, [string, string, string]>(
+    "SELECT id FROM agents WHERE project_id = ? AND environment = ? AND json_extract(definition, '$.doors.' || ?) ORDER BY id",
+  );
+  const ofDoor = db.kept.rows((project_id: string, environment: Environment, door: DoorName) =>
+    selectOfDoor.all(project_id, environment, door).map(({ id }) => toAgent(find({ project_id, environment }, id), [])),
   );
   const toolsOf = ({ project_id, environment }: Scope, id: string): ToolReference[] =>
     toolReferences.of(project_id, environment, id);
@@ -222,6 +229,9 @@ export function createAgentStore({
     /** Whether there is such an agent, for whoever asks: of other agents a bound key knows nothing. */
     has: ({ project_id, environment, agent_ids }: Viewer, id: string): boolean =>
       agent_ids?.includes(id) !== false && there.of(project_id, environment, id),
+    /** Those that are reached by a door, without their tools, the oldest first; for whoever asks. */
+    throughDoor: (viewer: Viewer, door: DoorName) =>
+      ofDoor.of(viewer.project_id, viewer.environment, door).filter(({ id }) => mayUse(viewer, id)),
     snapshot,
     edited,
     versions,

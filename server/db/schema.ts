@@ -573,3 +573,12 @@ export const suiteRunCases = sqliteTable("suite_run_cases", {
   status: text({ enum: caseStatuses }).notNull(),
   result: text(),
 });
+
+export const mcpSessions = sqliteTable("mcp_sessions", {
+  ...own,
+  asker: text().notNull(),
+  address: text().notNull(),
+  version: text().notNull(),
+  elicits: integer({ mode: "boolean" }).notNull(),
+  expires_at_ms: integer().notNull(),
+});

@@ -20,6 +20,7 @@ import { createOpenApi, openApiRoutes } from "./openapi.ts";
 import type { Base } from "./part.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { createRequestQueue } from "./request-queue.ts";
+import { createWithin, type DoorAccess } from "./within.ts";
 
 export interface HttpOptions {
   /** Absent where requests come from memory and not from a socket. */
@@ -44,6 +45,8 @@ interface Served {
   /** What stands under /v1. */
   resources: (auth: Auth, noLongerValid: NoLongerValid) => AnyElysia;
   dashboard: AnyElysia;
+  /** Other protocols over the same API. */
+  doors: readonly ((access: DoorAccess) => AnyElysia)[];
 }
 
 /** What the API and the dashboard have in common: one application, its edge, and what it keeps of requests. */
@@ -57,7 +60,15 @@ export function composeHttp({
   const root = new Elysia({ normalize: false });
   const limiter = createRateLimiter();
   const exposed = createSignal<[authorization: string]>();
-  const gate = transport && createTransportGate({ ...transport, onExposed: exposed.tell });
+  const within = createWithin((request) => root.handle(request));
+  const gate =
+    transport &&
+    createTransportGate({
+      ...transport,
+      peerOf: (request) => transport.peerOf(within.outerOf(request)),
+      isPlain: (request) => transport.isPlain?.(within.outerOf(request)) ?? false,
+      onExposed: exposed.tell,
+    });
   const clientOf = (request: Request): string | null => gate?.clientOf(request) ?? null;
   const onBug = (error: unknown, request_id: string) => log.error("a request met a bug", { request_id, error });
   const idempotency = createIdempotency({ db, seal, onBug, now });
@@ -86,7 +97,7 @@ export function composeHttp({
     /** Told of the `Authorization` header that somebody sent in clear text. */
     onExposed: exposed.listen,
     /** The whole application. */
-    serve({ authenticate, noLongerValid, onRefused, callbacks, resources, dashboard }: Served): Elysia {
+    serve({ authenticate, noLongerValid, onRefused, callbacks, resources, dashboard, doors }: Served): Elysia {
       const identify = createIdentify({ authenticate, limiter, clientOf });
       const auth = createAuth("key", {
         identify,
@@ -106,6 +117,7 @@ export function composeHttp({
         .use(callbacks)
         .group("/v1", (v1) => v1.use(resources(auth, noLongerValid)).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard);
+      for (const door of doors) root.use(door({ identify, noLongerValid, api: within.send }));
       return app as unknown as Elysia;
     },
   };

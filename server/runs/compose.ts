@@ -27,6 +27,7 @@ import { createGate } from "./gate.ts";
 import { createLostRuns } from "./lost-runs.ts";
 import { createMemoryAnswers } from "./memory-answers.ts";
 import { createModelPlaces } from "./model-places.ts";
+import { createStreamOpener } from "./open-stream.ts";
 import { createPool } from "./pool.ts";
 import { createReplays } from "./replay.ts";
 import { createRetention, type ForgetExpired } from "./retention.ts";
@@ -104,6 +105,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
       ownerOf: runs.ownerOf,
     }),
   };
+  const openStream = createStreamOpener({ tail, watches, service: serving, closing });
   const lost = createLostRuns();
   const gate = createGate();
   const standings = createChildStandings({ journal, runs });
@@ -150,12 +152,12 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
   return {
     routes: (auth, noLongerValid) => [
       runRoutes({
-        ...{ auth, journal, audit, runs, service, replays, tail, watches, noLongerValid, closing },
+        ...{ auth, journal, audit, runs, service, replays, watches, openStream, noLongerValid, closing },
         hasAgent: agents.has,
       }),
     ],
     ports: {
-      ...{ runs, service, pool, watches, start },
+      ...{ runs, service, pool, watches, start, openStream },
       sweep: retention.sweep,
       runTool: toolTries.runTool,
       cancel: service.cancel,

@@ -1,8 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Elysia } from "elysia";
-import { AppError } from "../core/errors.ts";
-import { limits } from "../core/limits.ts";
 import { notFound } from "../core/not-found.ts";
 import { origins } from "../core/origin.ts";
 import { type RunList, type RunObject, runLists } from "../core/run-object.ts";
@@ -17,22 +15,20 @@ import type { Principal } from "../http/principal.ts";
 import { readWait, Wait } from "../http/read-wait.ts";
 import { idOf, pathOf, Subject } from "../http/schemas.ts";
 import type { Journal } from "../journal/journal.ts";
-import { atMostEvery } from "../lib/at-most-every.ts";
 import { oneOf } from "../lib/schema.ts";
-import { pushedStream, sseHeaders } from "../lib/sse.ts";
-import { untilAborted } from "../lib/until-aborted.ts";
 import { Event } from "../wire/events.ts";
 import { frameOf } from "../wire/frames.ts";
 import { Approval, Run, RunExcerpt, RunListItem } from "../wire/run.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
 import { ForkRun } from "./fork-schema.ts";
 import { ofToken } from "./of-token.ts";
+import type { OpenStream } from "./open-stream.ts";
 import type { Replays } from "./replay.ts";
 import { requireInput } from "./require-input.ts";
 import { CancelRun, CreateRun, ReplayRun, SubmitToolOutputs } from "./schema.ts";
 import type { RunService } from "./service.ts";
 import type { Note, RunStore, ShownRun } from "./store.ts";
-import { type Cursor, parseCursor, type RunStream, requirePlace } from "./stream.ts";
+import { type Cursor, parseCursor, requirePlace } from "./stream.ts";
 import type { Watches } from "./watch.ts";
 
 interface RunRoutes {
@@ -42,8 +38,8 @@ interface RunRoutes {
   runs: RunStore;
   service: RunService;
   replays: Replays;
-  tail: RunStream;
   watches: Watches;
+  openStream: OpenStream;
   noLongerValid: NoLongerValid;
   /** Whether there is such an agent, for whoever asks. */
   hasAgent: (viewer: Viewer, id: string) => boolean;
@@ -78,7 +74,7 @@ const Token = Type.String({
 const approvalFilters = { needs: oneOf(["output", "approval", "reconcile"]) };
 
 export const runRoutes = (deps: RunRoutes) => {
-  const { auth, runs, service, replays, hasAgent } = deps;
+  const { auth, runs, service, replays, hasAgent, openStream, noLongerValid } = deps;
   const params = pathOf("run");
   return new Elysia({ tags: ["Runs"] })
     .use(auth)
@@ -243,7 +239,7 @@ export const runRoutes = (deps: RunRoutes) => {
             );
         if (body.stream && claim) requireEvents(deps, principal, id);
         if (body.stream)
-          return streamOf(deps, principal, id, { seq: before, anchor: null, offset: 0 }, request, { slim });
+          return openStream(principal, id, { seq: before, anchor: null, offset: 0 }, request, { noLongerValid, slim });
         return answerOf(deps, principal, id, claim, set);
       },
       {
@@ -271,7 +267,7 @@ export const runRoutes = (deps: RunRoutes) => {
         // By this a browser's reader knows that it need not come back.
         if (isPastEnd(deps, id, from))
           return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
-        return streamOf(deps, principal, id, from, request, { slim: readSlim(request.url) });
+        return openStream(principal, id, from, request, { noLongerValid, slim: readSlim(request.url) });
       },
       {
         operation: {
@@ -300,9 +296,6 @@ export const runRoutes = (deps: RunRoutes) => {
     });
 };
 
-// The stream of a key that was revoked ends within a second: a quiet one looks every second, so this must be less.
-const recheck_ms = 500;
-
 const start: Cursor = { seq: 0, anchor: null, offset: 0 };
 
 /** Answers with a new run: by its events, or with the run as it is at once or when the wait is over. */
@@ -314,7 +307,7 @@ async function answerNew(
   { stream, on_disconnect }: Pick<CreateRun, "stream" | "on_disconnect">,
   make: (requestId: string, note: Note | undefined) => Promise<ShownRun>,
 ): Promise<Response | RunObject> {
-  const { runs, service, closing } = deps;
+  const { runs, service, openStream, noLongerValid, closing } = deps;
   const wait = readWait(request.url);
   const slim = readSlim(request.url);
   const claim = claimOf(request);
@@ -324,7 +317,9 @@ async function answerNew(
   if (stream && claim) requireEvents(deps, principal, run.id);
   set.headers.location = `/v1/runs/${run.id}`;
   if (stream)
-    return streamOf(deps, principal, run.id, start, request, { slim, cancelOnLeave: on_disconnect === "cancel" });
+    return openStream(principal, run.id, start, request, {
+      ...{ noLongerValid, slim, cancelOnLeave: on_disconnect === "cancel" },
+    });
   set.status = 201;
   if (wait === 0 || typeof claim?.earlier?.seq === "number") return written(run, set);
   await service.settled(run.id, wait * 1000, [closing, request.signal]);
@@ -379,48 +374,6 @@ function readExclusions(url: string): RunList[] {
 /** Throws 404 for a stream of a run that is not there for this key, or whose events went with its trace. */
 function requireEvents({ runs }: RunRoutes, principal: Principal, id: string): void {
   if (runs.standing(principal, id).summary !== null) throw notFound();
-}
-
-function streamOf(
-  deps: RunRoutes,
-  principal: Principal,
-  id: string,
-  from: Cursor,
-  request: Request,
-  { slim, cancelOnLeave = false }: { slim: boolean; cancelOnLeave?: boolean },
-): Response {
-  const { tail, watches, service, noLongerValid, closing } = deps;
-  if (watches.readers(id) >= limits.stream_readers_per_run)
-    throw new AppError("rate_limited", `A run has at most ${limits.stream_readers_per_run} stream readers.`, {
-      retryAfter: 5,
-    });
-  // Not at every token: the key is looked up in the database.
-  const end = atMostEvery(recheck_ms, () => noLongerValid(principal, request));
-  let forget = () => {};
-  const stream = pushedStream(
-    (wake) => {
-      const texts = tail(id, from, wake, { noLongerValid: end, slim });
-      const forgetClosing = untilAborted([closing], () => {
-        texts.stop();
-        wake();
-      });
-      // Also a reader that is gone already, while its key was looked at: nobody will read or cancel the stream.
-      const forgetLeaving = untilAborted([request.signal], texts.stop);
-      forget = () => {
-        forgetClosing();
-        forgetLeaving();
-      };
-      return texts;
-    },
-    (byReader) => {
-      forget();
-      // Others may read on, such as the same client by a new connection, and a stop of the server is nobody's leaving.
-      // Cancelling a run that is over is refused, which is just what is wanted here.
-      if (byReader && cancelOnLeave && watches.readers(id) === 0 && !closing.aborted)
-        service.cancel(principal, id, "The stream was closed by its reader.").catch(() => {});
-    },
-  );
-  return new Response(stream, { headers: sseHeaders });
 }
 
 /** Whether token events are asked for without what the stream has said before. */

@@ -79,6 +79,23 @@ test("a reader that may read no longer is told why and let go within a second", 
   expect(fixture.watches.size()).toBe(0);
 });
 
+test("a dialect that says nothing of most events is told the last one at once, whatever lies between", async () => {
+  using fixture = runFixture();
+  const script = Array.from({ length: 12 }, () => ({ tool_calls: [{ name: "none", arguments: {} }] }));
+  const { id } = await fixture.start([...script, { text: "Done." }]);
+  await fixture.settled(id);
+  const dialect = {
+    event: ({ event, seq }: { event: string; seq: number }) => (event === "run.completed" ? `end ${seq}` : ""),
+    token: () => "",
+    error: () => "",
+    isLast: ({ event }: { event: string }) => event === "run.completed",
+  };
+  const tail = textsOf((wake) => fixture.tail(id, parseCursor(null, ""), wake, { dialect }));
+  const { value } = await tail.next();
+  expect(Number(String(value).replace(/^.*end /s, ""))).toBeGreaterThan(32);
+  expect((await tail.next()).done).toBe(true);
+});
+
 test("many readers read the same, and nothing is kept once they have left", async () => {
   using fixture = runFixture();
   const { id } = await fixture.start([{ reasoning: "Hm, well.", text: "One two three.", delta_ms: 1 }]);

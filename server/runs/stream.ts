@@ -7,7 +7,7 @@ import { read } from "../http/page.ts";
 import type { Journal } from "../journal/journal.ts";
 import { mayGoOn } from "../lib/slices.ts";
 import { sseComment, sseEvent, sseRetry, type Texts } from "../lib/sse.ts";
-import { frameOf, isLastFrame } from "../wire/frames.ts";
+import { type Frame, frameOf, isLastFrame } from "../wire/frames.ts";
 import type { Live, Watches } from "./watch.ts";
 
 /** Where a reader stands: everything up to `seq`, and `offset` code units of the step that began at `anchor`. */
@@ -79,11 +79,23 @@ interface StreamDeps {
   watches: Watches;
 }
 
-interface ReadOptions {
+export interface ReadOptions {
   /** Why the reader may read no longer; null while it may. */
   noLongerValid?: () => AppError | null;
   /** Whether a token event that goes on with the one before it has its delta alone. */
   slim?: boolean;
+  /** By itself that of the API. */
+  dialect?: Dialect;
+}
+
+/** How a stream says what happens to its run. A text may be empty: nothing is said then. */
+export interface Dialect {
+  event(frame: Frame): string;
+  token(piece: Piece, of: { start: number; step_index: number; at: number }): string;
+  /** Why the stream ends before its run does. */
+  error(why: AppError): string;
+  /** Whether the reader awaits nothing after this. */
+  isLast(frame: Frame): boolean;
 }
 
 export type RunStream = ReturnType<typeof createRunStream>;
@@ -98,7 +110,7 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
     runId: string,
     from: Cursor,
     wake: () => void,
-    { noLongerValid = stillValid, slim = false }: ReadOptions = {},
+    { noLongerValid = stillValid, slim = false, dialect = apiDialect(runId, slim, publicUrl) }: ReadOptions = {},
   ): Texts {
     // Joined at once and not with the first text: whoever counts readers counts those on their way too.
     const watch = watches.read(runId, wake);
@@ -120,13 +132,15 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
 
     /** The next entries as text; null when the reader has had them all. */
     function committed(): string | null | undefined {
-      reader ??= createReader(journal, runId, from.anchor === null ? anchored(journal, runId, from) : from, slim);
+      reader ??= createReader(journal, runId, from.anchor === null ? anchored(journal, runId, from) : from, dialect);
       if (!more && watch.commits() === seen) return null;
       if (more && !mayGoOn(wake)) return null; // The rest of a long journal, for a reader that takes it as fast as it is read.
       seen = watch.commits();
       // Asked before the reader takes its time with the text: what comes later is still to be read.
       const past = isPast(journal, runId);
-      const page = reader.entries();
+      let page = reader.entries();
+      // A dialect may say nothing of many entries in a row, and nobody tells of those that are there already.
+      while (page.more && !page.text && !page.last) page = reader.entries();
       more = page.more;
       const text = page.text ? events(page.text) : undefined;
       return page.last || (past && !more) ? last(text) : (text ?? null);
@@ -139,7 +153,7 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
         const begins = isFirst;
         isFirst = false;
         const end = begins ? null : noLongerValid();
-        if (end) return last(events(errorEvent(end, publicUrl)));
+        if (end) return last(events(dialect.error(end)));
         const text = committed();
         if (text !== null) return text;
         const live = reader!.live(watch.live());
@@ -169,11 +183,9 @@ function anchored(journal: Journal, runId: string, { seq }: Cursor): Cursor {
 }
 
 /** Turns the journal and live deltas into text, and keeps the place. */
-function createReader(journal: Journal, runId: string, from: Cursor, slim: boolean) {
+function createReader(journal: Journal, runId: string, from: Cursor, dialect: Dialect) {
   let { seq, anchor, offset } = from;
   let size = page_entries;
-  // The step and the kind of the last token event.
-  let [lastStart, lastKind] = [-1, ""];
 
   /** The next entries as text; with `more`, there may be others after them. */
   function entries(): { text: string; last: boolean; more: boolean } {
@@ -193,9 +205,9 @@ function createReader(journal: Journal, runId: string, from: Cursor, slim: boole
       }
       if (event.type === "step.started" || event.type === "step.restarted") [anchor, offset] = [entry.seq, 0];
       const frame = frameOf(runId, entry);
-      text += sseEvent(frame.event, String(frame.seq), JSON.stringify(frame.data));
+      text += dialect.event(frame);
       seq = entry.seq;
-      last ||= isLastFrame(frame.event);
+      last ||= dialect.isLast(frame);
     }
     size = Math.min(size * 2, page_entries);
     return { text, last, more };
@@ -209,19 +221,33 @@ function createReader(journal: Journal, runId: string, from: Cursor, slim: boole
   /** Token events for what lies beyond the offset: neighbours of one kind go together. */
   function tokens(start: number, step_index: number, at: number, pieces: Iterable<Piece>): string {
     let text = "";
-    for (const { kind, text: delta, end } of together(pieces, offset)) {
-      const goesOn = slim && start === lastStart && kind === lastKind;
-      [lastStart, lastKind] = [start, kind];
-      const rest = goesOn
-        ? ""
-        : `,"kind":"${kind}","offset":${end},"step_index":${step_index},"seq":${start},"run_id":"${runId}","at":"${timestamp(at)}"`;
-      text += sseEvent("token", `${start}.${end}`, `{"delta":${JSON.stringify(delta)}${rest}}`);
-      offset = end;
+    for (const piece of together(pieces, offset)) {
+      text += dialect.token(piece, { start, step_index, at });
+      offset = piece.end;
     }
     return text;
   }
 
   return { entries, live };
+}
+
+/** The events as the API sends them. */
+function apiDialect(runId: string, slim: boolean, publicUrl: PublicUrl): Dialect {
+  // The step and the kind of the last token event.
+  let [lastStart, lastKind] = [-1, ""];
+  return {
+    event: ({ event, seq, data }) => sseEvent(event, String(seq), JSON.stringify(data)),
+    token({ kind, text, end }, { start, step_index, at }) {
+      const goesOn = slim && start === lastStart && kind === lastKind;
+      [lastStart, lastKind] = [start, kind];
+      const rest = goesOn
+        ? ""
+        : `,"kind":"${kind}","offset":${end},"step_index":${step_index},"seq":${start},"run_id":"${runId}","at":"${timestamp(at)}"`;
+      return sseEvent("token", `${start}.${end}`, `{"delta":${JSON.stringify(text)}${rest}}`);
+    },
+    error: (why) => errorEvent(why, publicUrl),
+    isLast: ({ event }) => isLastFrame(event),
+  };
 }
 
 /** A stretch of the answer that ends at offset `end`. */

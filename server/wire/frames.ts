@@ -6,7 +6,7 @@ import type { RunFrame } from "./events.ts";
 type Whole = { seq: number; at: string };
 
 /** What clients see of a journal entry. */
-type Frame = Whole & RunFrame;
+export type Frame = Whole & RunFrame;
 
 type Told = {
   [Name in RunFrame["event"]]: [

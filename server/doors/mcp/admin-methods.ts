@@ -1,0 +1,30 @@
+import { AppError } from "../../core/errors.ts";
+import type { Api } from "../../http/within.ts";
+import type { AdminTool } from "./admin-tools.ts";
+import { invalidParams, type Params, refused } from "./protocol.ts";
+import type { McpMethods } from "./server.ts";
+
+/** The API's own operations, for whoever may do all of them. */
+export const adminMethods = ({ tools, api }: { tools: () => Map<string, AdminTool>; api: Api }): McpMethods => ({
+  capabilities: { tools: {} },
+  instructions: "Agents, runs and traces of a runnel server. Each tool is the operation of its API with that name.",
+  admit({ scopes }) {
+    if (scopes.has("admin")) return;
+    const details = { required_scope: "admin" };
+    throw new AppError("insufficient_scope", 'This needs the scope "admin".', { details });
+  },
+  methods: {
+    "tools/list": () => ({ tools: [...tools().values()].map(({ shown }) => shown) }),
+    async "tools/call"({ request, params }) {
+      const { name, arguments: args = {} } = params;
+      const tool = tools().get(String(name));
+      if (!tool) throw invalidParams(`There is no tool ${name}.`);
+      if (typeof args !== "object" || args === null) throw invalidParams("arguments: expected an object.");
+      const { method, path, body } = tool.requestOf(args as Params);
+      const answer = await api(request, method, path, body);
+      if (answer.status === 429 || answer.status >= 500) throw refused(answer);
+      const content = [{ type: "text" as const, text: JSON.stringify(answer.body) }];
+      return answer.status >= 400 ? { content, isError: true } : { content, structuredContent: answer.body };
+    },
+  },
+});

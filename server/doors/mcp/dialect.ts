@@ -1,0 +1,129 @@
+import type { AppError } from "../../core/errors.ts";
+import type { RequiredCall } from "../../core/run-event.ts";
+import type { Dialect } from "../../runs/stream.ts";
+import type { RunFrame } from "../../wire/events.ts";
+import { type Frame, isLastFrame } from "../../wire/frames.ts";
+import { eventId, type RunCall } from "./event-id.ts";
+import { errorOf, notificationOf, type Peer, requestOf, resultOf, sessionVersions, thrownAs } from "./protocol.ts";
+import { questionId, questionOf } from "./questions.ts";
+
+/** A run as the answer to a tool call. Deltas say nothing: the protocol has no place for a part of a result. */
+export function mcpDialect(call: RunCall, peer: Peer): Dialect {
+  const { run_id, id, progressToken } = call;
+  // A stream that each request has for itself is not taken up again.
+  const line = (seq: number) => (peer.session === null ? "" : `id: ${eventId(call, seq)}\n`);
+  const say = (seq: number, message: object) => `event: message\n${line(seq)}data: ${JSON.stringify(message)}\n\n`;
+  const progress = ({ seq, ...frame }: Frame) =>
+    progressToken === null
+      ? ""
+      : say(
+          seq,
+          notificationOf("notifications/progress", { progressToken, progress: seq, message: progressOf(frame) }),
+        );
+
+  /** A reader of several that is cut off between them is asked them all again. */
+  const questions = (seq: number, calls: readonly RequiredCall[]) =>
+    calls.map((each, index) =>
+      say(
+        index === calls.length - 1 ? seq : seq - 1,
+        requestOf(questionId(run_id, each.id), "elicitation/create", questionOf(each)!),
+      ),
+    );
+
+  /** The first id is needed before anything is said, to come back with; older clients take no event without a message. */
+  const opening = (seq: number) =>
+    peer.session !== null && peer.version >= sessionVersions[0] ? `${line(seq)}data: \n\n` : "";
+
+  return {
+    event(frame) {
+      switch (frame.event) {
+        case "run.created":
+          return opening(frame.seq) + progress(frame);
+        case "run.completed":
+        case "run.failed":
+          return say(frame.seq, resultOf(id, inVersion(peer, endOf(run_id, frame))));
+        case "run.requires_action": {
+          const { tool_calls } = frame.data.required_action.submit_tool_outputs;
+          if (isFinal(peer, tool_calls))
+            return say(frame.seq, resultOf(id, inVersion(peer, waiting(call, peer, tool_calls))));
+          return progress(frame) + questions(frame.seq, tool_calls).join("");
+        }
+        default:
+          return progress(frame);
+      }
+    },
+    token: () => "",
+    // It has no id: whoever comes back begins where it stopped.
+    error: (why: AppError) => `event: message\ndata: ${JSON.stringify(errorOf(id, thrownAs(why)))}\n\n`,
+    isLast: (frame) =>
+      isLastFrame(frame.event) ||
+      (frame.event === "run.requires_action" &&
+        isFinal(peer, frame.data.required_action.submit_tool_outputs.tool_calls)),
+  };
+}
+
+const canAsk = (peer: Peer, calls: readonly RequiredCall[]): boolean =>
+  peer.elicits && calls.every((call) => questionOf(call) !== null);
+
+/** Whether a run that waits is an answer: where nobody can be asked on the same stream. */
+const isFinal = (peer: Peer, calls: readonly RequiredCall[]): boolean => peer.session === null || !canAsk(peer, calls);
+
+/** A result as its version writes it. */
+export const inVersion = (peer: Peer, result: object): object =>
+  peer.session === null ? { resultType: "complete", ...result } : result;
+
+/** What a run that waits says: what its client shall ask, or that somebody else has to answer. */
+export function waiting({ run_id }: Pick<RunCall, "run_id">, peer: Peer, calls: readonly RequiredCall[]): object {
+  if (!canAsk(peer, calls)) return waitingResult(run_id, calls);
+  const inputRequests = Object.fromEntries(
+    calls.map((call) => [call.id, { method: "elicitation/create", params: questionOf(call)! }]),
+  );
+  return { resultType: "input_required", inputRequests, requestState: run_id };
+}
+
+/** For whoever cannot be asked: the run goes on when somebody has answered it. */
+const waitingResult = (run_id: string, calls: readonly RequiredCall[]) => ({
+  content: [
+    textOf(
+      `The run ${run_id} is not over: it waits for ${calls.map(({ tool, needs }) => `${words[needs]} "${tool}"`).join(", ")}. ` +
+        `Answer it in the dashboard, or by POST /v1/runs/${run_id}/submit_tool_outputs.`,
+    ),
+  ],
+  // It has no structured content, which a tool with an output schema may lack in an error alone.
+  isError: true,
+  _meta: { "runnel/run_id": run_id, "runnel/status": "requires_action" },
+});
+
+const words = { approval: "an approval of", output: "the output of", reconcile: "word of what became of" };
+
+const textOf = (text: string) => ({ type: "text" as const, text });
+
+type Ended = Extract<Frame, { event: "run.completed" | "run.failed" }>;
+
+function endOf(run_id: string, { data }: Ended): object {
+  const _meta = { "runnel/run_id": run_id, "runnel/status": data.status };
+  if (data.status !== "completed") {
+    const { error, output } = data as Extract<Ended, { event: "run.failed" }>["data"];
+    const said = output ? [textOf(output)] : [];
+    return { content: [...said, textOf(`${error.code}: ${error.message}`)], isError: true, _meta };
+  }
+  const { output, output_json } = data as Extract<Ended, { event: "run.completed" }>["data"];
+  const isObject = typeof output_json === "object" && output_json !== null && !Array.isArray(output_json);
+  return { content: [textOf(output ?? "")], ...(isObject && { structuredContent: output_json }), _meta };
+}
+
+/** What happens, for people. */
+function progressOf(frame: RunFrame): string {
+  switch (frame.event) {
+    case "run.created":
+      return `${frame.data.id} began.`;
+    case "step.started":
+      return `${frame.data.name}…`;
+    case "tool.requested":
+      return `Calls ${frame.data.tool}.`;
+    case "tool.completed":
+      return `${frame.data.tool}: ${frame.data.status}.`;
+    default:
+      return frame.event;
+  }
+}

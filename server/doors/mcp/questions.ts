@@ -1,0 +1,56 @@
+import type { RequiredCall } from "../../core/run-event.ts";
+import type { SubmitToolOutputs } from "../../runs/schema.ts";
+import type { Params } from "./protocol.ts";
+
+type ToolOutput = SubmitToolOutputs["tool_outputs"][number];
+
+const texts = {
+  approval: (tool: string) => `May "${tool}" be called?`,
+  output: (tool: string) => `The agent calls "${tool}", and waits for what came of it.`,
+};
+
+const decision = {
+  type: "object",
+  properties: {
+    decision: { type: "string", title: "Decision", enum: ["approve", "reject"] },
+    reason: { type: "string", title: "Reason", description: "The agent reads it." },
+  },
+  required: ["decision"],
+};
+const output = {
+  type: "object",
+  properties: { output: { type: "string", title: "Result", description: "The agent reads it." } },
+  required: ["output"],
+};
+
+/** What a person is asked for a call that waits; null for one that a form cannot settle. */
+export function questionOf({ tool, arguments: args, needs }: RequiredCall): Params | null {
+  if (needs === "reconcile") return null;
+  const message = `${texts[needs](tool)}\n${JSON.stringify(args, null, 2)}`;
+  return { message, requestedSchema: needs === "approval" ? decision : output };
+}
+
+/** What the answer is for the run. `result` is null where the client could not ask. */
+export function outputOf({ id, needs }: Pick<RequiredCall, "id" | "needs">, result: Params | null): ToolOutput {
+  const content = (result?.action === "accept" ? result.content : null) as Params | null;
+  const declined = result === null ? "The client could not ask." : "The user did not answer.";
+  if (needs === "approval") {
+    const isApproved = content?.decision === "approve";
+    const reason = content ? content.reason : declined;
+    return {
+      ...{ tool_call_id: id, decision: isApproved ? "approve" : "reject" },
+      ...(typeof reason === "string" && reason !== "" && { reason: reason.slice(0, 2000) }),
+    };
+  }
+  if (content && "output" in content) return { tool_call_id: id, output: content.output };
+  return { tool_call_id: id, output: declined, is_error: true };
+}
+
+/** Names a question, so that whatever comes back is known without anything being remembered. */
+export const questionId = (run_id: string, call_id: string): string => `${run_id}/${call_id}`;
+
+/** Null for an id that is of no question. */
+export function readQuestionId(id: string | number): { run_id: string; call_id: string } | null {
+  const [, run_id, call_id] = /^(run_\w+)\/(\w+)$/.exec(String(id)) ?? [];
+  return run_id && call_id ? { run_id, call_id } : null;
+}

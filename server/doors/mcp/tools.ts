@@ -1,0 +1,78 @@
+import type { AgentStore } from "../../agents/store.ts";
+
+export type DoorAgent = ReturnType<AgentStore["throughDoor"]>[number];
+
+export const searchName = "search_memory";
+
+const mostLetters = 64;
+
+/**
+ * Agents by the names under which they are tools: their own, as far as the protocol takes it. Of several with one name
+ * the oldest has it, and the others have the end of their id behind it. `agents`: the oldest first.
+ */
+export function toolNames<A extends { id: string; name: string }>(agents: readonly A[]): Map<string, A> {
+  const tools = new Map<string, A>();
+  for (const agent of agents) {
+    const plain = agent.name
+      .normalize("NFKD")
+      .replaceAll(/\p{Mark}/gu, "")
+      .replaceAll(/[^\w-]+/g, "_")
+      .replaceAll(/^_+|_+$/g, "")
+      .slice(0, mostLetters);
+    const end = `_${agent.id.slice(-6)}`;
+    const name = plain === "" ? agent.id : plain;
+    const isFree = !tools.has(name) && name !== searchName;
+    tools.set(isFree ? name : name.slice(0, mostLetters - end.length) + end, agent);
+  }
+  return tools;
+}
+
+const input = {
+  type: "string",
+  minLength: 1,
+  description: "What the agent is asked.",
+};
+const thread_id = {
+  type: "string",
+  description: "A thread of this server, where the call goes on with a conversation.",
+};
+
+/** An agent as clients see it in the list of tools. */
+export const toolOf = (name: string, { name: title, description, output_schema }: DoorAgent) => ({
+  name,
+  title,
+  description: description ?? `Asks the agent ${title}.`,
+  inputSchema: { type: "object", properties: { input, thread_id }, required: ["input"], additionalProperties: false },
+  ...(isOfObjects(output_schema) && { outputSchema: output_schema }),
+});
+
+/** Structured content is always an object: other schemas are the text's own. */
+const isOfObjects = (schema: unknown): boolean => (schema as { type?: unknown } | null)?.type === "object";
+
+/** The search of what the agents may search themselves. */
+export const searchTool = (stores: readonly string[]) => ({
+  name: searchName,
+  title: "Search memory",
+  description:
+    "Searches a memory store of this server by meaning and by words. The resources say what stores there are.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      memory_id: { type: "string", enum: stores, description: "The store." },
+      query: { type: "string", minLength: 1, description: "What is looked for." },
+      top_k: { type: "integer", minimum: 1, maximum: 100, description: "How many passages. Default: 10." },
+      scope_id: {
+        type: "string",
+        description: "Whose memory, where a store keeps that of each user or session apart.",
+      },
+    },
+    required: ["memory_id", "query"],
+    additionalProperties: false,
+  },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+});
+
+/** The stores that the agents may search. */
+export const storesOf = (agents: readonly Pick<DoorAgent, "memory">[]): string[] => [
+  ...new Set(agents.flatMap(({ memory }) => memory?.stores.map((store) => store.memory_id) ?? [])),
+];

@@ -1,0 +1,58 @@
+import type { Identify, NoLongerValid } from "./auth.ts";
+
+/** What the API answered, as a door reads it. */
+export interface ApiAnswer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: the API's document says what it is; a door passes it on or takes fields of it.
+  body: any;
+  headers: Headers;
+}
+
+/** Asks the API on behalf of a request that came by another protocol: with its key, from its address. */
+export type Api = (outer: Request, method: string, path: string, body?: unknown) => Promise<ApiAnswer>;
+
+/** What a door needs of whoever admits requests. */
+export interface DoorAccess {
+  identify: Identify;
+  noLongerValid: NoLongerValid;
+  api: Api;
+}
+
+/** Of what came from outside; a door writes its own body, and nothing of it is repeated under the same key. */
+const notPassedOn = [
+  "content-type",
+  "content-length",
+  "transfer-encoding",
+  "accept",
+  "last-event-id",
+  "idempotency-key",
+];
+
+/**
+ * Requests from within: they are admitted, counted, checked and refused like those from outside, so that a door has no
+ * rules of its own to forget.
+ */
+export function createWithin(handle: (request: Request) => Promise<Response>) {
+  const outers = new WeakMap<Request, Request>();
+
+  async function send(outer: Request, method: string, path: string, body?: unknown): Promise<ApiAnswer> {
+    const headers = new Headers(outer.headers);
+    for (const name of notPassedOn) headers.delete(name);
+    if (body !== undefined) headers.set("content-type", "application/json");
+    const request = new Request(new URL(path, outer.url).href, {
+      ...{ method, headers, signal: outer.signal },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    outers.set(request, outer);
+    const response = await handle(request);
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json");
+    return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
+  }
+
+  return {
+    send: send satisfies Api,
+    /** The request on whose behalf one is made; of those from outside, itself. */
+    outerOf: (request: Request): Request => outers.get(request) ?? request,
+  };
+}

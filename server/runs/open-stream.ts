@@ -1,0 +1,75 @@
+import { AppError } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
+import type { NoLongerValid } from "../http/auth.ts";
+import type { Principal } from "../http/principal.ts";
+import { atMostEvery } from "../lib/at-most-every.ts";
+import type { Port } from "../lib/port.ts";
+import { pushedStream, sseHeaders } from "../lib/sse.ts";
+import { untilAborted } from "../lib/until-aborted.ts";
+import type { RunService } from "./service.ts";
+import type { Cursor, ReadOptions, RunStream } from "./stream.ts";
+import type { Watches } from "./watch.ts";
+
+interface Deps {
+  tail: RunStream;
+  watches: Watches;
+  service: Port<Pick<RunService, "cancel">>;
+  /** Ends every stream: the server stops. */
+  closing: AbortSignal;
+}
+
+interface Options extends Pick<ReadOptions, "slim" | "dialect"> {
+  noLongerValid: NoLongerValid;
+  /** Whether the run ends when its last reader has left. */
+  cancelOnLeave?: boolean;
+}
+
+// The stream of a key that was revoked ends within a second: a quiet one looks every second, so this must be less.
+const recheck_ms = 500;
+
+export type OpenStream = ReturnType<typeof createStreamOpener>;
+
+/** Answers a request with the events of a run from a place on. Whether the run is the principal's was asked before. */
+export const createStreamOpener =
+  ({ tail, watches, service, closing }: Deps) =>
+  (
+    principal: Principal,
+    id: string,
+    from: Cursor,
+    request: Request,
+    { noLongerValid, slim, dialect, cancelOnLeave = false }: Options,
+  ): Response => {
+    if (watches.readers(id) >= limits.stream_readers_per_run)
+      throw new AppError("rate_limited", `A run has at most ${limits.stream_readers_per_run} stream readers.`, {
+        retryAfter: 5,
+      });
+    // Not at every token: the key is looked up in the database.
+    const end = atMostEvery(recheck_ms, () => noLongerValid(principal, request));
+    let forget = () => {};
+    const stream = pushedStream(
+      (wake) => {
+        const texts = tail(id, from, wake, { noLongerValid: end, slim, ...(dialect && { dialect }) });
+        const forgetClosing = untilAborted([closing], () => {
+          texts.stop();
+          wake();
+        });
+        // Also a reader that is gone already, while its key was looked at: nobody will read or cancel the stream.
+        const forgetLeaving = untilAborted([request.signal], texts.stop);
+        forget = () => {
+          forgetClosing();
+          forgetLeaving();
+        };
+        return texts;
+      },
+      (byReader) => {
+        forget();
+        // Others may read on, such as the same client by a new connection, and a stop of the server is nobody's leaving.
+        // Cancelling a run that is over is refused, which is just what is wanted here.
+        if (byReader && cancelOnLeave && watches.readers(id) === 0 && !closing.aborted)
+          service()
+            .cancel(principal, id, "The stream was closed by its reader.")
+            .catch(() => {});
+      },
+    );
+    return new Response(stream, { headers: sseHeaders });
+  };
