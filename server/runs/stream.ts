@@ -140,7 +140,7 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
       const past = isPast(journal, runId);
       let page = reader.entries();
       // A dialect may say nothing of many entries in a row, and nobody tells of those that are there already.
-      while (page.more && !page.text && !page.last) page = reader.entries();
+      while (page.more && !page.text && !page.last && mayGoOn(wake)) page = reader.entries();
       more = page.more;
       const text = page.text ? events(page.text) : undefined;
       return page.last || (past && !more) ? last(text) : (text ?? null);

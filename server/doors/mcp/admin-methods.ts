@@ -8,8 +8,8 @@ import type { McpMethods } from "./server.ts";
 export const adminMethods = ({ tools, api }: { tools: () => Map<string, AdminTool>; api: Api }): McpMethods => ({
   capabilities: { tools: {} },
   instructions: "Agents, runs and traces of a runnel server. Each tool is the operation of its API with that name.",
-  admit({ scopes }) {
-    if (scopes.has("admin")) return;
+  admit({ scopes, token }) {
+    if (scopes.has("admin") && !token) return;
     const details = { required_scope: "admin" };
     throw new AppError("insufficient_scope", 'This needs the scope "admin".', { details });
   },

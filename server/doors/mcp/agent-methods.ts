@@ -170,7 +170,8 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
 const runPath = (id: string) => `/v1/runs/${encodeURIComponent(id)}?exclude=messages,tool_calls`;
 const callsOf = (run: { required_action: { submit_tool_outputs: { tool_calls: RequiredCall[] } } | null }) =>
   run.required_action?.submit_tool_outputs.tool_calls ?? [];
-const mayRead = ({ scopes }: Principal): boolean => scopes.has("read") || scopes.has("admin");
+/** A client token has a part of its key's rights, and an agent's instructions are none of it. */
+const mayRead = ({ scopes, token }: Principal): boolean => !token && (scopes.has("read") || scopes.has("admin"));
 
 const textOf = (text: string) => ({ type: "text" as const, text });
 /** What a model can mend by calling again. */

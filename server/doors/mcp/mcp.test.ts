@@ -349,6 +349,21 @@ describe("who may connect", () => {
     expect(admin.status).toBe(may.admin ? 200 : 403);
   });
 
+  test("with a client token has its agent, and of that no instructions", async () => {
+    const { owner, agent, name } = await opened();
+    await owner.post("/v1/agents", { ...agentBody, name: "other" });
+    const asked = { agent_id: agent.id, scopes: ["run", "read"], expires_in: 60 };
+    const { body } = await owner.post("/v1/client_tokens", asked);
+    const key = { id: "", secret: body.token };
+    await using it = await connect({ key });
+    expect((await it.client.listTools()).tools.map((tool) => tool.name)).toEqual([name]);
+    expect((await it.client.listPrompts()).prompts).toEqual([]);
+    const { content, _meta } = await call(it.client, name, { input: "Hi" });
+    expect(content[0].text).toBe("Hi");
+    expect((await owner.get(`/v1/runs/${_meta["runnel/run_id"]}`)).body.user_id).toBe(body.user_id);
+    expect((await raw({ key }, initialize(), {}, "/mcp/admin")).status).toBe(403);
+  });
+
   test("a key that is bound to agents sees those, and another environment or project sees none", async () => {
     const { owner, agent, name } = await opened();
     const { body: other } = await owner.post("/v1/agents", { ...agentBody, name: "other" });
