@@ -1,6 +1,6 @@
 import { type Page, pageOf } from "./pages.ts";
 
-/** What the server has beside the API and the dashboard. None of these takes an API key. */
+/** What the server has beside the API and the dashboard. */
 const addresses: Record<string, string> = {
   "GET /healthz": "200 while the process works. For the supervisor that restarts it.",
   "GET /readyz": "200 when the server takes requests, else 503. For the load balancer.",
@@ -12,6 +12,15 @@ const addresses: Record<string, string> = {
   "GET /llms-full.txt": "All of these pages as one text, for language models.",
   "POST /callbacks/:token":
     "Where the receiver of a webhook tool's call sends the result. The address itself is the permission.",
+  "POST /mcp": "A message of an [MCP client](../connect/mcp.md): agents as tools.",
+  "GET /mcp": "Goes on with a stream of an MCP client, behind `Last-Event-ID`.",
+  "DELETE /mcp": "Ends a session of an MCP client.",
+  "POST /mcp/admin": "A message of an MCP client that manages this server. The key needs the scope `admin`.",
+  "GET /mcp/admin": "The same as for `/mcp`; no tool of it streams.",
+  "DELETE /mcp/admin": "Ends such a session.",
+  "GET /.well-known/oauth-protected-resource": "What MCP clients need to know of keys.",
+  "GET /.well-known/oauth-protected-resource/mcp": "The same.",
+  "GET /.well-known/oauth-protected-resource/mcp/admin": "The same for `/mcp/admin`.",
 };
 
 /** The page of the addresses outside of `/v1`. */
@@ -21,7 +30,7 @@ export function addressesPage(): Page {
     "reference/addresses",
     `# Other addresses
 
-What the server has beside the [API](api/index.md) and the dashboard. None of these takes an API key.
+What the server has beside the [API](api/index.md) and the dashboard. Those of a door take an API key; the others need none.
 
 | Address | Meaning |
 |---|---|

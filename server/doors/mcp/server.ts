@@ -208,7 +208,7 @@ export const resourceMetadata = (publicUrl: string, address: string) => ({
   resource_name: "runnel",
   bearer_methods_supported: ["header"],
   scopes_supported: ["read", "run", "admin"],
-  resource_documentation: `${publicUrl}/docs/guides/connect/mcp`,
+  resource_documentation: `${publicUrl}/docs/connect/mcp`,
 });
 
 /** A page of another site, whose name may lead here too, is no client: browsers say where a page is from. */
