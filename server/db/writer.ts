@@ -26,6 +26,8 @@ interface Queued {
 
 // Thousands of jobs may come at once: after so long the others wait for the next tick, and everybody else is heard first.
 const default_slice_ms = 8;
+// And so long are more waited for while every turn brings some.
+const gather_ms = 3;
 
 type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
@@ -37,7 +39,8 @@ interface Options {
 }
 
 /**
- * Group commit: one durable commit (an fsync) for what arrives in one tick, unless it takes longer than a slice.
+ * Group commit: one durable commit (an fsync) for what arrives in turns that follow each other, unless it takes longer
+ * than a slice.
  * `relieve` makes room on a full disk: what was refused for want of it is then tried once more, before anybody hears of
  * it. `endRead` ends the transaction in which this connection reads, if there is one; `kept` is what is remembered of rows.
  */
@@ -62,13 +65,24 @@ export function createWriter(
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
-    setImmediate(tick);
+    gather(performance.now() + gather_ms);
+  }
+
+  /** Commits once a turn of the event loop has brought no more jobs: a commit costs as much as the work of several runs. */
+  function gather(until: number): void {
+    const known = queue.length;
+    setImmediate(() => {
+      if (queue.length > known && performance.now() < until) gather(until);
+      else tick();
+    });
   }
 
   function tick(): void {
     scheduled = false;
     if (queue.length > 0) commitSlice();
-    if (queue.length > 0) schedule();
+    if (queue.length === 0 || scheduled) return;
+    scheduled = true;
+    setImmediate(tick); // They have waited for a slice.
   }
 
   function flush(): void {
