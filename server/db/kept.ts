@@ -2,6 +2,8 @@
 interface Kept<Key extends string[], Row> {
   /** The row as the database has it. */
   of(...key: Key): Row;
+  /** The same where it is in memory; undefined where it would have to be read. */
+  known(...key: Key): Row | undefined;
   /** Within a write that says what it touches: the row as it has become. */
   note(row: Row, ...key: Key): void;
   /** Within such a write: the row may have become another one. */
@@ -10,7 +12,7 @@ interface Kept<Key extends string[], Row> {
 
 export type Keeper = ReturnType<typeof createKeeper>;
 
-const most = 10_000;
+const default_most = 10_000;
 
 /**
  * One rule for all that is kept in memory of the database: it is forgotten as soon as anything else might be true. That is
@@ -25,7 +27,7 @@ export function createKeeper({ dataVersion, beginRead }: { dataVersion(): number
   const forget = (): void => void generation++;
 
   /** Keeps what `read` gives, as long as it is true, of those that were read last. */
-  function rows<Key extends string[], Row>(read: (...key: Key) => Row): Kept<Key, Row> {
+  function rows<Key extends string[], Row>(read: (...key: Key) => Row, most = default_most): Kept<Key, Row> {
     const known = new Map<string, Row>();
     let of = generation;
 
@@ -39,15 +41,20 @@ export function createKeeper({ dataVersion, beginRead }: { dataVersion(): number
       if (known.size > most) known.delete(known.keys().next().value!);
     }
 
+    function find(...key: Key): Row | undefined {
+      beginRead(); // It looks whether another process has committed.
+      return changing || of !== generation ? undefined : known.get(nameOf(key));
+    }
+
     return {
       of(...key) {
-        beginRead(); // It looks whether another process has committed.
-        const row = changing || of !== generation ? undefined : known.get(nameOf(key));
+        const row = find(...key);
         if (row !== undefined) return row;
         const fresh = read(...key);
         note(fresh, ...key);
         return fresh;
       },
+      known: find,
       note,
       drop: (...key) => void known.delete(nameOf(key)),
     };

@@ -13,6 +13,7 @@ function tinyDatabase(slice_ms = Number.POSITIVE_INFINITY) {
   return {
     ...{ sqlite, write },
     insert: (n: number) => write(() => insert.run(n).changes),
+    insertNow: (n: number) => insert.run(n),
     stored: () => sqlite.query<{ n: number }, []>("SELECT n FROM t").values().flat(),
   };
 }
@@ -128,6 +129,27 @@ test("a job that the end of the database overtakes is refused, and nobody else h
   const late = write(() => "never");
   sqlite.close();
   await expect(late).rejects.toThrow();
+});
+
+test("what jobs put off is done once for all of them, and not for those that fail", async () => {
+  const db = tinyDatabase();
+  const [sums, done]: [number[], number[][]] = [[], []];
+  db.write.defer({
+    finish() {
+      if (sums.length > 0) db.insertNow(sums.reduce((sum, n) => sum + n));
+      done.push(sums.splice(0));
+    },
+    forget: () => void sums.splice(0),
+  });
+  const put = (n: number) =>
+    db.write(() => {
+      sums.push(n);
+      if (n === 0) throw new Error("refused");
+    });
+  await Promise.all([1, 2].map(put));
+  expect([db.stored(), done]).toEqual([[3], [[1, 2]]]);
+  expect(await statusesOf([5, 0, 7].map(put))).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(db.stored()).toEqual([3, 5, 7]);
 });
 
 test("a job that fails takes no other job along", async () => {

@@ -15,6 +15,15 @@ export interface Writer {
   flush(): void;
   /** Transactions committed so far: benchmarks and tests count them. */
   commits(): number;
+  /** What jobs put off, once for all of them: to be done before they are committed, or forgotten with them. */
+  defer(work: Deferred): void;
+}
+
+interface Deferred {
+  /** Within the transaction. */
+  finish(): void;
+  /** The transaction was rolled back. */
+  forget(): void;
 }
 
 interface Queued {
@@ -50,6 +59,14 @@ export function createWriter(
 ): Writer {
   // Prepared once: these run at every commit.
   const [begin, end, back] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => sqlite.query(sql));
+  const deferred: Deferred[] = [];
+  const finish = (): void => {
+    for (const work of deferred) work.finish();
+  };
+  const forget = (): void => {
+    kept.forget();
+    for (const work of deferred) work.forget();
+  };
   let queue: Queued[] = [];
   let scheduled = false;
   let commits = 0;
@@ -122,22 +139,27 @@ export function createWriter(
       begin!.run();
       kept.look();
       for (const { job } of waiting) {
-        outcomes.push(run(sqlite, job));
-        if (!outcomes.at(-1)!.ok) kept.forget();
+        outcomes.push(run(sqlite, job, finish));
+        if (!outcomes.at(-1)!.ok) forget();
         if (performance.now() >= until) break;
       }
+      finish();
       end!.run();
       commits++;
       return outcomes;
     } catch (error) {
       // A full disk has already rolled back: a second ROLLBACK would throw and hide the cause.
       if (inTransaction(sqlite)) back!.run();
-      kept.forget();
+      forget();
       return run === plainly ? null : waiting.map(() => ({ ok: false, error }));
     }
   }
 
-  return Object.assign(write, { flush, commits: () => commits });
+  return Object.assign(write, {
+    flush,
+    commits: () => commits,
+    defer: (work: Deferred): void => void deferred.push(work),
+  });
 }
 
 const noneKept: NonNullable<Options["kept"]> = { look() {}, forget() {}, change: (job) => job() };
@@ -167,10 +189,11 @@ const isFull = (outcome: Outcome): boolean => !outcome.ok && isDiskFull(outcome.
 const plainly = (_: Database, job: () => unknown): Outcome => ({ ok: true, value: job() });
 
 // One refused or broken job may not take its neighbours along.
-function inSavepoint(sqlite: Database, job: () => unknown): Outcome {
+function inSavepoint(sqlite: Database, job: () => unknown, finish: () => void): Outcome {
   sqlite.run("SAVEPOINT job");
   try {
     const value = job();
+    finish();
     sqlite.run("RELEASE job");
     return { ok: true, value };
   } catch (error) {

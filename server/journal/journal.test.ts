@@ -124,4 +124,27 @@ test("what is remembered of a run is as before once an append of it was rolled b
   });
   await expect(broken).rejects.toThrow("broken");
   expect(journal.head(run_id)).toEqual(before);
+  expect(fixture.types()).toEqual(["run.created"]);
+});
+
+test("what is kept of a run is what its journal has, and a long run is not kept", async () => {
+  using fixture = runFixture();
+  const { journal, db } = fixture;
+  const call = { id: "call_1", name: "lookup", arguments: {} };
+  const { id } = await fixture.start([{ tool_calls: [call] }, { text: "Hi." }]);
+  await fixture.settled(id);
+  const kept = journal.read(id);
+  const some = journal.read(id, 2, 1);
+  const hide = "UPDATE run_events SET data = '{}' WHERE run_id = ?";
+  const data = db.sqlite.query("SELECT data FROM run_events WHERE run_id = ? ORDER BY seq").values(id).flat();
+  db.sqlite.query(hide).run(id);
+  expect(journal.read(id)).toEqual(kept);
+  expect(kept.map(({ event }) => JSON.stringify(event))).toEqual(data as string[]);
+  expect(some).toEqual([kept[2]!]);
+  db.kept.forget();
+  expect(journal.read(id)).not.toEqual(kept);
+  const long = newId("run");
+  await journal.append(long, [created({ run_id: long, ...fixture.scope }), ...Array<RunEvent>(1000).fill(resumed)]);
+  db.sqlite.query(hide).run(long);
+  expect(journal.read(long)[0]!.event).toEqual({} as never);
 });

@@ -56,6 +56,16 @@ interface BriefEntry extends JournalEntry {
   shortened: string[];
 }
 
+// Of a run that is kept in memory, in characters of its JSON, and how many there are.
+const keptLength = 16 * 1024;
+const keptRuns = 1000;
+
+/** All entries of a run, and how long they are as JSON. */
+interface KeptRun {
+  entries: readonly JournalEntry[];
+  length: number;
+}
+
 type EventRow = Pick<typeof runEvents.$inferSelect, "seq" | "at_ms" | "data" | "blobs">;
 
 export type Journal = ReturnType<typeof createJournal>;
@@ -83,6 +93,8 @@ export function createJournal({
        EXISTS (SELECT 1 FROM pending_calls WHERE run_id = runs.id) AS waits FROM runs WHERE id = ?`,
   );
   const facts = db.kept.rows((runId: string) => selectFacts.get(runId));
+  // Of short runs that began in this process: they are read as soon as they are written, and when they end.
+  const records = db.kept.rows((_runId: string): KeptRun | null => null, keptRuns);
   const selectEvents = sqlite.query<EventRow, [string, number, number]>(
     "SELECT seq, at_ms, data, blobs FROM run_events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
   );
@@ -111,7 +123,7 @@ export function createJournal({
   /** Within a write: entries for these events, or `AppendRefused`. With an `attempt`, only while it is the run's. */
   function insert(runId: string, events: readonly RunEvent[], attempt?: number): JournalEntry[] {
     if (events.length === 0) return [];
-    const head = facts.of(runId);
+    const head = events[0]!.type === "run.created" ? null : facts.of(runId); // It is new: two would be one row too many.
     const scope = head ?? scopeOf(events[0]!);
     if (head && isOver(head.status)) throw new AppendRefused(`Run ${runId} is ${head.status}.`);
     if (head && attempt !== undefined && head.attempt !== attempt)
@@ -140,11 +152,22 @@ export function createJournal({
   }
 
   function write(scope: Scope, runId: string, entries: readonly JournalEntry[]): void {
+    let length = 0;
     for (const { seq, at, event } of entries) {
       const { data, blobs } = pack.pack(scope, runId, event);
       insertEvent.run(runId, seq, at, event.type, data, blobs);
       failpoint?.(`before_${boundaryOf(event)}`);
+      length += blobs === null ? data.length : Number.POSITIVE_INFINITY;
     }
+    keep(runId, entries, length);
+  }
+
+  function keep(runId: string, entries: readonly JournalEntry[], length: number): void {
+    const before = areFirst(entries) ? { entries: [], length: 0 } : records.known(runId);
+    if (!before) return;
+    const record = { entries: [...before.entries, ...entries], length: before.length + length };
+    if (record.length > keptLength) records.drop(runId);
+    else records.note(record, runId);
   }
 
   /**
@@ -169,8 +192,10 @@ export function createJournal({
   const append = (runId: string, events: readonly RunEvent[], attempt?: number): Promise<JournalEntry[]> =>
     commit(runId, () => insert(runId, events, attempt));
 
-  /** Entries after `after`, oldest first. */
+  /** Entries after `after`, oldest first. They are shared: nobody may change them. */
   function read(runId: string, after = 0, limit = -1): JournalEntry[] {
+    const kept = records.known(runId)?.entries;
+    if (kept) return kept.slice(after, limit < 0 ? undefined : after + limit);
     db.snapshot.begin();
     return selectEvents.all(runId, after, limit).map((row) => ({
       seq: row.seq,

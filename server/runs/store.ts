@@ -131,17 +131,17 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     return head?.parent_run_id === null && head.runs_below === 0 ? [] : selectBelow.all(id);
   };
 
-  /** The row of a run that is not over, from memory: it has no summary yet. */
-  function underWay({ project_id, environment }: Scope, id: string): RunRow | null {
+  /** The row of a run that has its journal, from memory: it has no summary yet. */
+  function recorded({ project_id, environment }: Scope, id: string): RunRow | null {
     const head = journal.head(id);
-    if (!head || isOver(head.status) || head.project_id !== project_id || head.environment !== environment) return null;
+    if (!head || head.at === 0 || head.project_id !== project_id || head.environment !== environment) return null;
     const { agent_id, status, seq, attempt, created_at_ms, expires_at_ms } = head;
     return { id, project_id, environment, agent_id, status, seq, attempt, created_at_ms, expires_at_ms, summary: null };
   }
 
   /** The row of a run of this scope; another scope's run, or one that is not the viewer's, is not there. */
   function standing(viewer: Viewer, id: string): RunRow {
-    const row = underWay(viewer, id) ?? select.get(id, viewer.project_id, viewer.environment);
+    const row = recorded(viewer, id) ?? select.get(id, viewer.project_id, viewer.environment);
     if (!row) throw notFound();
     requireAgent(viewer, row.agent_id);
     if (viewer.token && !maySee(viewer, id, journal.head(id)!)) throw notFound();

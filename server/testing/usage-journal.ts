@@ -17,7 +17,7 @@ export async function openUsageJournal(at: number) {
   const db = openDatabase(":memory:");
   const project = await createProjectStore({ db, audit: createAudit({ db }) }).create("shop");
   const projectRun = createRunProjector(db.sqlite);
-  const projectUsage = createUsageProjector(db.sqlite);
+  const projectUsage = createUsageProjector(db);
   const clock = { at };
   const journal = createJournal({
     db,

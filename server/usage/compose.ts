@@ -18,7 +18,7 @@ export function composeUsage({
   const usage = createUsageStore({ db });
   const dayBudgets = createDayBudgets({ usage, settings: projects.settingsOf, now });
   const reservations = createReservations({ dayBudgets, headOf: journals.journal.head });
-  journals.project(createUsageProjector(db.sqlite));
+  journals.project(createUsageProjector(db));
   journals.onCommit(reservations.committed);
   return {
     routes: (auth) => [usageRoutes({ auth, usage, now })],

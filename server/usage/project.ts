@@ -1,7 +1,7 @@
-import type { Database } from "bun:sqlite";
 import { nanoUsd } from "../core/cost.ts";
-import type { JournalEntry, ModelSpend, RunEvent } from "../core/run-event.ts";
+import type { ModelSpend, RunEvent } from "../core/run-event.ts";
 import { timestamp } from "../core/time.ts";
+import type { Db } from "../db/open.ts";
 import type { Projector } from "../journal/journal.ts";
 import { rangeOf } from "./duration-range.ts";
 
@@ -27,43 +27,73 @@ export type Counts = Record<(typeof counters)[number], number>;
 /** The day of a time, in UTC: `2026-11-21`. */
 export const dayOf = (ms: number): string => timestamp(ms).slice(0, 10);
 
+/** What is added to a row of usage. */
+interface Sum {
+  group: readonly [project_id: string, environment: string, day: string, agent_id: string, model: string];
+  counts: Counts;
+  /** How many runs took how long, by ranges. */
+  durations: Map<number, number>;
+}
+
 /**
  * Adds what runs use to the usage of the day, in the transaction of the journal's entries that say so: each entry is
- * inserted once, so it is counted once, whatever is recovered or read again.
+ * inserted once, so it is counted once, whatever is recovered or read again. What runs of one commit add to the same row
+ * is added together.
  */
-export function createUsageProjector(sqlite: Database): Projector {
+export function createUsageProjector({ sqlite, write }: Pick<Db, "sqlite" | "write">): Projector {
   const add = sqlite.query(
     `INSERT INTO usage_days (project_id, environment, day, agent_id, model, ${counters.join(", ")})
      VALUES (?, ?, ?, ?, ?, ${counters.map(() => "?").join(", ")})
      ON CONFLICT DO UPDATE SET ${counters.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}`,
   );
-  const addDuration = sqlite.query(
+  const addDurations = sqlite.query(
     `INSERT INTO usage_durations (project_id, environment, day, agent_id, model, runs_by_ms)
-     VALUES (?1, ?2, ?3, ?4, ?5, json_object(?6, 1))
-     ON CONFLICT DO UPDATE SET runs_by_ms = json_set(runs_by_ms, '$.' || ?6, coalesce(runs_by_ms ->> ?6, 0) + 1)`,
+     VALUES (?1, ?2, ?3, ?4, ?5, json_object(?6, ?7))
+     ON CONFLICT DO UPDATE SET runs_by_ms = json_set(runs_by_ms, '$.' || ?6, coalesce(runs_by_ms ->> ?6, 0) + ?7)`,
   );
+  const sums = new Map<string, Sum>();
+  const forget = (): void => sums.clear();
+
+  function finish(): void {
+    for (const { group, counts, durations } of sums.values()) {
+      add.run(...group, ...counters.map((name) => counts[name]));
+      for (const [range, runs] of durations) addDurations.run(...group, String(range), runs);
+    }
+    forget();
+  }
+  write.defer({ finish, forget });
+
+  function sumOf(...group: Sum["group"]): Sum {
+    const name = JSON.stringify(group);
+    const known = sums.get(name);
+    if (known) return known;
+    const sum: Sum = { group, counts: noCounts(), durations: new Map() };
+    sums.set(name, sum);
+    return sum;
+  }
+
   return ({ project_id, environment, agent_id, model, worked_ms }, entries) => {
-    const counts = countsOf(entries);
-    if (!counts) return;
-    const group = [project_id, environment, dayOf(entries[0]!.at), agent_id, model ?? ""] as const;
-    add.run(...group, ...counters.map((name) => counts[name]));
-    // How long a run took that somebody broke off says nothing about the next one.
-    if (counts.runs_completed + counts.runs_failed > 0) addDuration.run(...group, String(rangeOf(worked_ms)));
+    if (!entries.some(({ event }) => isCounted(event))) return;
+    const sum = sumOf(project_id, environment, dayOf(entries[0]!.at), agent_id, model ?? "");
+    for (const { event } of entries) {
+      count(sum.counts, event);
+      // How long a run took that somebody broke off says nothing about the next one.
+      if (event.type !== "run.completed" && event.type !== "run.failed") continue;
+      const range = rangeOf(worked_ms);
+      sum.durations.set(range, (sum.durations.get(range) ?? 0) + 1);
+    }
   };
 }
 
-/** What these entries add; null for nothing, as most say. */
-function countsOf(entries: readonly JournalEntry[]): Counts | null {
-  let counts: Counts | null = null;
-  for (const { event } of entries) {
-    const name = counterOf(event);
-    const spent = spentBy(event);
-    if (name === null && !spent) continue;
-    counts ??= Object.fromEntries(counters.map((counter) => [counter, 0])) as Counts;
-    if (name !== null) counts[name]++;
-    if (spent) addSpent(counts, spent);
-  }
-  return counts;
+const noCounts = (): Counts => Object.fromEntries(counters.map((counter) => [counter, 0])) as Counts;
+
+const isCounted = (event: RunEvent): boolean => counterOf(event) !== null || Boolean(spentBy(event));
+
+function count(counts: Counts, event: RunEvent): void {
+  const name = counterOf(event);
+  if (name !== null) counts[name]++;
+  const spent = spentBy(event);
+  if (spent) addSpent(counts, spent);
 }
 
 function counterOf(event: RunEvent): keyof Counts | null {

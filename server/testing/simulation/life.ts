@@ -79,7 +79,8 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
         owner,
         touches,
       );
-    const disk: Db = { ...db, write: Object.assign(refusing, { flush: write.flush, commits: write.commits }) };
+    const { flush, commits, defer } = write;
+    const disk: Db = { ...db, write: Object.assign(refusing, { flush, commits, defer }) };
     fixture = runFixture({
       db: disk,
       threads: threads.factory,
