@@ -21,6 +21,10 @@ export interface Shared {
   claims: Claim[];
   /** Answers that no client should get. */
   refusals: string[];
+  /** The newest version of each agent that was acknowledged. */
+  versions: Map<string, number>;
+  /** Runs that began with an older one. */
+  stale: string[];
   figures: { streams: number; answers: number };
 }
 
@@ -46,12 +50,23 @@ export function createRunClient(shared: Shared, label: string, known: string | n
 
   /** Each attempt has a label of its own: one that was not acknowledged may have begun a run all the same. */
   async function create(input: string): Promise<void> {
-    const body = { agent_id: random.chance(0.5) ? shared.agents[0] : shared.agents[1], input };
+    const agent_id = random.chance(0.5) ? shared.agents[0]! : shared.agents[1]!;
+    const body = { agent_id, input };
     await lives.up();
+    if (random.chance(0.3)) await change(agent_id);
+    const version = shared.versions.get(agent_id) ?? 0;
     if (random.chance(0.5)) return read("/v1/runs", { ...body, stream: true });
     const answer = await attempt(() => server.post("/v1/runs", body));
+    if (answer?.status === 201 && answer.body.agent_version < version) shared.stale.push(answer.body.id);
     if (answer?.status === 201) acknowledge(answer.body.id);
     else if (answer) refusals.push(`create: ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+
+  /** Another version of an agent, of which its runs show nothing else. */
+  async function change(agentId: string): Promise<void> {
+    const answer = await attempt(() => server.patch(`/v1/agents/${agentId}`, { description: `Of ${label}.` }));
+    const { version = 0 }: { version?: number } = answer?.status === 200 ? answer.body : {};
+    shared.versions.set(agentId, Math.max(version, shared.versions.get(agentId) ?? 0));
   }
 
   function acknowledge(runId: string): void {

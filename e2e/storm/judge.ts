@@ -38,6 +38,8 @@ export const counters = {
   refused: "P8: an answer that no client should get",
   unheard: "an end that stands in the database without its event, or that its webhook was never told of",
   forged: "an event that does not verify, came under two ids, or tells of what is not in the database",
+  uncounted: "usage that says something else than the journal",
+  stale: "a run that began with an older version of its agent than one that was acknowledged before",
   crash_loops: "P9: a run that was given up although it went on",
 } as const;
 
@@ -72,6 +74,8 @@ export function createJudge({ record, model, tools, shared, receiver }: Seen) {
       if (recorded.turns.has(turn)) fault("repeated", turn);
     for (const claim of shared.claims.splice(0)) if (!holds(claim, record)) fault("unrecorded", JSON.stringify(claim));
     for (const run of record.runs.values()) for (const text of tornOf(run)) fault("torn", text);
+    for (const text of record.uncounted()) fault("uncounted", text);
+    for (const text of shared.stale) fault("stale", text);
     for (const { id, rows } of record.runs.values())
       for (const { seq, type } of rows.filter(isEnd))
         if (!record.outbox.has(placeOf(id, seq))) fault("unheard", `${id} ${type}`);

@@ -62,6 +62,15 @@ export function createRecord(path: string) {
     });
   }
 
+  /** Runs that the usage of all days knows more or fewer of than the journal. */
+  const uncounted = (): string[] =>
+    withDatabase((db) => {
+      const counted = sumsOf(db);
+      return Object.entries(entriesOf(db))
+        .filter(([name, runs]) => counted[name] !== runs)
+        .map(([name, runs]) => `${name}: ${counted[name]}, and in the journal ${runs}`);
+    });
+
   /** What SQLite itself finds wrong with the file. */
   function damage(): string[] {
     return withDatabase((db) => {
@@ -72,7 +81,7 @@ export function createRecord(path: string) {
     });
   }
 
-  return { runs, agents, outbox, update, rewritten, damage };
+  return { runs, agents, outbox, update, rewritten, uncounted, damage };
 }
 
 /** How an entry is named among those of all runs. */
@@ -80,6 +89,26 @@ export const placeOf = (runId: string, seq: number): string => `${runId} ${seq}`
 
 const eventsOf = (db: Database) =>
   db.query<{ run_id: string; seq: number }, []>("SELECT run_id, seq FROM webhook_deliveries").all();
+
+type Runs = Record<string, number>;
+
+const sumsOf = (db: Database): Runs =>
+  db
+    .query<Runs, []>(
+      `SELECT coalesce(sum(runs_started), 0) AS started, coalesce(sum(runs_completed), 0) AS completed,
+         coalesce(sum(runs_failed), 0) AS failed, coalesce(sum(model_calls), 0) AS model_calls FROM usage_days`,
+    )
+    .get()!;
+
+const entriesOf = (db: Database): Runs =>
+  db
+    .query<Runs, []>(
+      `SELECT count(*) FILTER (WHERE type = 'run.created') AS started,
+         count(*) FILTER (WHERE type = 'run.completed') AS completed, count(*) FILTER (WHERE type = 'run.failed') AS failed,
+         count(*) FILTER (WHERE type = 'step.completed' AND data ->> '$.answer' IS NOT NULL
+           OR type = 'step.restarted' AND data ->> '$.spent' IS NOT NULL) AS model_calls FROM run_events`,
+    )
+    .get()!;
 
 const headsOf = (db: Database) =>
   db.query<{ id: string; status: string; seq: number }, []>("SELECT id, status, seq FROM runs").all();

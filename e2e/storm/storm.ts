@@ -99,6 +99,8 @@ async function startWorld(program: string | undefined, seed: number) {
     clients: new Map(),
     claims: agents.map((agent_id) => ({ agent_id })),
     refusals: [],
+    versions: new Map(),
+    stale: [],
     figures: { streams: 0, answers: 0 },
   };
   const record = createRecord(`${server.dataDir}/runnel.db`);

@@ -49,13 +49,15 @@ export const mutants: readonly Mutant[] = [
     find: `      begin!.run();
       kept.look();
       for (const { job } of waiting) {
-        outcomes.push(run(sqlite, job));
-        if (!outcomes.at(-1)!.ok) kept.forget();
+        outcomes.push(run(sqlite, job, finish));
+        if (!outcomes.at(-1)!.ok) forget();
         if (performance.now() >= until) break;
       }
+      finish();
       end!.run();`,
     replace: `      if (!sqlite.inTransaction) begin!.run();
-      for (const { job } of waiting) outcomes.push(run(sqlite, job));
+      for (const { job } of waiting) outcomes.push(run(sqlite, job, finish));
+      finish();
       setTimeout(() => sqlite.inTransaction && end!.run(), 5);`,
   },
   {
@@ -74,6 +76,21 @@ export const mutants: readonly Mutant[] = [
     replace: `    if (announced.length === 0) return;
     const later = (globalThis.later ??= new WeakSet());
     if (!later.has(entries)) return void setTimeout(project, 20, run, later.add(entries) && entries);`,
+  },
+  {
+    name: "usage that is added behind the commit",
+    caughtBy: "uncounted",
+    file: "server/db/writer.ts",
+    find: `      finish();
+      end!.run();`,
+    replace: `      end!.run();`,
+  },
+  {
+    name: "rows in memory that outlive a change",
+    caughtBy: "stale",
+    file: "server/db/kept.ts",
+    find: "  const forget = (): void => void generation++;",
+    replace: "  const forget = (): void => {};",
   },
 ];
 

@@ -375,6 +375,7 @@ describe("a fork that cannot be is refused, and no run comes of it", () => {
     withServer(async (client, { db }) => {
       const { run } = await make(client, [pay(5), { text: "Paid." }]);
       db.sqlite.run("UPDATE run_events SET data = '{' WHERE run_id = ? AND seq = 4", [run.id]);
+      db.kept.forget();
       const { status, body } = await fork(client, run, { step_index: -1 });
       expect([status, body.error.code]).toEqual([409, "record_damaged"]);
     }));
