@@ -85,6 +85,7 @@ test("a run whose journal is damaged fails when its time is up, and is not asked
   const { id } = await fixture.start(waits, { tools: [tool("look")], run: { action_timeout_ms: 200 } });
   await fixture.settled(id);
   fixture.db.sqlite.run("UPDATE run_events SET data = '{\"type\":' WHERE run_id = ? AND seq = 2", [id]);
+  fixture.db.kept.forget();
   const { seq } = fixture.journal.head(id)!;
   const over = Promise.withResolvers<void>();
   fixture.watches.listen(() => isOver(fixture.journal.head(id)!.status) && over.resolve());
