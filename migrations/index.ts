@@ -22,6 +22,7 @@ import seededMessages from "./0021_seeded_messages.sql" with { type: "text" };
 import maxConcurrent from "./0022_max_concurrent.sql" with { type: "text" };
 import threadPlaces from "./0023_thread_places.sql" with { type: "text" };
 import mcpSessions from "./0024_mcp_sessions.sql" with { type: "text" };
+import clientCalls from "./0025_client_calls.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -49,4 +50,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0022_max_concurrent", sql: maxConcurrent },
   { name: "0023_thread_places", sql: threadPlaces },
   { name: "0024_mcp_sessions", sql: mcpSessions },
+  { name: "0025_client_calls", sql: clientCalls },
 ];

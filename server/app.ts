@@ -137,7 +137,13 @@ export function createApp(options: AppOptions) {
     app,
     ...{ ...projects.ports, ...connections.ports, ...usage.ports, ...files.ports, ...suites.ports },
     ...{ ...schedules.ports, keys: keys.ports.keys, threads: threads.ports, idempotency: http.idempotency },
-    ...{ watches: runs.ports.watches, pool: runs.ports.pool, sweep: runs.ports.sweep, memory: memory.ports },
+    ...{
+      runs: runs.ports.runs,
+      watches: runs.ports.watches,
+      pool: runs.ports.pool,
+      sweep: runs.ports.sweep,
+      memory: memory.ports,
+    },
     /** Sends what webhooks are still to hear and is due, now; commits and a timer do so else. */
     deliverWebhooks: webhooks.ports.deliver,
     /** Takes up what an earlier process left unfinished. Returns how many runs that were. */

@@ -61,6 +61,22 @@ export function changed(input: CreateAgent | UpdateAgent, before: Definition | n
   return Object.fromEntries(values);
 }
 
+/** A definition with what a run has different. What is added stands behind it, and no answer gets longer than it may. */
+export function overridden(
+  definition: Definition,
+  { additional_instructions: added = "", model_settings, ...different }: Omit<AgentOverrides, "tools" | "model">,
+): Definition {
+  const after = { ...definition, ...different };
+  const { max_output_tokens: most = Number.POSITIVE_INFINITY } = definition.model_settings;
+  const settings: Definition["model_settings"] = { ...definition.model_settings, ...model_settings };
+  if (settings.max_output_tokens !== undefined) settings.max_output_tokens = Math.min(most, settings.max_output_tokens);
+  return {
+    ...after,
+    instructions: [after.instructions, added].filter((text) => text !== "").join("\n\n"),
+    model_settings: settings,
+  };
+}
+
 /** What a run pins of a definition. */
 export const pinnedFields = (definition: Definition, factsOf: FactsOf) =>
   Object.assign({}, ...fieldNames.map((name) => fieldOf(name).pin?.(definition[name], factsOf))) as Pick<
@@ -79,9 +95,10 @@ export function checkAgent(
   prefix = "",
 ): void {
   const faults: Fault[] = "name" in input ? nameFaults(input.name) : [];
-  const { instructions, model, output_schema } = input;
-  if (instructions !== undefined && Buffer.byteLength(instructions) > limits.instructions_bytes)
-    faults.push(fault(`${prefix}instructions`, `Expected at most ${limits.instructions_bytes} bytes.`));
+  const { model, output_schema } = input;
+  for (const name of ["instructions", "additional_instructions"] as const)
+    if (Buffer.byteLength((input as AgentOverrides)[name] ?? "") > limits.instructions_bytes)
+      faults.push(fault(`${prefix}${name}`, `Expected at most ${limits.instructions_bytes} bytes.`));
   if (output_schema)
     for (const message of checkSchema(output_schema)) faults.push(fault(`${prefix}output_schema`, `${message}.`));
   const guardrails = ("guardrails" in input && input.guardrails) || [];

@@ -11,9 +11,8 @@ import type { Budget as CoreBudget } from "../core/budget-schema.ts";
 import { closedDoors, type Doors } from "../core/doors.ts";
 import { limits } from "../core/limits.ts";
 import type { ModelSettings as CoreModelSettings, JsonSchema } from "../core/model-call.ts";
-import { reasoningEfforts } from "../core/providers.ts";
 import { guardrailLimits } from "../guardrails/limits.ts";
-import { type AgentOverrides, agentFields, Budget, JsonObject, Metadata } from "../http/schemas.ts";
+import { type AgentOverrides, agentFields, Budget, JsonObject, Metadata, settingFields } from "../http/schemas.ts";
 import { named, oneOf, orNull } from "../lib/schema.ts";
 import { completePolicy, type FactsOf, MemoryInput, pinnedPolicy } from "./memory-policy.ts";
 
@@ -44,10 +43,7 @@ const ModelSettings = named(
   "ModelSettings",
   Type.Partial(
     Type.Object({
-      temperature: Type.Number({ minimum: 0, maximum: limits.temperature }),
-      max_output_tokens: Type.Integer({ minimum: 1, maximum: limits.output_tokens }),
-      reasoning_effort: oneOf(reasoningEfforts),
-      parallel_tool_calls: Type.Boolean(),
+      ...settingFields,
       script: Type.Array(ScriptEntry, { maxItems: 1000 }),
     }),
     closed,

@@ -17,6 +17,7 @@ import {
   checkAgent,
   checkJudges,
   type ModelAvailable,
+  overridden,
   pinnedFields,
   readDefinition,
   type ToolReference,
@@ -198,7 +199,7 @@ export function createAgentStore({
     const row = find(scope, id);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
     const { tools: chosen, model = row.model, ...different } = overrides;
-    const definition: Definition = { ...readDefinition(row.definition), ...different };
+    const definition = overridden(readDefinition(row.definition), different);
     const { memory } = definition;
     checkJudges(model, definition.guardrails);
     const references = chosen ? requireTools(scope, chosen, "overrides.") : toolsOf(scope, id);

@@ -74,6 +74,8 @@ export interface ToolSnapshot {
   code?: CodeCall;
   mcp?: McpCall;
   agent?: AgentCall;
+  /** The request of the run brought it along: it is no tool that anybody could look up. */
+  of_request?: true;
   memory?: { operation: MemoryOperation; stores: ToolStore[] };
 }
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { oneOf, optional } from "../lib/schema.ts";
 import { CountOrNull, exact, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
-import type { reasoningEfforts } from "./providers.ts";
+import type { reasoningEfforts, toolChoices } from "./providers.ts";
 
 /** A JSON Schema (2020-12) as data; what it says is checked where it enters. */
 export type JsonSchema = Record<string, unknown>;
@@ -57,6 +57,12 @@ export interface ModelSettings {
   max_output_tokens?: number;
   reasoning_effort?: (typeof reasoningEfforts)[number];
   parallel_tool_calls?: boolean;
+  top_p?: number;
+  seed?: number;
+  /** Texts at which the model stops. */
+  stop?: string[];
+  /** Of the first call of a run, where it says that a tool must be called; else of each. */
+  tool_choice?: (typeof toolChoices)[number] | { name: string };
   script?: ScriptEntry[];
   /** How many of its entries the run has had, where its prompt does not show it. */
   script_at?: number;

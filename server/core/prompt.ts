@@ -27,7 +27,7 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
   const request: ModelRequest = {
     messages: outputMax === undefined ? messages : messages.map((message) => withShortOutput(message, outputMax)),
     tools: agent.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
-    settings: settingsFor(agent.settings, own, messages),
+    settings: settingsFor(agent, own, messages),
   };
   if (agent.output_schema) request.output_schema = agent.output_schema;
   return request;
@@ -101,10 +101,25 @@ const withShortOutput = (message: PromptMessage, max: number): PromptMessage =>
   message.role === "tool" ? { ...message, output: shortened(message.output, max) } : message;
 
 /** A test model counts the answers that it sees: those of other runs are no part of its script, and those left out are. */
-function settingsFor(settings: ModelSettings, own: readonly PromptMessage[], sent: readonly PromptMessage[]) {
+function settingsFor(
+  { settings, tools }: AgentSnapshot,
+  own: readonly PromptMessage[],
+  sent: readonly PromptMessage[],
+) {
   const [script_at, seen] = [answersIn(own), answersIn(sent)];
-  return settings.script && script_at !== seen ? { ...settings, script_at } : settings;
+  const counted = settings.script && script_at !== seen ? { ...settings, script_at } : settings;
+  if (!isForced(settings.tool_choice) || isOpen(settings.tool_choice, tools, script_at)) return counted;
+  const { tool_choice: _, ...free } = counted;
+  return free;
 }
+
+type ToolChoice = ModelSettings["tool_choice"];
+
+const isForced = (choice: ToolChoice): boolean => choice === "required" || typeof choice === "object";
+
+/** A model that has to call a tool would do so for ever: it has to in its first answer alone, and only what is there. */
+const isOpen = (choice: ToolChoice, tools: AgentSnapshot["tools"], answers: number): boolean =>
+  answers === 0 && tools.some(({ name }) => typeof choice !== "object" || choice.name === name);
 
 const answersIn = (messages: readonly PromptMessage[]): number =>
   messages.filter(({ role }) => role === "assistant").length;

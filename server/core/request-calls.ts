@@ -71,8 +71,8 @@ function request(
     id: part.id,
     step_index,
     turn_index,
-    // Those of the memory are no tools that anybody could look up.
-    tool_id: tool && tool.type !== "memory" ? tool.id : null,
+    // Those of the memory are no tools that anybody could look up, nor are those of the request.
+    tool_id: tool && tool.type !== "memory" && !tool.of_request ? tool.id : null,
     tool: part.name,
     type: tool?.type ?? "unknown",
     arguments: read.arguments,

@@ -181,6 +181,12 @@ export const pendingCalls = sqliteTable("pending_calls", {
   created_at_ms: integer().notNull(),
 });
 
+export const clientCalls = sqliteTable("client_calls", {
+  ...scope,
+  id: text().notNull(),
+  run_id: text().notNull(),
+});
+
 /** Calls of runs that wait for somebody. */
 export const approvals = sqliteView("approvals", {
   id: text().notNull(),

@@ -4,6 +4,7 @@ import { Budget as anyBudget } from "../core/budget-schema.ts";
 import { Metadata as anyMetadata } from "../core/fields.ts";
 import { idPattern, type Kind } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
+import { reasoningEfforts, toolChoices } from "../core/providers.ts";
 import { inputRoles } from "../core/run-input.ts";
 import { chunkingBounds } from "../documents/chunking.ts";
 import { named, oneOf, orNull } from "../lib/schema.ts";
@@ -118,9 +119,31 @@ export const agentFields = {
   output_schema: orNull(JsonObject),
 };
 
+/** How a model is asked. */
+export const settingFields = {
+  temperature: Type.Number({ minimum: 0, maximum: limits.temperature }),
+  top_p: Type.Number({ minimum: 0, maximum: 1 }),
+  max_output_tokens: Type.Integer({ minimum: 1, maximum: limits.output_tokens }),
+  reasoning_effort: oneOf(reasoningEfforts),
+  parallel_tool_calls: Type.Boolean(),
+  tool_choice: Type.Union([
+    oneOf(toolChoices),
+    named("ToolChoice", Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }) }, closed)),
+  ]),
+  stop: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: limits.stop_texts }),
+  seed: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+};
+
 /** What `overrides` of a run may hold. */
 export const AgentOverrides = named(
   "AgentOverrides",
-  Type.Partial(Type.Object(agentFields), { additionalProperties: false }),
+  Type.Partial(
+    Type.Object({
+      ...agentFields,
+      additional_instructions: agentFields.instructions,
+      model_settings: named("ModelSettingsOverrides", Type.Partial(Type.Object(settingFields), closed)),
+    }),
+    closed,
+  ),
 );
 export type AgentOverrides = Static<typeof AgentOverrides>;

@@ -3,6 +3,7 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
+  LanguageModelV4ToolChoice,
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
@@ -18,9 +19,12 @@ export function callOptions(request: ModelRequest, format: Format): LanguageMode
   return {
     prompt: toPrompt(request.messages),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...(settings.top_p !== undefined && { topP: settings.top_p }),
+    ...(settings.seed !== undefined && { seed: settings.seed }),
+    ...(settings.stop !== undefined && { stopSequences: settings.stop }),
     ...(settings.max_output_tokens !== undefined && { maxOutputTokens: settings.max_output_tokens }),
     ...(settings.reasoning_effort !== undefined && { reasoning: settings.reasoning_effort }),
-    ...(tools.length > 0 && { tools: tools.map(toTool), toolChoice: { type: "auto" as const } }),
+    ...(tools.length > 0 && { tools: tools.map(toTool), toolChoice: toChoice(settings.tool_choice) }),
     ...(output_schema &&
       format !== "text" && {
         responseFormat: {
@@ -29,6 +33,10 @@ export function callOptions(request: ModelRequest, format: Format): LanguageMode
         },
       }),
   };
+}
+
+function toChoice(choice: ModelRequest["settings"]["tool_choice"] = "auto"): LanguageModelV4ToolChoice {
+  return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.name };
 }
 
 function toTool(tool: ModelRequest["tools"][number]): LanguageModelV4FunctionTool {

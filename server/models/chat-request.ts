@@ -17,11 +17,14 @@ export function chatRequest(
     ...(streamed && { stream_options: { include_usage: true } }),
     messages: messages.flatMap(toMessage),
     temperature: settings.temperature,
+    top_p: settings.top_p,
+    seed: settings.seed,
+    stop: settings.stop,
     max_tokens: settings.max_output_tokens,
     reasoning_effort: settings.reasoning_effort,
     ...(tools.length > 0 && {
       tools: tools.map(toTool),
-      tool_choice: "auto",
+      tool_choice: toChoice(settings.tool_choice),
       parallel_tool_calls: settings.parallel_tool_calls,
     }),
     ...(output_schema && format !== "text" && { response_format: responseFormat(output_schema, format) }),
@@ -32,6 +35,9 @@ const responseFormat = (schema: JsonSchema, format: "schema" | "json") =>
   format === "json"
     ? { type: "json_object" }
     : { type: "json_schema", json_schema: { name: "output", schema, strict: false } };
+
+const toChoice = (choice: ModelRequest["settings"]["tool_choice"] = "auto") =>
+  typeof choice === "string" ? choice : { type: "function", function: { name: choice.name } };
 
 const toTool = ({ name, description, parameters }: ModelTool) => ({
   type: "function",

@@ -22,6 +22,7 @@ import { type ReadEdits, readEdits } from "./fork-edits.ts";
 import type { ForkRun } from "./fork-schema.ts";
 import type { Pool } from "./pool.ts";
 import type { createRunQueue } from "./queue.ts";
+import { withToolsOf } from "./request-tools.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { damaged, namedAgent, requireRecord, type SourceRecord, sourceRecord } from "./source-record.ts";
 import { type Note, type RunStore, type ShownRun, shownAs } from "./store.ts";
@@ -110,7 +111,7 @@ export function createForks({
       throw namedAgent(error);
     });
     requireScopeIds(current, created);
-    return editAgent(viewer, current, { instructions, model });
+    return editAgent(viewer, withToolsOf(current, pinned), { instructions, model });
   }
 
   async function begin(

@@ -16,6 +16,7 @@ import type { Inserted, Journal } from "../journal/journal.ts";
 import type { RequireThere } from "./fork.ts";
 import type { Pool } from "./pool.ts";
 import type { RunQueue } from "./queue.ts";
+import { requireChosenTool, withRequestTools } from "./request-tools.ts";
 import type { CreateRun } from "./schema.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { screenInput } from "./screening.ts";
@@ -75,7 +76,8 @@ export function createNewRuns(options: NewRunOptions) {
   }
 
   async function make(scope: Viewer, body: CreateRun, requestId: string): Promise<Made> {
-    const agent = snapshot(scope, body.agent_id, body.overrides);
+    const agent = withRequestTools(snapshot(scope, body.agent_id, body.overrides), body.tools);
+    if (body.overrides?.model_settings) requireChosenTool(agent);
     const owner = threadQueue.owner(scope, body);
     requireScopeIds(agent, owner);
     options.requireFiles(scope, body.file_ids ?? []);

@@ -44,6 +44,9 @@ export function createRunProjector(sqlite: Database): RunProjector {
     `UPDATE pending_calls SET needs = ?1, call = iif(?2 IS NULL, call, json_set(call, '$.arguments', json(?2)))
      WHERE run_id = ?3 AND id = ?4`,
   );
+  const insertClientCall = sqlite.query(
+    "INSERT OR IGNORE INTO client_calls (project_id, environment, id, run_id) VALUES (?, ?, ?, ?)",
+  );
   const deleteCall = sqlite.query("DELETE FROM pending_calls WHERE run_id = ? AND id = ?");
   const deleteCalls = sqlite.query("DELETE FROM pending_calls WHERE run_id = ?");
 
@@ -98,6 +101,10 @@ export function createRunProjector(sqlite: Database): RunProjector {
   const wait = ({ run_id, project_id, environment }: RunFacts, call: ToolRequest, at: number) =>
     upsertCall.run(run_id, call.id, project_id, environment, call.needs, JSON.stringify(call), at);
 
+  function noteAsked({ run_id, project_id, environment }: RunFacts, { id, type, needs }: ToolRequest): void {
+    if (type === "client" && needs) insertClientCall.run(project_id, environment, id, run_id);
+  }
+
   /** How the run stands after these entries. */
   function after(before: RunFacts, entries: readonly JournalEntry[]): RunFacts {
     const { seq, at } = entries.at(-1)!;
@@ -122,8 +129,18 @@ export function createRunProjector(sqlite: Database): RunProjector {
     else insert(run, entries[0]!);
     // Most runs have no call that waits for anybody.
     if (run.waits) for (const entry of entries) projectCalls(run, entry);
+    if (run.waits)
+      for (const { event } of ownOf(entries)) if (event.type === "tool.requested") noteAsked(run, event.call);
     return run;
   };
+}
+
+/** Without what was copied from the record of another run, which is written with the first entry. */
+function ownOf(entries: readonly JournalEntry[]): readonly JournalEntry[] {
+  const event = entries[0]?.event;
+  if (event?.type !== "run.created") return entries;
+  const { imported, recorded_to = 0 } = event;
+  return imported ? [] : entries.filter(({ seq }) => seq > recorded_to);
 }
 
 /** When it ended: with its newest entry. */

@@ -12,6 +12,7 @@ import type { Viewer } from "../http/auth.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createOneByOne } from "../lib/one-by-one.ts";
 import { inSlices } from "../lib/slices.ts";
+import { withToolsOf } from "./request-tools.ts";
 import type { ReplayRun } from "./schema.ts";
 import { damaged, namedAgent, requireRecord, type SourceRecord, sourceRecord } from "./source-record.ts";
 import { type Note, type RunRow, type RunStore, type ShownRun, shownAs } from "./store.ts";
@@ -49,7 +50,7 @@ export function createReplays({
     const rest = inSlices();
     const source = await sourceRecord({ journal, runs }, viewer, sourceId, rest);
     const { created, pinned } = source;
-    const agent = which === "pinned" ? pinned : currentAgent(viewer, created);
+    const agent = which === "pinned" ? pinned : withToolsOf(currentAgent(viewer, created), pinned);
     const found = await inLine(viewer.project_id, () => divergences(source, agent, mode)).catch((error) => {
       throw damaged(error);
     });

@@ -3,6 +3,7 @@ import { limits } from "../core/limits.ts";
 import { replayAgents, replayModes } from "../core/run-event.ts";
 import { AgentOverrides, Budget, idOf, JsonObject, Metadata, RunInput } from "../http/schemas.ts";
 import { named, oneOf } from "../lib/schema.ts";
+import { RequestTool } from "./request-tools.ts";
 
 const closed = { additionalProperties: false };
 
@@ -20,6 +21,7 @@ export const CreateRun = Type.Object(
     user_id: Type.Optional(Subject),
     file_ids: Type.Optional(Type.Array(idOf("file"), { maxItems: limits.files_per_run, uniqueItems: true })),
     overrides: Type.Optional(AgentOverrides),
+    tools: Type.Optional(Type.Array(RequestTool, { maxItems: limits.tools_per_agent })),
     budget: Type.Optional(Budget),
     timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 7 * 24 * 3_600_000 })),
     action_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.action_timeout_max_ms })),

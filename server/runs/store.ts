@@ -10,7 +10,7 @@ import { timestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { approvals, runs } from "../db/schema.ts";
-import { maySee, ofAgents, requireAgent, type Viewer, withinBounds } from "../http/auth.ts";
+import { maySee, mayUse, ofAgents, requireAgent, type Viewer, withinBounds } from "../http/auth.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
 import type { LongObject } from "../http/long-json.ts";
 import { listPage, type Page } from "../http/page.ts";
@@ -120,6 +120,12 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   const selectWaitingParents = sqlite.query<{ id: string }, []>(
     `SELECT id FROM runs p WHERE expires_at_ms IS NOT NULL AND status = 'requires_action'
        AND EXISTS (SELECT 1 FROM runs c WHERE c.parent_run_id = p.id)`,
+  );
+
+  const selectAsking = sqlite.query<{ id: string; agent_id: string }, [string, string, string]>(
+    `SELECT root.id, root.agent_id FROM client_calls JOIN runs AS own ON own.id = client_calls.run_id
+     JOIN runs AS root ON root.id = coalesce(own.root_run_id, own.id)
+     WHERE client_calls.project_id = ? AND client_calls.environment = ? AND client_calls.id = ?`,
   );
 
   const requireUnpinned = createRequireUnpinned(sqlite);
@@ -274,6 +280,12 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       return n === 0 ? 0 : n - countBehind.get(project_id, environment, afterAllRuns)!.n;
     },
     inThread,
+    /** The run whose client was asked to make this call, at the top of its tree; null where there is none for whoever asks. */
+    askedBy(viewer: Viewer, callId: string): string | null {
+      const found = selectAsking.get(viewer.project_id, viewer.environment, callId);
+      if (!found || !mayUse(viewer, found.agent_id)) return null;
+      return !viewer.token || maySee(viewer, found.id, journal.head(found.id)!) ? found.id : null;
+    },
     /** For whom a run is. */
     ownerOf: (id: string): Owner => journal.head(id) ?? { user_id: null, session_id: null },
     threadOf: (id: string): string | null => journal.head(id)?.thread_id ?? null,

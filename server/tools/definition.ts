@@ -18,7 +18,7 @@ export function changed(input: UpdateTool, type: ToolType, before: Definition | 
   const base = before ?? defaults;
   const after: Definition = {
     description: input.description ?? base.description,
-    parameters: input.parameters ? ofObject(input.parameters) : base.parameters,
+    parameters: input.parameters ? objectSchema(input.parameters) : base.parameters,
     approval: (input.approval as ApprovalRule | undefined) ?? base.approval,
     on_unknown: input.on_unknown ?? base.on_unknown,
     max_output_bytes: input.max_output_bytes ?? base.max_output_bytes,
@@ -31,7 +31,7 @@ export function changed(input: UpdateTool, type: ToolType, before: Definition | 
 }
 
 /** Clients leave out what goes without saying, and providers refuse a schema that does not say it. */
-const ofObject = (parameters: JsonSchema): JsonSchema =>
+export const objectSchema = (parameters: JsonSchema): JsonSchema =>
   parameters.type === undefined ? { ...defaults.parameters, ...parameters } : parameters;
 
 const fixedParameters = (type: ToolType, definition: Definition): JsonSchema | null | undefined =>

@@ -12,8 +12,8 @@ import {
   unknownPolicies,
 } from "../core/agent-snapshot.ts";
 import { Budget } from "../core/budget-schema.ts";
-import { Count, exact, Flag, Id, Json, Milliseconds, ModelName, many, Short, Text } from "../core/fields.ts";
-import { reasoningEfforts } from "../core/providers.ts";
+import { Count, exact, Flag, Id, Json, Milliseconds, ModelName, many, Short, Text, True } from "../core/fields.ts";
+import { reasoningEfforts, toolChoices } from "../core/providers.ts";
 import { checkGuardrails } from "../guardrails/check.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { oneOf, optional, orNull } from "../lib/schema.ts";
@@ -33,6 +33,7 @@ const Tool = exact({
   on_unknown: oneOf(unknownPolicies),
   max_output_bytes: Count,
   http: Type.Null(),
+  of_request: optional(True),
   memory: optional(exact({ operation: oneOf(memoryOperations), stores: NoStores })),
 });
 
@@ -41,6 +42,10 @@ const Settings = exact({
   max_output_tokens: optional(Count),
   reasoning_effort: optional(oneOf(reasoningEfforts)),
   parallel_tool_calls: optional(Flag),
+  top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
+  seed: optional(Type.Integer()),
+  stop: optional(many(Short, 100)),
+  tool_choice: optional(Type.Union([oneOf(toolChoices), exact({ name: Short })])),
   script: optional(
     many(
       exact({

@@ -129,6 +129,7 @@ function modelAttributes(name: string, { settings, output_schema }: AgentSnapsho
     "gen_ai.request.model": model.join("/") || name,
     "gen_ai.request.max_tokens": settings.max_output_tokens,
     "gen_ai.request.temperature": settings.temperature === undefined ? null : { double: settings.temperature },
+    "gen_ai.request.top_p": settings.top_p === undefined ? null : { double: settings.top_p },
     "gen_ai.output.type": output_schema ? "json" : "text",
   };
 }

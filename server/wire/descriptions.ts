@@ -307,6 +307,12 @@ const everywhere: Sentences = {
   submit_tool_outputs: "The calls that wait for an answer.",
   suite_id: "The suite.",
   target: "What it was done to; null where that is nothing.",
+  tool_choice:
+    "Whether the model calls tools: `auto`, `none`, or in its first answer it has to call one (`required`, or the one of this `name`).",
+  top_p: "Of how much of the probability the model chooses its words.",
+  seed: "A number that makes models which know it answer the same again.",
+  stop: "Texts at which the model stops.",
+  additional_instructions: "What the model is told behind the agent's instructions.",
   temperature: "How freely the model chooses its words.",
   text: "The text.",
   thread_id: "The thread in which the run takes place; null: none.",

@@ -29,11 +29,14 @@ export const timeoutFaults = ({ timeout_ms }: { timeout_ms?: number }): Fault[] 
     : [];
 
 /** What is wrong with a schema that a call's arguments shall fit. */
-export function parameterFaults({ parameters }: Given): Fault[] {
+export const parameterFaults = ({ parameters }: Given): Fault[] => schemaFaults(parameters, "parameters");
+
+/** The same, of the parameter that holds the schema. */
+export function schemaFaults(parameters: JsonSchema | undefined, param: string): Fault[] {
   if (!parameters) return [];
-  const faults = checkSchema(parameters).map((message) => fault("parameters", `${message}.`));
+  const faults = checkSchema(parameters).map((message) => fault(param, `${message}.`));
   if (parameters.type !== undefined && parameters.type !== "object")
-    faults.push(fault("parameters.type", 'Arguments are an object: this must be "object", or left out.'));
+    faults.push(fault(`${param}.type`, 'Arguments are an object: this must be "object", or left out.'));
   return faults;
 }
 

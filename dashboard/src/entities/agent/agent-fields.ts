@@ -15,6 +15,8 @@ export interface Draft {
   reasoning_effort: string;
   parallel_tool_calls: "" | "true" | "false";
   script: string;
+  /** Settings that have no control here, as JSON: they stay as they are. */
+  other_settings: string;
   tools: string[];
   max_turns: string;
   max_cost_usd: string;
@@ -78,15 +80,20 @@ export const agentFields: Record<keyof Definition, AgentField> = {
   },
   model_settings: {
     word: "Model settings",
-    typed: ({ model_settings: settings = {} } = {} as Definition) => ({
-      temperature: text(settings.temperature),
-      max_output_tokens: text(settings.max_output_tokens),
-      reasoning_effort: text(settings.reasoning_effort),
-      parallel_tool_calls: text(settings.parallel_tool_calls) as Draft["parallel_tool_calls"],
-      script: json(settings.script),
-    }),
-    read: ({ reasoning_effort, parallel_tool_calls }, { number, json }) =>
+    typed({ model_settings: settings = {} } = {} as Definition) {
+      const { temperature, max_output_tokens, reasoning_effort, parallel_tool_calls, script, ...others } = settings;
+      return {
+        temperature: text(temperature),
+        max_output_tokens: text(max_output_tokens),
+        reasoning_effort: text(reasoning_effort),
+        parallel_tool_calls: text(parallel_tool_calls) as Draft["parallel_tool_calls"],
+        script: json(script),
+        other_settings: json(others),
+      };
+    },
+    read: ({ reasoning_effort, parallel_tool_calls, other_settings }, { number, json }) =>
       present({
+        ...(other_settings && JSON.parse(other_settings)),
         temperature: number("temperature", { least: 0, most: limits.temperature }),
         max_output_tokens: number("max_output_tokens", { least: 1, most: limits.output_tokens, isWhole: true }),
         reasoning_effort: reasoning_effort || undefined,
