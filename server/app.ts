@@ -7,6 +7,7 @@ import type { Callbacks } from "./callbacks/service.ts";
 import { type ConnectionOptions, composeConnections } from "./connections/compose.ts";
 import { composeConsole, type DashboardOptions } from "./console/compose.ts";
 import { createAudit } from "./db/audit.ts";
+import { composeDurableStreams } from "./doors/durable-streams/compose.ts";
 import { composeMcp } from "./doors/mcp/compose.ts";
 import { composeFiles } from "./files/compose.ts";
 import type { FileMemory } from "./files/store.ts";
@@ -115,6 +116,7 @@ export function createApp(options: AppOptions) {
       auth,
       noLongerValid,
     );
+  const durableStreams = composeDurableStreams({ ...shared, runs: runs.ports });
   const mcp = composeMcp({ ...shared, agents: agents.ports, runs: runs.ports });
   const { onRefused } = audit.ports;
   const dashboard = composeConsole({
@@ -126,7 +128,7 @@ export function createApp(options: AppOptions) {
       resources(auth, noLongerValid).use(mounted([keys.ports.clientTokens], auth, noLongerValid)),
     callbacks: callbacks.ports.routes(),
     dashboard: dashboard.ports.routes(),
-    doors: [mcp.ports.routes],
+    doors: [mcp.ports.routes, durableStreams.ports.routes],
   });
   /** They start in this order and stop in reverse. */
   const parts: Part[] = [

@@ -10,6 +10,7 @@ const addresses: Record<string, string> = {
   "GET /docs/errors": "Leads to the [errors](errors/index.md).",
   "GET /llms.txt": "The list of these pages, for language models.",
   "GET /llms-full.txt": "All of these pages as one text, for language models.",
+  "GET /streams/v1/runs/:id": "A run in the protocol [Durable Streams](../connect/durable-streams.md).",
   "POST /callbacks/:token":
     "Where the receiver of a webhook tool's call sends the result. The address itself is the permission.",
   "POST /mcp": "A message of an [MCP client](../connect/mcp.md): agents as tools.",

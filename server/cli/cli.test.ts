@@ -131,6 +131,20 @@ describe("without a server", () => {
     expect((await runnel(["projects", "retention", "none", ...where])).code).toBe(1);
   });
 
+  test("whose pages may ask: nobody's, until somebody says otherwise", async () => {
+    const where = ["--data-dir", data];
+    await runnel(["projects", "create", "web", ...where]);
+    const origins = (...args: string[]) => runnel(["projects", "origins", "web", ...args, ...where]);
+    expect((await origins()).out.trim()).toBe("No pages may ask.");
+    const [first, second] = ["https://a.example", "http://localhost:5173"];
+    const changed = await origins("--origins", `${first},${second},${first}`, "--json");
+    expect(JSON.parse(changed.out)).toEqual({ project: "web", origins: [first, second] });
+    for (const wrong of ["*", `${first},https://b.example/`, "http://b.example"])
+      expect([wrong, (await origins("--origins", wrong)).code]).toEqual([wrong, 1]);
+    expect((await origins()).out.trim().split("\n")).toEqual([first, second]);
+    expect((await origins("--origins", "none")).out.trim()).toBe("No pages may ask.");
+  });
+
   test("projects and keys: made, listed, revoked; the secret is shown once", async () => {
     const where = ["--data-dir", data];
     const missing = await runnel(["keys", "list", ...where]);

@@ -47,6 +47,14 @@ export function projectsCommand(): Command {
     .argument("<name>", "project by name or id")
     .addHelpText("after", "\nExample:\n  $ runnel projects limits shop --runs-in-progress 50 --usd-per-day 20")
     .action(limits);
+  add("origins", "say whose pages may ask the API with client tokens; without --origins: show them")
+    .argument("<name>", "project by name or id")
+    .addOption(option("--origins <urls>", "origins with commas between them, in place of those before, or: none"))
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ runnel projects origins shop --origins https://shop.example,https://www.shop.example",
+    )
+    .action(origins);
   add("archive", "put a project away: its keys are refused and its runs cancelled, at once; nothing is deleted")
     .argument("<name>", "project by name or id")
     .action((name: string, options: DataFlags) => putAway(name, options, "archive"));
@@ -124,6 +132,18 @@ async function limits(name: string, { dataDir, json, ...flags }: DataFlags & Lim
   print(json, { project: project.name, limits, budget_per_day, unknown_price }, () =>
     table(["LIMIT", "OF EACH ENVIRONMENT"], limitRows(seen)),
   );
+}
+
+async function origins(
+  name: string,
+  { dataDir, json, origins: given }: DataFlags & { origins?: string },
+): Promise<void> {
+  const change = given === undefined ? null : { origins: given === "none" ? [] : [...new Set(given.split(","))] };
+  const project = await onProject(dataDir, name, (projects, known) =>
+    change ? projects.update(known.id, change, cliActor()) : known,
+  );
+  const { origins } = (await shown())(project);
+  print(json, { project: project.name, origins }, () => origins.join("\n") || "No pages may ask.");
 }
 
 async function putAway(name: string, { dataDir, json }: DataFlags, verb: "archive" | "unarchive"): Promise<void> {

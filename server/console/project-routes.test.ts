@@ -105,7 +105,7 @@ test("a project is made, renamed, limited, put away, taken back and deleted, and
       },
       retention: { test: { runs_days: null, traces_days: null }, live: { runs_days: null, traces_days: null } },
       budget_per_day: { max_cost_usd: null, max_total_tokens: null },
-      unknown_price: "refuse",
+      ...{ unknown_price: "refuse", origins: [] },
       request_id: expect.stringMatching(/^req_/),
     },
   ]);
@@ -114,6 +114,7 @@ test("a project is made, renamed, limited, put away, taken back and deleted, and
   const change = {
     ...{ name: "store", limits: { reads_per_minute: 5 }, retention: { live: { traces_days: 30 } } },
     ...{ budget_per_day: { max_cost_usd: 19.99, max_total_tokens: null }, unknown_price: "allow" },
+    origins: ["https://shop.example"],
   };
   expect((await server.send("PATCH", path, change)).body).toMatchObject(change);
   const archived = (await server.send("POST", `${path}/archive`, {})).body;

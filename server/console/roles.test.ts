@@ -57,10 +57,13 @@ const inProject = "/:project_id/:environment";
 const server = testApp({ dashboard: true });
 afterAll(() => server[Symbol.asyncDispose]());
 
+/** What the dashboard has elsewhere, and tokens, which end with the key that made them. */
+const ofKeysAlone = new Set(["GET /v1/openapi.json", "POST /v1/client_tokens"]);
+
 /** The API's own resources: a viewer has what reads, and a member has all of them. */
 const ofResources = Object.fromEntries(
   Object.entries(server.operations)
-    .filter(([route]) => route !== "GET /v1/openapi.json")
+    .filter(([route]) => !ofKeysAlone.has(route))
     .map(([route, { needs }]) => {
       const [method, path] = route.split(" ") as [string, string];
       const least: Role = method === "GET" || needs === "read" || needs === "read_or_run" ? "viewer" : "member";

@@ -1,4 +1,5 @@
 import { AppError } from "../core/errors.ts";
+import { originOf } from "../http/own-origin.ts";
 
 /**
  * Refuses a change that another site's page could have asked for: such a page can neither set our header without the
@@ -12,10 +13,4 @@ export function requireSameOrigin(request: Request): void {
   const same = (origin === null || origin === originOf(request)) && (site === null || site === "same-origin");
   if (headers.get("x-runnel-console") === "1" && known && same) return;
   throw new AppError("cross_origin", "The dashboard's API takes changes from the dashboard's own pages only.");
-}
-
-/** What the browser calls us. No page of another site can set the header of a proxy, which knows what the browser spoke. */
-function originOf({ url, headers }: Request): string | undefined {
-  const forwarded = headers.get("x-forwarded-proto")?.split(",").at(-1)?.trim();
-  return URL.parse(`${forwarded ?? new URL(url).protocol.slice(0, -1)}://${headers.get("host")}`)?.origin;
 }

@@ -90,6 +90,12 @@ export const catalogue = {
     meaning:
       "The address may not be reached from this server: private, not https, or a port of another protocol. The operator can allow private ones.",
   },
+  origin_not_allowed: {
+    status: 403,
+    type: "permission_error",
+    meaning:
+      "The page's origin is not among those of the project. An owner adds it: `runnel projects origins`, or the dashboard's settings.",
+  },
   cross_origin: {
     status: 403,
     type: "permission_error",

@@ -41,4 +41,6 @@ export interface ProjectSettings extends Partial<ProjectLimits> {
   budget_per_day?: DayBudget;
   /** Of a model under a budget in USD, of the day as of a run; absent is `refuse`. */
   unknown_price?: UnknownPrice;
+  /** Whose pages may ask the API; absent is nobody's. */
+  origins?: string[];
 }

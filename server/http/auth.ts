@@ -3,6 +3,7 @@ import { AppError, type Fault } from "../core/errors.ts";
 import { notFound } from "../core/not-found.ts";
 import { type ClientScope, nameOf, type Permission, type Scope } from "../core/scope.ts";
 import type { Actor } from "../db/audit.ts";
+import type { Cors } from "./cors.ts";
 import { fault, validationError } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
@@ -39,10 +40,13 @@ export type Identify = ReturnType<typeof createIdentify>;
 export function createIdentify({
   authenticate,
   limiter,
+  cors,
   clientOf = () => null,
 }: {
   authenticate: Authenticate;
   limiter: Pick<RateLimiter, "take" | "takeOf">;
+  /** Absent where no page of another site is answered. */
+  cors?: Pick<Cors, "settle">;
   /** The address that a request came from; absent where there is no socket. */
   clientOf?: (request: Request) => string | null;
 }) {
@@ -54,11 +58,12 @@ export function createIdentify({
     request_id: String(headers["x-request-id"] ?? "") || null,
   });
 
-  /** Throws 401, and 429 for a request too many. */
+  /** Throws 401, 403 for a token on a page of another site, and 429 for a request too many. */
   return (request: Request, headers: Headers, bucket: Bucket = bucketOf(request)): Principal => {
     const identity = authenticate(request);
     const principal = { ...identity, actor: actorOf(identity, request, headers) };
     known.set(request, principal);
+    cors?.settle(principal, request, headers);
     if (principal.token) limitToken(limiter, principal.token, bucket);
     const standing = limiter.take(principal, bucket, principal.limits);
     tellStanding(request, headers, standing);

@@ -10,6 +10,7 @@ import {
   type NoLongerValid,
   type OnRefused,
 } from "./auth.ts";
+import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs-site.ts";
 import { createEdge } from "./edge.ts";
 import { healthRoutes } from "./health.ts";
@@ -59,6 +60,7 @@ export function composeHttp({
   const { db, seal, log, sandbox, requireRoom, publicUrl, closing, now } = base;
   const root = new Elysia({ normalize: false });
   const limiter = createRateLimiter();
+  const cors = createCors({ db });
   const exposed = createSignal<[authorization: string]>();
   const within = createWithin((request) => root.handle(request));
   const gate =
@@ -98,7 +100,7 @@ export function composeHttp({
     onExposed: exposed.listen,
     /** The whole application. */
     serve({ authenticate, noLongerValid, onRefused, callbacks, resources, dashboard, doors }: Served): Elysia {
-      const identify = createIdentify({ authenticate, limiter, clientOf });
+      const identify = createIdentify({ authenticate, limiter, cors, clientOf });
       const auth = createAuth("key", {
         identify,
         authenticate,
@@ -110,14 +112,16 @@ export function composeHttp({
         log.info("request", { request_id, client_request_id, method, path: new URL(url).pathname });
       const app = root
         .wrap(idempotency.around)
-        .use(createEdge({ routes: () => root.routes, limiter, publicUrl, identify, gate, onClientId, onBug, now }))
+        .use(
+          createEdge({ routes: () => root.routes, limiter, publicUrl, identify, cors, gate, onClientId, onBug, now }),
+        )
         .onRequest(({ request }) => admit(request))
         .use(healthRoutes(checks, () => ({ sandbox_level: sandbox.known() })))
         .use(docsRoutes({ folder: docs, openApi }))
         .use(callbacks)
         .group("/v1", (v1) => v1.use(resources(auth, noLongerValid)).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard);
-      for (const door of doors) root.use(door({ identify, noLongerValid, api: within.send }));
+      for (const door of doors) root.use(door({ auth, identify, noLongerValid, api: within.send }));
       return app as unknown as Elysia;
     },
   };

@@ -151,6 +151,7 @@ export const everyCode = [
   "invalid_api_key",
   "client_token_expired",
   "insufficient_scope",
+  "origin_not_allowed",
   "https_required",
   "rate_limited",
   "headers_too_large",

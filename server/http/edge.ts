@@ -3,6 +3,7 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { sseHeaders } from "../lib/sse.ts";
 import type { Identify } from "./auth.ts";
+import type { Cors } from "./cors.ts";
 import { closes, errorBody, errorHeaders, type PublicUrl, toAppError } from "./errors.ts";
 import { createRouteFinder, type Route } from "./find-routes.ts";
 import type { TransportGate } from "./https-only.ts";
@@ -20,6 +21,8 @@ interface EdgeOptions {
   publicUrl: PublicUrl;
   /** Who asks the API for what is not there: a stranger is not told. Absent where there is no API. */
   identify?: Identify;
+  /** Absent where no page of another site is answered. */
+  cors?: Pick<Cors, "begin">;
   /** Absent where requests come from memory and not from a socket. */
   gate?: TransportGate;
   /** Who is told of a bug; the client gets `internal_error` and the id. */
@@ -38,6 +41,7 @@ export function createEdge({
   limiter,
   publicUrl,
   identify,
+  cors,
   gate,
   onBug,
   onClientId,
@@ -72,6 +76,7 @@ export function createEdge({
       refuseLargeHead(request);
       const clientId = onClientId && request.headers.get("x-client-request-id");
       if (clientId) onClientId(clientId.slice(0, clientIdMax), String(set.headers["x-request-id"]), request);
+      return cors?.begin(request, set.headers) ?? undefined;
     })
     .mapResponse({ as: "global" }, ({ responseValue, request, set }) => {
       let body: unknown = responseValue;

@@ -1,4 +1,4 @@
-import type { Identify, NoLongerValid } from "./auth.ts";
+import type { Auth, Identify, NoLongerValid } from "./auth.ts";
 
 /** What the API answered, as a door reads it. */
 export interface ApiAnswer {
@@ -13,6 +13,8 @@ export type Api = (outer: Request, method: string, path: string, body?: unknown)
 
 /** What a door needs of whoever admits requests. */
 export interface DoorAccess {
+  /** For routes that are admitted as those of the API are. */
+  auth: Auth;
   identify: Identify;
   noLongerValid: NoLongerValid;
   api: Api;

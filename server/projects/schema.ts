@@ -35,6 +35,7 @@ export const ProjectChange = Type.Object(
     retention: Type.Optional(Type.Object({ test: Retention, live: Retention }, closed)),
     budget_per_day: Type.Optional(Type.Object({ max_cost_usd: Usd, max_total_tokens: Tokens }, closed)),
     unknown_price: Type.Optional(oneOf(unknownPricePolicies)),
+    origins: Type.Optional(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 100, uniqueItems: true })),
   },
   closed,
 );

@@ -28,6 +28,7 @@ export function shownProject({ id, name, created_at_ms, archived_at_ms, settings
       max_cost_usd: settings.budget_per_day?.max_cost_usd ?? null,
       max_total_tokens: settings.budget_per_day?.max_total_tokens ?? null,
     },
+    origins: settings.origins ?? [],
     unknown_price: settings.unknown_price ?? "refuse",
   };
 }

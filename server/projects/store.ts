@@ -4,6 +4,7 @@ import { isId, newId } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
 import type { DayBudget, ProjectSettings, RetentionDays } from "../core/project-settings.ts";
 import type { Environment } from "../core/scope.ts";
+import { originFault } from "../core/web-origin.ts";
 import { type Actor, itself, type StoreBase } from "../db/audit.ts";
 import { projects } from "../db/schema.ts";
 import type { ProjectChange } from "./schema.ts";
@@ -77,6 +78,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     db.write(() => {
       const before = find(id);
       if (name !== undefined && name !== before.name) requireName(name);
+      requireOrigins(change.origins ?? []);
       const settings = changed(before.settings, change);
       const after = { ...before, name: name ?? before.name, settings };
       if (Bun.deepEquals(after, before)) return before;
@@ -136,13 +138,20 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
   };
 }
 
+function requireOrigins(origins: readonly string[]): void {
+  for (const [index, origin] of origins.entries()) {
+    const message = originFault(origin);
+    if (message) throw new AppError("validation_failed", message, { param: `origins[${index}]` });
+  }
+}
+
 function missing(): never {
   throw notFound();
 }
 
 function changed(
   before: ProjectSettings,
-  { limits, retention, budget_per_day, unknown_price }: Omit<ProjectChange, "name">,
+  { limits, retention, budget_per_day, unknown_price, origins }: Omit<ProjectChange, "name">,
 ): ProjectSettings {
   const settings: ProjectSettings = { ...merged<ProjectSettings>(before, limits ?? {}) };
   if (retention) {
@@ -153,6 +162,8 @@ function changed(
   }
   if (budget_per_day) settings.budget_per_day = merged<DayBudget>(before.budget_per_day ?? {}, budget_per_day);
   if (unknown_price) settings.unknown_price = unknown_price;
+  if (origins) settings.origins = origins;
+  if (origins?.length === 0) delete settings.origins;
   return settings;
 }
 

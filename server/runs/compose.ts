@@ -157,7 +157,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
       }),
     ],
     ports: {
-      ...{ runs, service, pool, watches, start, openStream },
+      ...{ runs, service, pool, watches, tail, start, openStream },
       sweep: retention.sweep,
       runTool: toolTries.runTool,
       cancel: service.cancel,

@@ -4,7 +4,7 @@ import type { NoLongerValid } from "../http/auth.ts";
 import type { Principal } from "../http/principal.ts";
 import { atMostEvery } from "../lib/at-most-every.ts";
 import type { Port } from "../lib/port.ts";
-import { pushedStream, sseHeaders } from "../lib/sse.ts";
+import { pushedStream, sseHeaders, type Texts } from "../lib/sse.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { RunService } from "./service.ts";
 import type { Cursor, ReadOptions, RunStream } from "./stream.ts";
@@ -22,6 +22,8 @@ interface Options extends Pick<ReadOptions, "slim" | "dialect"> {
   noLongerValid: NoLongerValid;
   /** Whether the run ends when its last reader has left. */
   cancelOnLeave?: boolean;
+  /** The same texts with what another protocol says between them. */
+  as?: (texts: Texts) => Texts;
 }
 
 // The stream of a key that was revoked ends within a second: a quiet one looks every second, so this must be less.
@@ -37,7 +39,7 @@ export const createStreamOpener =
     id: string,
     from: Cursor,
     request: Request,
-    { noLongerValid, slim, dialect, cancelOnLeave = false }: Options,
+    { noLongerValid, slim, dialect, cancelOnLeave = false, as = (texts) => texts }: Options,
   ): Response => {
     if (watches.readers(id) >= limits.stream_readers_per_run)
       throw new AppError("rate_limited", `A run has at most ${limits.stream_readers_per_run} stream readers.`, {
@@ -59,7 +61,7 @@ export const createStreamOpener =
           forgetClosing();
           forgetLeaving();
         };
-        return texts;
+        return as(texts);
       },
       (byReader) => {
         forget();

@@ -127,5 +127,6 @@ export const Project = t.object({
   retention: t.object({ test: days, live: days }),
   budget_per_day: t.object({ max_cost_usd: value, max_total_tokens: value }),
   unknown_price: t.oneOf(unknownPricePolicies),
+  origins: t.list(t.text),
 });
 export type Project = Static<typeof Project>;

@@ -16,6 +16,7 @@ import { DeleteProject } from "./delete-project.tsx";
 import { DoneNote } from "./done-note.tsx";
 import { LimitsForm } from "./limits-form.tsx";
 import { NameForm } from "./name-form.tsx";
+import { OriginsForm } from "./origins-form.tsx";
 import { OwnersOnly } from "./owners-only.tsx";
 import { RetentionForm } from "./retention-form.tsx";
 import { SettingsSkeleton } from "./settings-skeleton.tsx";
@@ -90,6 +91,12 @@ function ProjectForms({ project, onChanged }: ProjectFormsProps): ReactNode {
           </div>
           <NameForm project={project} onRenamed={() => void onChanged(null)} />
         </div>
+      </Section>
+      <Section
+        title="Web pages"
+        about="Pages of these sites may ask the API, with client tokens. Others are refused by their browser."
+      >
+        <OriginsForm project={project} />
       </Section>
       <Section title="Archive or delete" about="Both end what the project does now, in test and in live.">
         <div className="flex flex-wrap gap-2">

@@ -1,0 +1,44 @@
+import { originFault } from "../../../../server/core/web-origin.ts";
+import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import { TextArea } from "../../ui/text-area.tsx";
+import { SettingsForm } from "./settings-form.tsx";
+import { useProjectForm } from "./use-project-form.ts";
+
+const linesOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .split("\n")
+      .map((line) => line.trim())
+      .filter(Boolean),
+  ),
+];
+
+/** Whose pages may ask the API, one origin a line. */
+export function OriginsForm({ project }: { project: ProjectDetails }) {
+  const saved = project.origins.join("\n");
+  const form = useProjectForm(project.id, {
+    first: { origins: null as string | null },
+    changeOf: ({ origins }) => ({ origins: linesOf(origins ?? saved) }),
+    check: ({ origins }) => {
+      const wrong = linesOf(origins ?? "").find(originFault);
+      return wrong === undefined ? {} : { origins: `${wrong}: ${originFault(wrong)}` };
+    },
+  });
+  const text = form.draft.origins ?? saved;
+  return (
+    <SettingsForm form={form} isDirty={linesOf(text).join("\n") !== saved} act="Save origins">
+      <div className="max-w-120">
+        <TextArea
+          label="Origins"
+          mono
+          {...form.text("origins")}
+          value={text}
+          readOnly={form.isPending}
+          autoComplete="off"
+          placeholder="https://example.com"
+          hint="One a line, such as https://example.com. Empty: no page of another site may ask."
+        />
+      </div>
+    </SettingsForm>
+  );
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Client, testApp } from "../testing/test-app.ts";
+
+const server = testApp();
+const [page, other] = ["https://shop.example", "https://other.example"];
+let shop: Client;
+let stranger: Client;
+let token: string;
+let agent_id: string;
+
+beforeAll(async () => {
+  shop = await server.client({ project: "shop" });
+  stranger = await server.client({ project: "stranger" });
+  await server.projects.update(shop.scope.project_id, { origins: [page] });
+  await server.projects.update(stranger.scope.project_id, { origins: [other] });
+  agent_id = (await shop.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body.id;
+  const made = await shop.post("/v1/client_tokens", { agent_id, scopes: ["run", "read"], expires_in: 600 });
+  token = made.body.token;
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const ask = (origin: string, secret: string | null, path = "/v1/runs", method = "GET", body?: unknown) =>
+  server.send(method, path, body, { origin, ...(secret !== null && { authorization: `Bearer ${secret}` }) });
+
+const preflight = (origin: string, path = "/v1/runs") =>
+  server.app.handle(
+    new Request(`http://localhost${path}`, {
+      method: "OPTIONS",
+      headers: {
+        origin,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type,idempotency-key",
+      },
+    }),
+  );
+
+const ofCors = (headers: Headers) => [...headers.keys()].filter((name) => name.startsWith("access-control-"));
+
+test("a page of a named origin is answered before it sends a key, and may read what it is told", async () => {
+  const { status, headers } = await preflight(page);
+  expect([status, headers.get("access-control-allow-origin"), headers.get("vary")]).toEqual([204, page, "Origin"]);
+  expect(headers.get("access-control-allow-headers")).toBe("authorization,content-type,idempotency-key");
+  expect(headers.get("access-control-allow-methods")).toContain("POST");
+  expect(headers.has("access-control-allow-credentials")).toBe(false);
+  expect(headers.get("x-request-id")).toMatch(/^req_/);
+  for (const answer of [
+    await ask(page, token),
+    await ask(page, shop.key.secret),
+    await ask(page, token, "/v1/runs", "POST", { agent_id, input: "Hi." }),
+    await ask(page, token, "/v1/runs", "POST", { agent_id, input: "Hi.", stream: true }),
+    await ask(page, token, "/v1/runs/none"),
+    await ask(page, null),
+    await ask(page, "sk_test_wrong"),
+  ]) {
+    const { headers } = answer;
+    expect([headers.get("access-control-allow-origin"), headers.get("vary")]).toEqual([page, "Origin"]);
+    expect(headers.get("access-control-expose-headers")).toContain("X-Request-Id");
+  }
+});
+
+test("a page of an origin that nobody named is refused, and told nothing that it could read", async () => {
+  for (const origin of [
+    "https://evil.example",
+    "null",
+    "https://shop.example.evil.example",
+    "http://shop.example",
+    "*",
+  ]) {
+    const refused = await preflight(origin);
+    expect([refused.status, ofCors(refused.headers)]).toEqual([403, []]);
+    const asked = await ask(origin, token);
+    expect([asked.status, asked.body.error.code, ofCors(asked.headers)]).toEqual([403, "origin_not_allowed", []]);
+    expect(ofCors((await ask(origin, null)).headers)).toEqual([]);
+  }
+});
+
+test("a page that another project named does nothing here with a token, and reads nothing with a key", async () => {
+  const asked = await ask(other, token, "/v1/runs", "POST", { agent_id, input: "Hi." });
+  expect([asked.status, asked.body.error.code, ofCors(asked.headers)]).toEqual([403, "origin_not_allowed", []]);
+  expect(ofCors((await ask(other, shop.key.secret)).headers)).toEqual([]);
+});
+
+test("whoever is no page of another site is answered as before", async () => {
+  const plain = await shop.get("/v1/runs");
+  expect([plain.status, plain.headers.has("vary"), ofCors(plain.headers)]).toEqual([200, false, []]);
+  const own = await server.send("GET", "/v1/runs", undefined, {
+    ...{ origin: "http://localhost", host: "localhost", authorization: `Bearer ${token}` },
+  });
+  expect([own.status, ofCors(own.headers)]).toEqual([200, []]);
+});
+
+test("what an owner changes counts at the next request, and an archived project answers no page", async () => {
+  const { project_id } = stranger.scope;
+  const fresh = "https://fresh.example";
+  expect((await preflight(fresh)).status).toBe(403);
+  await server.projects.update(project_id, { origins: [fresh] });
+  expect((await preflight(fresh)).status).toBe(204);
+  expect((await preflight(other)).status).toBe(403);
+  await server.projects.update(project_id, { limits: { reads_per_minute: 5 } });
+  expect((await preflight(fresh)).status).toBe(204);
+  await server.projects.update(project_id, { origins: [] });
+  expect((await preflight(fresh)).status).toBe(403);
+  expect(server.projects.byId(project_id).settings.origins).toBeUndefined();
+});
+
+test("the dashboard's API is for its own pages, whatever a project names", async () => {
+  await using own = testApp({ dashboard: true });
+  const { scope } = await own.client();
+  await own.projects.update(scope.project_id, { origins: [page] });
+  const { headers } = await own.send("GET", "/console/api/session", undefined, { origin: page });
+  expect(ofCors(headers)).toEqual([]);
+});
+
+test("an origin that is none is refused with its place", async () => {
+  const update = async () => server.projects.update(shop.scope.project_id, { origins: [page, "*"] });
+  expect(update()).rejects.toMatchObject({ code: "validation_failed", param: "origins[1]" });
+});
