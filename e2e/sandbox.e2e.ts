@@ -9,17 +9,17 @@ import { hostileJavaScript } from "../server/testing/hostile-javascript.ts";
 import { executable } from "./harness.ts";
 
 const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-// Whoever is not root is an ordinary user already.
-const users: [string, string[]][] =
+// Whoever is not root is an ordinary user already, and then runs all.
+const users: [string, string[], number][] =
   process.getuid?.() === 0
     ? [
-        ["root", []],
-        ["an ordinary user", nobody],
+        ["root", [], 1],
+        ["an ordinary user", nobody, 8],
       ]
-    : [["an ordinary user", []]];
+    : [["an ordinary user", [], 1]];
 const order = JSON.stringify({ language: "javascript", parent: process.pid });
 
-describe.each(users)("the executable's sandbox, as %s", (_, become) => {
+describe.each(users)("the executable's sandbox, as %s", (_, become, each) => {
   test("holds against each attack from within the process", async () => {
     const child = Bun.spawn([...become, executable, "sandbox-self-test"], { stdout: "pipe", env: {}, cwd: "/" });
     expect(await new Response(child.stdout).json()).toEqual([]);
@@ -33,6 +33,7 @@ describe.each(users)("the executable's sandbox, as %s", (_, become) => {
     const start = () => startChild({ language: "javascript", jailed: true, command });
     const run = (program: Program) =>
       queue.run("", never, () => performReplacing(start, () => programTask(program), never));
-    expect(await hostileFaults(hostileJavaScript, run)).toEqual([]);
+    const programs = hostileJavaScript.filter((_, at) => at % each === 0);
+    expect(await hostileFaults(programs, run)).toEqual([]);
   }, 120_000);
 });

@@ -38,6 +38,7 @@ describe("the project", () => {
         "server/worker/entry.ts",
         "server/retrieval/embed/entry.ts",
         "server/retrieval/search/entry.ts",
+        "server/testing/simulation/lives.ts",
       ]),
     ).toEqual([]);
   });

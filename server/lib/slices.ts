@@ -27,6 +27,12 @@ export function mayGoOn(goOn: () => void): boolean {
   return false;
 }
 
+/** For a test whose event loop, with whoever waits in it, is gone. */
+export function forgetSlice(): void {
+  begun = null;
+  waiting.length = 0;
+}
+
 function begin(): number {
   setImmediate(next);
   return performance.now();

@@ -5,6 +5,7 @@ import type { JournalEntry } from "../../core/run-event.ts";
 import { isOver } from "../../core/run-state.ts";
 import type { Db } from "../../db/open.ts";
 import { createWriter } from "../../db/writer.ts";
+import { forgetSlice } from "../../lib/slices.ts";
 import { runFixture } from "../run-fixture.ts";
 import { createClients, helpers } from "./clients.ts";
 import { reachOf } from "./reach.ts";
@@ -35,6 +36,7 @@ export function live(db: Db, seed: number, tell: Tell = () => {}): string[] {
   const world = createWorld(seed);
   const giveBack = takeOver(world);
   forgetLastId();
+  forgetSlice();
   try {
     createLife(db, world, tell).live();
     return world.history();
@@ -44,6 +46,7 @@ export function live(db: Db, seed: number, tell: Tell = () => {}): string[] {
   } finally {
     giveBack();
     forgetLastId();
+    forgetSlice();
     for (const table of tables) db.sqlite.run(`DELETE FROM ${table}`);
   }
 }
@@ -103,6 +106,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
 
   function crash(): void {
     world.note("the process dies");
+    forgetSlice();
     witness.dies();
     world.restart();
     readers.cutOff();
