@@ -1,9 +1,13 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts";
-import { createAgent, createTool, stubConnection } from "./fixtures.ts";
+import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
 import { type Answer, type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 import { startToolServer } from "./tool-server.ts";
+import { until } from "./until.ts";
 
 // The process dies at every boundary of a run, once each, by RUNNEL_FAILPOINT. `intent`, `effect` and `result` of a step
 // have a point before and one after. Where a commit is the boundary, `before` lies in the open transaction, and `after`
@@ -168,6 +172,49 @@ test("P1: what was committed is there when the process dies at the checkpoint of
     expect(stage.asked(0)).toBe(1);
     expectExact(stage.frames());
   }
+});
+
+test("P1: of a long record that a process dies over nothing is seen, and the next start deletes what was there", async () => {
+  await using server = await startRunnel();
+  const calls = Array(20).fill({ name: "nobody", arguments: {} });
+  const script = [...Array(20).fill({ tool_calls: calls }), { text: "Done." }];
+  const agent_id = await createScripted(server, script);
+  const { body: run } = await server.post("/v1/runs?wait=60", { agent_id, input: "Go" });
+  expect(run.status).toBe("completed");
+  const pages = [(await server.get(`/v1/traces/${run.id}?limit=100&include=raw`)).body];
+  while (pages.at(-1).steps_has_more) {
+    const after = pages.at(-1).steps.at(-1).id;
+    pages.push((await server.get(`/v1/traces/${run.id}?limit=100&include=raw&starting_after=${after}`)).body);
+  }
+  const trace = { ...pages[0], steps: pages.flatMap(({ steps }) => steps), steps_has_more: false };
+  const stored = () => {
+    using sqlite = new Database(join(server.dataDir, "runnel.db"), { readonly: true });
+    const count = (table: string) => sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n;
+    return { runs: count("runs"), entries: count("run_events"), partial: count("partial_records") };
+  };
+  const before = stored();
+  expect(before.entries).toBeGreaterThan(600); // More than one piece.
+
+  await server.stop();
+  await server.restart({ RUNNEL_FAILPOINT: "mid_record:2" });
+  const importing = server.post("/v1/traces", trace).catch(() => {});
+  expect(await server.died()).toBe("SIGKILL");
+  await importing;
+  expect(stored()).toMatchObject({ runs: 2, partial: 1 });
+  await server.restart();
+  expect((await server.get("/v1/runs")).body.data).toHaveLength(1);
+  await until(() => isDeepStrictEqual(stored(), before));
+
+  await server.stop();
+  await server.restart({ RUNNEL_FAILPOINT: "mid_erasure" });
+  const removing = server.fetch(`/v1/runs/${run.id}`, { method: "DELETE" }).catch(() => {});
+  expect(await server.died()).toBe("SIGKILL");
+  await removing;
+  await server.restart();
+  expect((await server.get(`/v1/runs/${run.id}`)).status).toBe(404);
+  await until(() => isDeepStrictEqual(stored(), { runs: 0, entries: 0, partial: 0 }));
+  expect((await server.post("/v1/traces", trace)).status).toBe(201);
+  expect(stored()).toMatchObject({ runs: 1, partial: 0 });
 });
 
 type Environment = Record<string, string>;

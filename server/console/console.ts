@@ -7,6 +7,7 @@ import type { Auth, NoLongerValid, OnRefused } from "../http/auth.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
+import { isShown } from "../journal/journal.ts";
 import { pushedStream, sseHeaders } from "../lib/sse.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { ProjectStore } from "../projects/store.ts";
@@ -74,7 +75,9 @@ export function createConsole(deps: Console) {
     if (sessions.find(cookie.read(request)) === null) return missingSession(setup.required());
     return projects.isOpen(project_id) ? null : new AppError("project_archived", "The project is closed.");
   };
-  const owned = db.sqlite.query("SELECT 1 FROM runs WHERE id = ? AND project_id = ? AND environment = ?");
+  const owned = db.sqlite.query(
+    `SELECT 1 FROM runs WHERE id = ? AND project_id = ? AND environment = ? AND ${isShown}`,
+  );
 
   const live = new Elysia().use(auth).get(
     "/runs/live",

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { firstIdAt, isId, timeOf } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
+import { isShown } from "../journal/journal.ts";
 
 /** How long a request may take until it has begun its run: its body comes first. */
 const begins_ms = 60_000;
@@ -17,13 +18,13 @@ const candidates = 20_000;
 export function createFindRun(sqlite: Database) {
   const selectOfRequest = sqlite.query<{ id: string }, [string, string, string, string, string]>(
     `SELECT id FROM runs JOIN run_events ON run_id = id AND run_events.seq = 1
-     WHERE project_id = ? AND environment = ? AND id >= ? AND id < ? AND json_extract(data, '$.request_id') = ?
+     WHERE project_id = ? AND environment = ? AND id >= ? AND id < ? AND ${isShown} AND json_extract(data, '$.request_id') = ?
      ORDER BY id LIMIT 1`,
   );
   // What a large call was asked with stands apart, and its id with it: while it waits it is among the pending ones.
   // A replay or a fork has the calls of the run that it came from, but was made after them.
   const selectOfCall = sqlite.query<{ id: string }, [string, string, string, number, string]>(
-    `SELECT id FROM (SELECT id, ended_at_ms FROM runs WHERE project_id = ?1 AND environment = ?2 AND id < ?3
+    `SELECT id FROM (SELECT id, ended_at_ms FROM runs WHERE project_id = ?1 AND environment = ?2 AND id < ?3 AND ${isShown}
        ORDER BY id DESC LIMIT ${candidates}) AS runs
      WHERE (ended_at_ms IS NULL OR ended_at_ms >= ?4)
        AND (EXISTS (SELECT 1 FROM run_events WHERE run_id = runs.id AND type LIKE 'tool.%' AND instr(data, ?5) > 0)

@@ -172,6 +172,9 @@ export const blobs = sqliteTable("blobs", { ...scope, hash: text().notNull(), co
 
 export const runBlobs = sqliteTable("run_blobs", { run_id: text().notNull(), hash: text().notNull() });
 
+/** Runs of whose record only a part is stored: it arrives, or goes, piece by piece. */
+export const partialRecords = sqliteTable("partial_records", { run_id: text().primaryKey() });
+
 export const pendingCalls = sqliteTable("pending_calls", {
   run_id: text().notNull(),
   id: text().notNull(),

@@ -59,7 +59,7 @@ const ofNobody = [
   "setup_tokens",
   "memory_store_numbers",
 ];
-const ofARun = ["run_events", "run_blobs", "early_outputs"];
+const ofARun = ["run_events", "run_blobs", "early_outputs", "partial_records"];
 // The log tells of both environments, and of the server itself.
 const ofMore = ["audit_log"];
 // Outlives what it names, or may name what is no row: to be read within the project and environment only.

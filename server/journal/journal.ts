@@ -7,7 +7,8 @@ import type { Db } from "../db/open.ts";
 import type { runEvents, runs } from "../db/schema.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { createFolds } from "./folds.ts";
-import { type Content, contentOf, createPack } from "./pack.ts";
+import { type Content, contentOf, createPack, type Packed } from "./pack.ts";
+import { createPartialRecords, longestPiece, type Recorded } from "./partial.ts";
 
 /** Where a run stands: what an append is checked against. */
 export interface RunHead extends Scope {
@@ -46,6 +47,9 @@ export type RunProjector = (before: RunFacts | null, entries: readonly JournalEn
 
 /** Whether these are the first entries of a run. */
 export const areFirst = ([first]: readonly JournalEntry[]): boolean => first?.event.type === "run.created";
+
+/** SQL that is true for the row of a run that is there for its project: its record is, or was, stored whole. */
+export const isShown = "status <> 'partial'";
 
 /** The run is over, or driven by somebody else now: what comes late is refused. */
 export class AppendRefused extends Error {}
@@ -90,7 +94,7 @@ export function createJournal({
     `SELECT id AS run_id, project_id, environment, status, seq, attempt, parent_run_id, depth,
        coalesce(root_run_id, id) AS root_run_id, ${factColumns.join(", ")},
        coalesce((SELECT at_ms FROM run_events WHERE run_id = runs.id AND seq = runs.seq), 0) AS at,
-       EXISTS (SELECT 1 FROM pending_calls WHERE run_id = runs.id) AS waits FROM runs WHERE id = ?`,
+       EXISTS (SELECT 1 FROM pending_calls WHERE run_id = runs.id) AS waits FROM runs WHERE id = ? AND ${isShown}`,
   );
   const facts = db.kept.rows((runId: string) => selectFacts.get(runId));
   // Of short runs that began in this process: they are read as soon as they are written, and when they end.
@@ -113,6 +117,8 @@ export function createJournal({
   const insertEvent = sqlite.query(
     "INSERT INTO run_events (run_id, seq, at_ms, type, data, blobs) VALUES (?, ?, ?, ?, ?, ?)",
   );
+
+  const partial = createPartialRecords({ db, write: writeOne });
 
   function stored(agent: AgentSnapshot): Content {
     const content = agents.get(agent) ?? contentOf(JSON.stringify(agent));
@@ -143,20 +149,25 @@ export function createJournal({
     if (!before && run.parent_run_id !== null) facts.drop(run.root_run_id); // It counts this one.
   }
 
-  /** Within a write: a new run that begins with the record of another one, whose times these are. */
-  function insertRecord(runId: string, record: readonly Omit<JournalEntry, "seq">[]): JournalEntry[] {
+  /**
+   * Within a write: a new run that begins with the record of another one, whose times these are. Of what `commitRecords` has
+   * stored before, only the first entry is written.
+   */
+  function insertRecord(runId: string, record: readonly Recorded[]): JournalEntry[] {
     const entries = record.map((entry, index) => ({ seq: index + 1, ...entry }));
+    const there = partial.complete(runId);
     advance(null, entries);
-    write(scopeOf(entries[0]!.event), runId, entries);
+    const scope = scopeOf(entries[0]!.event);
+    write(scope, runId, there > 0 ? [entries[0]!, ...entries.slice(there)] : entries);
+    if (there > 0) records.drop(runId); // What was written now is not all of it.
     return entries;
   }
 
   function write(scope: Scope, runId: string, entries: readonly JournalEntry[]): void {
     let length = 0;
-    for (const { seq, at, event } of entries) {
-      const { data, blobs } = pack.pack(scope, runId, event);
-      insertEvent.run(runId, seq, at, event.type, data, blobs);
-      failpoint?.(`before_${boundaryOf(event)}`);
+    for (const entry of entries) {
+      const { data, blobs } = writeOne(scope, runId, entry);
+      failpoint?.(`before_${boundaryOf(entry.event)}`);
       length += blobs === null ? data.length : Number.POSITIVE_INFINITY;
     }
     keep(runId, entries, length);
@@ -168,6 +179,12 @@ export function createJournal({
     const record = { entries: [...before.entries, ...entries], length: before.length + length };
     if (record.length > keptLength) records.drop(runId);
     else records.note(record, runId);
+  }
+
+  function writeOne(scope: Scope, runId: string, { seq, at, event }: JournalEntry): Packed {
+    const packed = pack.pack(scope, runId, event);
+    insertEvent.run(runId, seq, at, event.type, packed.data, packed.blobs);
+    return packed;
   }
 
   /**
@@ -187,6 +204,28 @@ export function createJournal({
       for (const [, entries] of all) for (const { event } of entries) failpoint(`after_${boundaryOf(event)}`);
     for (const [runId, entries] of all) if (entries.length > 0) wake(runId, entries);
     return all;
+  }
+
+  /**
+   * The same for new runs that begin with records: of a long one all but its first entry is written before, piece by piece,
+   * where nobody sees it. If that fails, or `produce` throws, nothing is left of it.
+   */
+  async function commitRecords(
+    records: readonly (readonly [runId: string, record: readonly Recorded[]])[],
+    produce: () => Inserted[],
+    owner: Scope,
+  ): Promise<Inserted[]> {
+    const long = records.filter(([, record]) => record.length > longestPiece);
+    let isWhole = false;
+    try {
+      for (const [runId, record] of long) await partial.arrive(runId, record);
+      const inserted = await commitAll(produce, owner);
+      isWhole = true;
+      return inserted;
+    } finally {
+      for (const [runId] of long) partial.forget(runId);
+      if (long.length > 0 && !isWhole) await partial.clear().catch(() => {}); // The next start does it.
+    }
   }
 
   const append = (runId: string, events: readonly RunEvent[], attempt?: number): Promise<JournalEntry[]> =>
@@ -221,6 +260,9 @@ export function createJournal({
     insertRecord,
     commit,
     commitAll,
+    commitRecords,
+    /** Records that come and go piece by piece. */
+    partial,
     append,
     read,
     readBrief,

@@ -21,6 +21,13 @@ export interface Content {
   hash: string;
 }
 
+/** An event as its row has it, and how long the whole of it is as JSON. */
+export interface Packed {
+  data: string;
+  blobs: string | null;
+  length: number;
+}
+
 export const contentOf = (content: string): Content => ({ content, hash: sha256(content) });
 
 /** Moves large fields of events into content-addressed blobs and back. What stands twice is stored once. */
@@ -54,9 +61,10 @@ export function createPack(sqlite: Database) {
     return hash;
   }
 
-  function pack(scope: Scope, runId: string, event: RunEvent): { data: string; blobs: string | null } {
+  function pack(scope: Scope, runId: string, event: RunEvent): Packed {
     const data = JSON.stringify(event);
-    if (data.length < blobMin) return { data, blobs: null };
+    const { length } = data;
+    if (length < blobMin) return { data, blobs: null, length };
     const kept: Record<string, unknown> = {};
     const moved: Record<string, string> = {};
     for (const [field, value] of Object.entries(event)) {
@@ -64,7 +72,7 @@ export function createPack(sqlite: Database) {
       if (json.length < blobMin) kept[field] = value;
       else moved[field] = put(scope, runId, contentOf(json));
     }
-    return { data: JSON.stringify(kept), blobs: Object.keys(moved).length > 0 ? JSON.stringify(moved) : null };
+    return { data: JSON.stringify(kept), blobs: Object.keys(moved).length > 0 ? JSON.stringify(moved) : null, length };
   }
 
   function unpack(runId: string, data: string, blobs: string | null): RunEvent {

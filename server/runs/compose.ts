@@ -172,6 +172,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
     },
     async start(): Promise<void> {
       recovered = await service.recover();
+      runs.clear().catch((error) => log.error("what a crash left of long records was not deleted", { error }));
       retention.start();
     },
     stop(): Promise<void> {

@@ -16,7 +16,7 @@ import { type Asked, givenOf, type ImageOf, imagesIn, type ShownImages } from ".
 import { applyAll, isOver, ownMessages, type RunState } from "../core/run-state.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { Inserted, Journal } from "../journal/journal.ts";
 import { inSlices } from "../lib/slices.ts";
 import { type ReadEdits, readEdits } from "./fork-edits.ts";
 import type { ForkRun } from "./fork-schema.ts";
@@ -124,7 +124,7 @@ export function createForks({
     const run_id = newId("run", now()); // In the order of the writes: those that wait begin in the order of their ids.
     const run = { ...before.run!, run_id };
     let events: RunEvent[] = begun;
-    const history = await journal.commit(run_id, () => {
+    const insert = (): Inserted[] => {
       requireRecord(runs, viewer, run.forked_from!.run_id); // It may have been deleted in the meantime.
       // What is over at once takes nobody's slot.
       const queue_position = isOverAtOnce ? null : queue.place(viewer, on_concurrency_limit);
@@ -136,8 +136,9 @@ export function createForks({
       journal.pin(viewer, run_id, agent);
       images.keep(run_id);
       note?.(runs.standing(viewer, run_id), 0);
-      return inserted;
-    });
+      return [[run_id, inserted]];
+    };
+    const [[, history] = [run_id, []]] = await journal.commitRecords([[run_id, record]], insert, viewer);
     const state = applyAll({ ...before, run }, events, at);
     const answer = shownAs(state, runs.expiry(run_id));
     if (state.status === "queued") queue.wait(viewer);

@@ -10,13 +10,21 @@ interface Wall {
   started_at: number;
 }
 
+const columns = [
+  ...["id", "project_id", "environment", "agent_id", "status", "seq", "attempt", "thread_id", "session_id", "user_id"],
+  ...["metadata", "created_at_ms", "worked_ms", "status_since_ms", "timeout_ms", "action_timeout_ms", "expires_at_ms"],
+  ...["ended_at_ms", "model", "parent_run_id", "parent_call_id", "depth", "origin", "source_run_id", "root_run_id"],
+];
+
 /** Keeps the run's row and its pending calls in step with the journal, in the same transaction. */
 export function createRunProjector(sqlite: Database): RunProjector {
-  const insertRun = sqlite.query(
-    `INSERT INTO runs (id, project_id, environment, agent_id, status, seq, attempt, thread_id, session_id, user_id,
-       metadata, created_at_ms, worked_ms, status_since_ms, timeout_ms, action_timeout_ms, expires_at_ms, ended_at_ms,
-       model, parent_run_id, parent_call_id, depth, origin, source_run_id, root_run_id)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  const names = columns.join(", ");
+  const insertSql = `INSERT INTO runs (${names}) VALUES (${columns.map(() => "?").join(", ")})`;
+  const insertRun = sqlite.query(insertSql);
+  // A long record has arrived before, behind a row that nobody sees.
+  const showRun = sqlite.query(
+    `${insertSql} ON CONFLICT (id) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(", ")}, summary = NULL
+     WHERE status = 'partial'`,
   );
   const selectRoot = sqlite.query<{ id: string }, [string]>(
     "SELECT coalesce(root_run_id, id) AS id FROM runs WHERE id = ?",
@@ -71,7 +79,7 @@ export function createRunProjector(sqlite: Database): RunProjector {
     if (event.type !== "run.created") return;
     const { metadata, parent_call_id = null } = event;
     const root = run.parent_run_id === null ? null : run.root_run_id;
-    insertRun.run(
+    (originOf(event) === "run" ? insertRun : showRun).run(
       ...[run.run_id, run.project_id, run.environment, run.agent_id, run.status, run.seq, run.attempt],
       ...[run.thread_id, run.session_id, run.user_id, JSON.stringify(metadata), run.created_at_ms, run.worked_ms],
       ...[run.status_since_ms, run.timeout_ms, run.action_timeout_ms, run.expires_at_ms, endOf(run), run.model],

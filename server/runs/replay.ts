@@ -9,7 +9,7 @@ import type { JournalEntry, Replay, RunCreated, RunError } from "../core/run-eve
 import { isOver, type RunState } from "../core/run-state.ts";
 import { createReplayScreen } from "../guardrails/replay-screen.ts";
 import type { Viewer } from "../http/auth.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { Inserted, Journal } from "../journal/journal.ts";
 import { createOneByOne } from "../lib/one-by-one.ts";
 import { inSlices } from "../lib/slices.ts";
 import { withToolsOf } from "./request-tools.ts";
@@ -70,13 +70,15 @@ export function createReplays({
     const run = { ...state.run!, run_id: newId("run", now()) }; // In the order of the writes, as all runs.
     const { run_id } = run;
     const first = { ...record[0]!, event: { ...run, type: "run.created" as const } };
-    await journal.commit(run_id, () => {
+    const own = [first, ...record.slice(1)];
+    const insert = (): Inserted[] => {
       requireRecord(runs, viewer, run.replay_of!); // It may have been deleted in the meantime.
-      const inserted = journal.insertRecord(run_id, [first, ...record.slice(1)]);
+      const inserted = journal.insertRecord(run_id, own);
       journal.pin(viewer, run_id, pinned);
       note?.(runs.standing(viewer, run_id), 0);
-      return inserted;
-    });
+      return [[run_id, inserted]];
+    };
+    await journal.commitRecords([[run_id, own]], insert, viewer);
     await rest();
     return shownAs({ ...state, run }, null);
   }

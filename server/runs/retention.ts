@@ -1,6 +1,7 @@
 import type { RetentionDays } from "../core/project-settings.ts";
 import { environments, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
+import { longestPiece } from "../journal/partial.ts";
 import type { Log } from "../lib/log.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import { isNotPinned } from "./pins.ts";
@@ -112,6 +113,7 @@ export function createRetention({
     for (let from: Place | null = { ended_at_ms: -1, place: 0 }; from && !stopped; ) {
       const place: Place = from;
       const done = await db.write(() => eraseSome(scope, traced, before, place, erase));
+      await runs.clear();
       count += done.count;
       from = done.next;
       if (from) await Bun.sleep(pause_ms);
@@ -124,13 +126,16 @@ export function createRetention({
     const { project_id, environment } = scope;
     const { ended_at_ms, place } = from;
     const due = select.all(project_id, environment, traced, before, ended_at_ms, place, runsPerWrite);
-    const some = due.slice(0, Math.max(1, affordable(due, bytesOf)));
+    const some = due.slice(0, Math.max(1, affordable(due, costOf)));
     const count = some.filter((row) => erased(row, erase)).length;
     return { count, next: some.at(-1) ?? null };
   }
 
-  const bytesOf = ({ id, project_id, environment, summary }: RunRow): number =>
-    bytes.get(id, project_id, environment)!.n + (summary?.length ?? 0);
+  /** Of a long one no more than its row goes in this write. */
+  const costOf = ({ id, project_id, environment, summary, seq }: RunRow): Cost =>
+    seq > longestPiece
+      ? { events: 1, bytes: 0 }
+      : { events: seq, bytes: bytes.get(id, project_id, environment)!.n + (summary?.length ?? 0) };
 
   /** A run whose journal cannot be read any more may not keep the others from going. */
   function erased(row: RunRow, erase: (row: RunRow) => void): boolean {
@@ -165,13 +170,19 @@ export function createRetention({
   };
 }
 
+interface Cost {
+  events: number;
+  bytes: number;
+}
+
 /** How many of these runs have no more events and bytes together than one write may delete. */
-function affordable(due: readonly EndedRow[], bytesOf: (row: RunRow) => number): number {
+function affordable(due: readonly EndedRow[], costOf: (row: RunRow) => Cost): number {
   let events = 0;
   let bytes = 0;
   const tooMany = due.findIndex((row) => {
-    events += row.seq;
-    bytes += bytesOf(row);
+    const cost = costOf(row);
+    events += cost.events;
+    bytes += cost.bytes;
     return events > eventsPerWrite || bytes > bytesPerWrite;
   });
   return tooMany < 0 ? due.length : tooMany;

@@ -14,10 +14,12 @@ import { maySee, mayUse, ofAgents, requireAgent, type Viewer, withinBounds } fro
 import type { RunAnswer } from "../http/idempotency-store.ts";
 import type { LongObject } from "../http/long-json.ts";
 import { listPage, type Page } from "../http/page.ts";
+import { forgetBlobs } from "../journal/blob-uses.ts";
 import { createBriefs } from "../journal/briefs.ts";
 import { endedState } from "../journal/ended-state.ts";
 import { longFrom } from "../journal/folds.ts";
-import type { Journal } from "../journal/journal.ts";
+import { isShown, type Journal } from "../journal/journal.ts";
+import { longestPiece } from "../journal/partial.ts";
 import { inSlices } from "../lib/slices.ts";
 import { createRequireUnpinned } from "./pins.ts";
 import { createRunItems, type RunItem } from "./run-items.ts";
@@ -49,6 +51,7 @@ const aheadInThread = `
     AND (ahead.status <> 'queued' OR ahead.id < runs.id)`;
 
 const afterAllRuns = "run_~";
+const shown = { sql: isShown, values: [] };
 
 // How long runs take is seen from so many of the last ones.
 const paceOf = 20;
@@ -58,7 +61,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   const { sqlite } = db;
   const columns = rowColumns.join(", ");
   const select = sqlite.query<RunRow, [string, string, string]>(
-    `SELECT ${columns} FROM runs WHERE id = ? AND project_id = ? AND environment = ?`,
+    `SELECT ${columns} FROM runs WHERE id = ? AND project_id = ? AND environment = ? AND ${isShown}`,
   );
   const countActive = sqlite.query<{ n: number }, [string, string]>(
     `SELECT count(*) AS n FROM runs
@@ -107,7 +110,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   // Deepest first: what a run has cost is known when those below it have ended.
   const selectBelow = sqlite.query<{ id: string; status: RunStatus }, [string]>(
     `WITH RECURSIVE below (id) AS (
-       SELECT id FROM runs WHERE parent_run_id = ?
+       SELECT id FROM runs WHERE parent_run_id = ? AND ${isShown}
        UNION ALL SELECT r.id FROM below CROSS JOIN runs r ON r.parent_run_id = below.id)
      SELECT runs.id, status FROM below CROSS JOIN runs ON runs.id = below.id ORDER BY depth DESC, runs.id`,
   );
@@ -222,24 +225,30 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       throw new AppError("run_not_terminal", "The run that started it is not over: cancel that one first.");
   }
 
-  /** Within a write: deletes the journal of a run that is over, and leaves its summary. */
+  /** Within a write: deletes the journal of a run that is over, and leaves its summary. A long one goes with `clear`. */
   function eraseTrace(row: RunRow): void {
     const state = ended(row) ?? journal.state(row.id);
     const whole = runObject({ ...state, messages: [], calls: [] }, null);
     const summary = { ...whole, trace_id: null };
     sqlite.query("UPDATE runs SET summary = ? WHERE id = ?").run(JSON.stringify(summary), row.id);
-    sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(row.id);
     journal.forget(row.id);
     forgetMessages(sqlite, row);
-    forgetBlobs(sqlite, row, row.id);
+    if (row.seq > longestPiece) journal.partial.drop(row.id);
+    else {
+      sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(row.id);
+      forgetBlobs(sqlite, row, row.id);
+    }
   }
 
-  /** Within a write: deletes a run that is over. */
-  function erase(row: Scope & { id: string }): void {
+  /** Within a write: deletes a run that is over. A long one is seen by nobody from then on, and goes with `clear`. */
+  function erase(row: Scope & { id: string; seq: number }): void {
     journal.forget(row.id);
     forgetMessages(sqlite, row);
-    forgetBlobs(sqlite, row, row.id);
-    sqlite.query("DELETE FROM runs WHERE id = ?").run(row.id);
+    if (row.seq > longestPiece) journal.partial.hide(row.id);
+    else {
+      forgetBlobs(sqlite, row, row.id);
+      sqlite.query("DELETE FROM runs WHERE id = ?").run(row.id);
+    }
   }
 
   return {
@@ -262,7 +271,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
         db,
         {
           ...{ table: runs, kind: "run", columns: rowColumns, scope, page },
-          ...{ where: [...ofAgents(scope, "agent_id"), ...withinBounds(scope)], whole: true },
+          ...{ where: [shown, ...ofAgents(scope, "agent_id"), ...withinBounds(scope)], whole: true },
         },
         (row): Promise<RunItem | null> => (messages ? items.withMessages(row, rest) : items.summary(row, rest)),
       );
@@ -316,6 +325,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
 
     /** Deletes what the journal tells of a run that is over; what was asked and what came of it stays. */
     async forgetTrace(scope: Viewer & Author, id: string): Promise<void> {
+      await journal.prepare(id);
       await db.write(() => {
         const row = standing(scope, id);
         if (row.summary !== null) throw notFound();
@@ -327,6 +337,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
         eraseTrace(row);
         audit.note(scope, "trace.deleted", siblingId(id, "trace"), { agent_id: row.agent_id, status: row.status });
       });
+      await journal.partial.clear();
     },
 
     /** Deletes a run that is over and those below it, with their journals and what nobody else shares of their blobs. */
@@ -341,10 +352,13 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
         erase(row);
         audit.note(scope, "run.deleted", id, { agent_id: row.agent_id, status: row.status });
       });
+      await journal.partial.clear();
     },
 
     erase,
     eraseTrace,
+    /** Deletes what is left of long records that are to go: those of this process, and those that a crash has left. */
+    clear: journal.partial.clear,
 
     /** Calls of every run of this scope that wait for somebody. */
     pending: (scope: Viewer, page: Page) => {
@@ -391,15 +405,6 @@ function toApproval(row: typeof approvals.$inferSelect) {
 
 const notTerminal = () => new AppError("run_not_terminal", "The run is not over: cancel it first.");
 
-/**
- * Deletes a blob of a scope unless a run there uses it. CROSS keeps the order: left to itself, SQLite looks for the blob
- * under each run of the scope.
- */
-export const deleteUnusedBlob = `
-  DELETE FROM blobs WHERE project_id = ?1 AND environment = ?2 AND hash = ?3 AND NOT EXISTS (
-    SELECT 1 FROM run_blobs CROSS JOIN runs ON runs.id = run_blobs.run_id
-    WHERE run_blobs.hash = ?3 AND runs.project_id = ?1 AND runs.environment = ?2)`;
-
 /** Takes what a run said out of its thread; the places are not given to others. */
 function forgetMessages(sqlite: Database, { id, project_id, environment }: Scope & { id: string }): void {
   const keeping = `INSERT INTO thread_places (project_id, environment, thread_id, id, position)
@@ -412,12 +417,4 @@ function forgetMessages(sqlite: Database, { id, project_id, environment }: Scope
   const counting = `UPDATE threads SET message_count = message_count - ?4
     WHERE project_id = ?1 AND environment = ?2 AND id = (SELECT thread_id FROM runs WHERE id = ?3)`;
   sqlite.query(counting).run(project_id, environment, id, changes);
-}
-
-/** Takes a run off its blobs, and deletes those that no other run of this scope uses. */
-function forgetBlobs(sqlite: Database, { project_id, environment }: Scope, id: string): void {
-  const hashes = sqlite.query<{ hash: string }, [string]>("SELECT hash FROM run_blobs WHERE run_id = ?").all(id);
-  sqlite.query("DELETE FROM run_blobs WHERE run_id = ?").run(id);
-  const forget = sqlite.query(deleteUnusedBlob);
-  for (const { hash } of hashes) forget.run(project_id, environment, hash);
 }

@@ -55,15 +55,17 @@ export function createImports({
 
   async function insert(viewer: Viewer & Author, arrivals: readonly Arrival[]): Promise<string> {
     const root = arrivals[0]!.place.run_id;
-    await journal.commitAll(() => {
-      const inserted = arrivals.map(({ place, agent, entries }): Inserted => {
-        const own = journal.insertRecord(place.run_id, ownRecord(entries, place));
-        journal.pin(viewer, place.run_id, agent);
-        return [place.run_id, own];
+    const records = arrivals.map(({ place, entries }) => [place.run_id, ownRecord(entries, place)] as const);
+    const insertAll = (): Inserted[] => {
+      const inserted = records.map(([run_id, record], i): Inserted => {
+        const own = journal.insertRecord(run_id, record);
+        journal.pin(viewer, run_id, arrivals[i]!.agent);
+        return [run_id, own];
       });
       audit.note(viewer, "trace.imported", siblingId(root, "trace"), { runs: arrivals.length });
       return inserted;
-    });
+    };
+    await journal.commitRecords(records, insertAll, viewer);
     return root;
   }
 

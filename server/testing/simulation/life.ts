@@ -54,7 +54,7 @@ export function live(db: Db, seed: number, tell: Tell = () => {}): string[] {
 /** Hears of a run that is over: its journal, and the agent that it has pinned. */
 type Tell = (run: { entries: JournalEntry[]; agent: AgentSnapshot }) => void;
 
-const tables = ["pending_calls", "run_events", "run_blobs", "blobs", "runs", "facts"];
+const tables = ["partial_records", "pending_calls", "run_events", "run_blobs", "blobs", "runs", "facts"];
 
 function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   let fixture: Fixture;

@@ -1,0 +1,180 @@
+import { expect, test } from "bun:test";
+import { created } from "../core/__fixtures__/events.ts";
+import { newId } from "../core/ids.ts";
+import type { RunEvent } from "../core/run-event.ts";
+import { fold } from "../core/run-state.ts";
+import { noUsage } from "../core/usage.ts";
+import { type Db, openDatabase } from "../db/open.ts";
+import { runFixture } from "../testing/run-fixture.ts";
+import type { Inserted } from "./journal.ts";
+import { longestPiece, type Recorded } from "./partial.ts";
+
+const listed = { limit: 100, starting_after: null, ending_before: null, order: "desc" } as const;
+const everything = { ...listed, created_at: [], metadata: [], filters: {} };
+const large = "large ".repeat(1000);
+
+type Write = Db["write"];
+
+/** `after` is called after each write of the journal. */
+function fixture(after: (done: Promise<unknown>) => Promise<void> = async () => {}) {
+  const real = openDatabase(":memory:");
+  const write = Object.assign(async (...given: Parameters<Write>) => {
+    const done = real.write(...given);
+    await after(done);
+    return done;
+  }, real.write) as Write;
+  const own = runFixture({ db: { ...real, write } });
+  const { db, journal, runs, scope } = own;
+  const count = (sql: string) => db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${sql}`).get()!.n;
+  /** A record that is over, with so many entries. */
+  const recordOf = (run_id: string, entries: number, input = "Hello"): Recorded[] => {
+    const resumed: RunEvent[] = Array.from({ length: entries - 2 }, () => ({ type: "run.resumed" }));
+    const first = created({
+      run_id,
+      ...scope,
+      input,
+      replay_of: "run_0000000000000000000000000b",
+      recorded_to: entries,
+    });
+    const end: RunEvent = { type: "run.completed", output: "Done.", output_json: null, usage: noUsage };
+    return [first, ...resumed, end].map((event, index) => ({ at: index, event }));
+  };
+  return Object.assign(own, {
+    recordOf,
+    /** What is stored of all runs: rows, those that are shown, entries, blobs, and notes of what is in part. */
+    stored: async () => ({
+      rows: count("runs"),
+      shown: (await runs.list(scope, everything)).data.length,
+      entries: count("run_events"),
+      blobs: count("blobs"),
+      partial: count("partial_records"),
+    }),
+    commit: (
+      run_id: string,
+      record: Recorded[],
+      insert = (): Inserted[] => [[run_id, journal.insertRecord(run_id, record)]],
+    ) => journal.commitRecords([[run_id, record]], insert, scope),
+  });
+}
+
+const nothing = { rows: 0, shown: 0, entries: 0, blobs: 0, partial: 0 };
+
+test("a long record is written in pieces of so many entries, and seen with the last one", async () => {
+  const run_id = newId("run");
+  const sizes: number[] = [];
+  const seen: unknown[] = [];
+  using bench = fixture(async (done) => {
+    const { journal, runs, scope } = bench;
+    const before = entries();
+    await done;
+    sizes.push(entries() - before);
+    const { data } = await runs.list(scope, everything);
+    seen.push([data.length, journal.head(run_id)?.status ?? null]);
+  });
+  const { journal } = bench;
+  const record = bench.recordOf(run_id, 5 * longestPiece, large);
+  const entries = () => bench.db.sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM run_events").get()!.n;
+  await bench.commit(run_id, record);
+  expect(sizes).toEqual([...Array(4).fill(longestPiece), longestPiece - 1, 1]);
+  expect(seen).toEqual([...Array(5).fill([0, null]), [1, "completed"]]);
+  expect(journal.read(run_id)).toEqual(record.map((entry, index) => ({ seq: index + 1, ...entry })));
+  expect(fold(journal.read(run_id))).toMatchObject({ status: "completed", output: "Done." });
+  expect(await bench.stored()).toEqual({ rows: 1, shown: 1, entries: record.length, blobs: 1, partial: 0 });
+});
+
+test("a long record is the same run as one that was written at once", async () => {
+  using bench = fixture();
+  const [a, b] = [newId("run"), newId("run")];
+  await bench.commit(a, bench.recordOf(a, 3 * longestPiece));
+  await bench.journal.commit(b, () => bench.journal.insertRecord(b, bench.recordOf(b, 3 * longestPiece)));
+  const rowOf = (id: string) => {
+    const { id: _, ...row } = bench.db.sqlite
+      .query<{ id: string }, [string]>("SELECT * FROM runs WHERE id = ?")
+      .get(id)!;
+    return row;
+  };
+  expect(rowOf(a)).toEqual(rowOf(b));
+});
+
+test("large entries make pieces smaller", async () => {
+  using bench = fixture();
+  const run_id = newId("run");
+  const record = bench.recordOf(run_id, longestPiece + 10);
+  const heavy = record.map(
+    ({ at, event }, index): Recorded =>
+      event.type === "run.resumed"
+        ? { at, event: { type: "run.failed", error: faultOf(`${index} ${large}`), output: null, usage: noUsage } }
+        : { at, event },
+  );
+  const before = bench.db.write.commits();
+  await bench.commit(run_id, heavy);
+  const bytes = JSON.stringify(heavy).length;
+  expect(bench.db.write.commits() - before).toBeGreaterThanOrEqual(Math.floor(bytes / (256 * 1024)));
+});
+
+const faultOf = (message: string) =>
+  ({ type: "run_error", code: "internal_error", message, step_index: null, retryable: false }) as const;
+
+test("of a long record whose last write is refused nothing is left", async () => {
+  using bench = fixture();
+  const run_id = newId("run");
+  const refused = bench.commit(run_id, bench.recordOf(run_id, 3 * longestPiece, large), () => {
+    throw new Error("refused");
+  });
+  await expect(refused).rejects.toThrow("refused");
+  expect(await bench.stored()).toEqual(nothing);
+});
+
+test("what a crash leaves of a long record is not seen, and the next start deletes it", async () => {
+  using bench = fixture();
+  const run_id = newId("run");
+  const { partial } = bench.journal;
+  await partial.arrive(run_id, bench.recordOf(run_id, 3 * longestPiece, large));
+  await partial.clear(); // One that arrives is not what a crash has left.
+  expect(await bench.stored()).toEqual({ rows: 1, shown: 0, entries: 3 * longestPiece - 1, blobs: 0, partial: 1 });
+  expect(() => bench.runs.get(bench.scope, run_id)).toThrow("There is nothing with this id.");
+  partial.forget(run_id); // Another process knows nothing of it.
+  await partial.clear();
+  expect(await bench.stored()).toEqual(nothing);
+});
+
+test("a record that was deleted while it arrived, with its project, becomes no run", async () => {
+  using bench = fixture();
+  const run_id = newId("run");
+  const record = bench.recordOf(run_id, 3 * longestPiece);
+  await bench.journal.partial.arrive(run_id, record);
+  await bench.db.write(() => bench.db.sqlite.run("DELETE FROM runs"));
+  const late = bench.journal.commit(run_id, () => bench.journal.insertRecord(run_id, record));
+  await expect(late).rejects.toThrow("is gone");
+  expect(await bench.stored()).toEqual(nothing);
+});
+
+test("a long run that is deleted is gone at once, and goes in pieces", async () => {
+  using bench = fixture();
+  const run_id = newId("run");
+  await bench.commit(run_id, bench.recordOf(run_id, 5 * longestPiece, large));
+  const before = bench.db.write.commits();
+  const removing = bench.runs.remove(bench.author, run_id);
+  await bench.db.write(() => {}); // In the same commit as the first write of it, or after that.
+  expect(() => bench.runs.get(bench.scope, run_id)).toThrow("There is nothing with this id.");
+  expect(bench.journal.head(run_id)).toBeNull();
+  expect((await bench.stored()).shown).toBe(0);
+  await removing;
+  expect(bench.db.write.commits() - before).toBeGreaterThanOrEqual(7);
+  expect(await bench.stored()).toEqual(nothing);
+  await expect(bench.runs.remove(bench.author, run_id)).rejects.toThrow("There is nothing with this id.");
+});
+
+test("a long run whose trace is deleted keeps its row, and its entries go in pieces", async () => {
+  using bench = fixture();
+  const [run_id, other] = [newId("run"), newId("run")];
+  for (const id of [run_id, other]) await bench.commit(id, bench.recordOf(id, 5 * longestPiece, large));
+  const before = bench.db.write.commits();
+  await bench.runs.forgetTrace(bench.author, run_id);
+  expect(bench.db.write.commits() - before).toBeGreaterThanOrEqual(7);
+  expect(bench.runs.get(bench.scope, run_id)).toMatchObject({ status: "completed", trace_id: null });
+  const left = { rows: 2, shown: 2, entries: 5 * longestPiece, blobs: 1, partial: 0 };
+  expect(await bench.stored()).toEqual(left); // The other one's, which shares the blob.
+  await bench.runs.remove(bench.author, run_id);
+  expect(await bench.stored()).toEqual({ ...left, rows: 1, shown: 1 });
+});
