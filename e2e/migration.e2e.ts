@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrations } from "../migrations/index.ts";
@@ -56,6 +56,40 @@ test.each(points)("P1: a run that waits outlives an upgrade that is killed – %
   await expectToFinish(server, waiting);
 });
 
+test.each([1, 17, last - 1])(
+  "P2: what an older executable (schema %d) left at a kill -9, its log not written back, goes on under the new one",
+  async (version) => {
+    await using older = await startRunnel();
+    const tool = await createTool(older);
+    const asks = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "Thank you." }];
+    const { id: waits } = await runToEnd(older, await createScripted(older, asks, { tools: [tool.id] }));
+    const done = await runToEnd(older, await createScripted(older, [{ text: "Done." }]));
+    const text = "word ".repeat(200).trim();
+    const slow = await createScripted(older, [{ text, delta_ms: 50 }]);
+    const streams = await Promise.all(
+      [1, 2, 3].map(() => older.stream("/v1/runs", { body: { agent_id: slow, input: "Go", stream: true } })),
+    );
+    const working: string[] = [];
+    for (const stream of streams) working.push((await stream.until("token")).data.run_id);
+    await older.kill9();
+    for (const stream of streams) await stream.rest();
+    const path = join(older.dataDir, "runnel.db");
+    takeBack(path, version, true);
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
+
+    await older.restart();
+    expect(versionOf(path)).toBe(last);
+    await expectToFinish(older, waits);
+    for (const id of working) {
+      await using stream = await older.stream(`/v1/runs/${id}/events`);
+      await stream.rest();
+      expect((await older.get(`/v1/runs/${id}`)).body).toMatchObject({ status: "completed", output: text, attempt: 2 });
+    }
+    expect((await older.get(`/v1/runs/${done.id}`)).body).toMatchObject({ status: "completed", output: "Done." });
+    expect((await older.get("/v1/runs")).body.data).toHaveLength(5);
+  },
+);
+
 async function expectToFinish(server: Runnel, id: string): Promise<void> {
   const { body: run } = await server.get(`/v1/runs/${id}`);
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
@@ -83,24 +117,33 @@ function versionOf(path: string): number {
   }
 }
 
-/** Puts the same rows into the tables and columns of the first version. */
-function takeBack(path: string): void {
+/** Puts the same rows into the tables and columns of an older version; `crashed`: into its log alone, as after a kill -9. */
+function takeBack(path: string, version = 1, crashed = false): void {
   const now = `${path}.now`;
-  renameSync(path, now);
+  for (const end of ["", "-wal"].filter((end) => existsSync(path + end))) renameSync(path + end, now + end);
+  rmSync(`${path}-shm`, { force: true });
   const db = new Database(path, { create: true });
   db.run("PRAGMA journal_mode = WAL");
-  db.run(migrations[0]!.sql);
-  db.run("PRAGMA user_version = 1");
+  db.run("PRAGMA wal_autocheckpoint = 0");
+  for (const { sql } of migrations.slice(0, version)) db.run(sql);
+  db.run(`PRAGMA user_version = ${version}`);
   db.run("ATTACH ? AS now", [now]);
-  const names = db.query<{ name: string }, []>(
-    "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  const tables = db.query<{ name: string }, []>(
+    `SELECT name FROM pragma_table_list AS here WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'
+       AND EXISTS (SELECT 1 FROM now.sqlite_schema AS there WHERE there.name = here.name)`,
   );
-  for (const { name } of names.all()) {
-    const columns = db.query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${name}', 'main')`).all();
-    const list = columns.map((column) => column.name).join(", ");
-    db.run(`INSERT INTO main.${name} (${list}) SELECT ${list} FROM now.${name}`);
+  const columns = db.query<{ name: string }, [string]>(
+    "SELECT name FROM pragma_table_info(?1, 'main') WHERE name IN (SELECT name FROM pragma_table_info(?1, 'now'))",
+  );
+  for (const { name } of tables.all()) {
+    const list = columns.all(name).map((column) => column.name);
+    db.run(`DELETE FROM main.${name}`); // What a migration has put in.
+    db.run(`INSERT INTO main.${name} (${list.join(", ")}) SELECT ${list.join(", ")} FROM now.${name}`);
   }
   db.run("DETACH now");
-  db.close();
-  rmSync(now);
+  const ends = crashed ? ["", "-wal"] : [];
+  for (const end of ends) cpSync(path + end, `${path}.left${end}`);
+  db.close(); // It writes the log back.
+  for (const end of ends) renameSync(`${path}.left${end}`, path + end);
+  for (const end of ["", "-wal", "-shm"]) rmSync(now + end, { force: true });
 }

@@ -83,8 +83,10 @@ export function createForks({
       ...{ price: priceOf(agent.model), context_window: windowOf(agent.model) },
     };
     const at = now();
+    await rest(); // Each of these looks at every entry.
     const record = endingAt(at, prefix, run);
     const before = await foldInSlices(record, rest);
+    await rest();
     const own = ownEvents(before, agent, edits, body.step_index, at);
     const begun = withFollowUp(before, own, agent, at);
     const isOverAtOnce = isOver(applyAll(before, begun, at).status);
@@ -190,6 +192,7 @@ async function takenOver(
   const edits = await readEdits(asked, toolOf(state, step), agent, imageOf);
   // And so does it at the documents that it begins with.
   const documents = step < 0 && edits.asked !== null && !isForeign;
+  await rest();
   return { prefix: forkable(entries, step, { ...edits.prefix, documents }, state), edits };
 }
 

@@ -51,7 +51,10 @@ export async function readTraceExport(body: unknown, now: number, pause: Pause):
     const { seq, at, event }: Record<string, unknown> = Object(entry);
     return { seq, at, event };
   });
-  return distinct([await runOf("", run_id, null, agent, entries.sort(bySeq), now, pause)]);
+  await pause();
+  const sorted = entries.sort(bySeq);
+  await pause();
+  return distinct([await runOf("", run_id, null, agent, sorted, now, pause)]);
 }
 
 /** The runs of a capsule. */

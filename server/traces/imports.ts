@@ -6,6 +6,7 @@ import { nameOf } from "../core/scope.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Inserted, Journal } from "../journal/journal.ts";
+import type { Recorded } from "../journal/partial.ts";
 import { createFairQueue } from "../lib/fair/queue.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { CapsuleContent, CapsuleOrder, CapsuleReader } from "../sandbox/capsule-reader.ts";
@@ -41,6 +42,7 @@ export function createImports({
 
   /** Before anything is written: all of it can be shown, or none of it is taken. */
   async function arrivalsOf(viewer: Viewer & Author, runs: readonly ForeignRun[], pause: Pause): Promise<Arrival[]> {
+    await pause(); // Each of these looks at every entry.
     const places = placesOf(viewer, runs, now);
     const arrivals: Arrival[] = [];
     for (const [i, { agent, entries }] of runs.entries()) {
@@ -53,9 +55,13 @@ export function createImports({
     return arrivals;
   }
 
-  async function insert(viewer: Viewer & Author, arrivals: readonly Arrival[]): Promise<string> {
+  async function insert(viewer: Viewer & Author, arrivals: readonly Arrival[], pause: Pause): Promise<string> {
     const root = arrivals[0]!.place.run_id;
-    const records = arrivals.map(({ place, entries }) => [place.run_id, ownRecord(entries, place)] as const);
+    const records: (readonly [string, Recorded[]])[] = [];
+    for (const { place, entries } of arrivals) {
+      records.push([place.run_id, ownRecord(entries, place)]);
+      await pause();
+    }
     const insertAll = (): Inserted[] => {
       const inserted = records.map(([run_id, record], i): Inserted => {
         const own = journal.insertRecord(run_id, record);
@@ -92,7 +98,7 @@ export function createImports({
           const runs = capsule
             ? await readCapsuleContent(await contentOf(capsule, signal), now(), pause)
             : await readTraceExport(body, now(), pause);
-          return insert(viewer, await arrivalsOf(viewer, runs, pause));
+          return insert(viewer, await arrivalsOf(viewer, runs, pause), pause);
         }),
       );
     },

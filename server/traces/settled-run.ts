@@ -17,6 +17,7 @@ export async function settledRun(entries: readonly JournalEntry[], pause: Pause)
     fold.add(entry);
     await pause();
   }
+  await pause();
   const { state } = fold.trace();
   await pause();
   if (isOver(state.status)) return [...entries];
