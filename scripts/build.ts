@@ -55,6 +55,8 @@ export async function compile({
       target: "bun",
       format: "esm",
       minify: true,
+      // In parts that are loaded when they are needed: in one piece each process and thread takes all of it into memory.
+      splitting: true,
       sourcemap: "linked",
       // Bytecode of one platform crashed on another.
       bytecode: !target,

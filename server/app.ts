@@ -11,9 +11,8 @@ import { composeDurableStreams } from "./doors/durable-streams/compose.ts";
 import { composeMcp } from "./doors/mcp/compose.ts";
 import { composeFiles } from "./files/compose.ts";
 import type { FileMemory } from "./files/store.ts";
-import type { Auth, NoLongerValid } from "./http/auth.ts";
 import { composeHttp, type HttpOptions } from "./http/compose.ts";
-import { type Base, mounted, type Part } from "./http/part.ts";
+import { type Base, mounting, type Part } from "./http/part.ts";
 import { composeJournal } from "./journal/compose.ts";
 import { composeKeys, type KeyOptions } from "./keys/compose.ts";
 import { createEgress, type EgressPolicy } from "./lib/egress.ts";
@@ -107,15 +106,10 @@ export function createApp(options: AppOptions) {
   later.callbacks.provide(callbacks.ports);
 
   /** In the order in which the API's document tells of them. */
-  const resources = (auth: Auth, noLongerValid: NoLongerValid) =>
-    mounted(
-      [
-        ...[agents, tools, secrets, files, runs, threads, memory, schedules, suites, traces, keys, audit, usage],
-        ...[connections, webhooks, keys.ports.me],
-      ],
-      auth,
-      noLongerValid,
-    );
+  const resources = mounting([
+    ...[agents, tools, secrets, files, runs, threads, memory, schedules, suites, traces, keys, audit, usage],
+    ...[connections, webhooks, keys.ports.me],
+  ]);
   const durableStreams = composeDurableStreams({ ...shared, runs: runs.ports });
   const mcp = composeMcp({ ...shared, agents: agents.ports, runs: runs.ports });
   const { onRefused } = audit.ports;
@@ -124,8 +118,8 @@ export function createApp(options: AppOptions) {
   });
   const app = http.serve({
     ...{ ...keys.ports, onRefused },
-    resources: (auth, noLongerValid) =>
-      resources(auth, noLongerValid).use(mounted([keys.ports.clientTokens], auth, noLongerValid)),
+    resources: (into, auth, noLongerValid) =>
+      mounting([keys.ports.clientTokens])(resources(into, auth, noLongerValid), auth, noLongerValid),
     callbacks: callbacks.ports.routes(),
     dashboard: dashboard.ports.routes(),
     doors: [mcp.ports.routes, durableStreams.ports.routes],

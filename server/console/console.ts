@@ -3,9 +3,10 @@ import { AppError } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import type { Auth, NoLongerValid, OnRefused } from "../http/auth.ts";
+import type { NoLongerValid, OnRefused } from "../http/auth.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import type { Idempotency } from "../http/idempotency.ts";
+import type { Mount } from "../http/part.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import { isShown } from "../journal/journal.ts";
 import { pushedStream, sseHeaders } from "../lib/sse.ts";
@@ -53,7 +54,7 @@ export interface Console extends ConsoleOptions {
   /** Ends every stream: the server stops. */
   closing: AbortSignal;
   /** The same resources as under /v1, for another kind of principal. */
-  resources: (auth: Auth, noLongerValid: NoLongerValid) => AnyElysia;
+  resources: Mount;
   /** What belongs to no project: the server's own. */
   ofServer: (signedIn: SignedIn) => AnyElysia;
   now?: () => number;
@@ -121,6 +122,9 @@ export function createConsole(deps: Console) {
     .use(accountRoutes({ signedIn: admitted, accounts, sessions }))
     .use(deps.ofServer(admitted))
     .group("/console/api/:project_id/:environment", (scoped) =>
-      scoped.use(live).use(found).use(resources(auth, noLongerValid)),
+      scoped
+        .use(live)
+        .use(found)
+        .use(resources(new Elysia(), auth, noLongerValid)),
     );
 }

@@ -15,6 +15,7 @@ import {
 import type { SQLiteColumn, SQLiteTable, SQLiteUpdateSetSource, SQLiteView } from "drizzle-orm/sqlite-core";
 import { notFound } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
+import { lazy } from "../lib/lazy.ts";
 import type { Db } from "./open.ts";
 
 /** A table or a view of the schema. */
@@ -68,17 +69,21 @@ export function createRows<T extends ScopedTable>({ orm, sqlite }: Pick<Db, "orm
   const at = (project_id: unknown, environment: unknown, id: unknown) =>
     and(eq(table.project_id, project_id), eq(table.environment, environment), eq(table.id, id), alive);
   const key = at(sql.placeholder("project_id"), sql.placeholder("environment"), sql.placeholder("id"));
-  const { sql: text, params } = orm
-    .select()
-    .from(table as SQLiteTable)
-    .where(key)
-    .toSQL();
-  const one = sqlite.query<Record<string, unknown>, SQLQueryBindings[]>(text);
-  const ofAlive = params.slice(3) as SQLQueryBindings[]; // Behind the three of the key.
-  const read = createReader(table);
-  const deletion = orm.delete(table).where(key).prepare();
+  const selection = lazy(() => {
+    const { sql: text, params } = orm
+      .select()
+      .from(table as SQLiteTable)
+      .where(key)
+      .toSQL();
+    const one = sqlite.query<Record<string, unknown>, SQLQueryBindings[]>(text);
+    // Behind the three of the key.
+    const ofAlive = params.slice(3) as SQLQueryBindings[];
+    return { one, ofAlive, read: createReader(table) };
+  });
+  const deletion = lazy(() => orm.delete(table).where(key).prepare());
 
   const get = ({ project_id, environment }: Scope, id: string): Row | null => {
+    const { one, ofAlive, read } = selection();
     const row = one.get(project_id, environment, id, ...ofAlive);
     return row && read(row);
   };
@@ -113,6 +118,6 @@ export function createRows<T extends ScopedTable>({ orm, sqlite }: Pick<Db, "orm
 
     /** Within a write. */
     remove: ({ project_id, environment }: Scope, id: string): void =>
-      void deletion.run({ project_id, environment, id }),
+      void deletion().run({ project_id, environment, id }),
   };
 }

@@ -2,14 +2,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { docsDir } from "../lib/assets.ts";
 import { createSignal } from "../lib/signal.ts";
-import {
-  type Auth,
-  type Authenticate,
-  createAuth,
-  createIdentify,
-  type NoLongerValid,
-  type OnRefused,
-} from "./auth.ts";
+import { type Authenticate, createAuth, createIdentify, type NoLongerValid, type OnRefused } from "./auth.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs-site.ts";
 import { createEdge } from "./edge.ts";
@@ -18,7 +11,7 @@ import { createTransportGate, type GateOptions } from "./https-only.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createIsNewWork } from "./new-work.ts";
 import { createOpenApi, openApiRoutes } from "./openapi.ts";
-import type { Base } from "./part.ts";
+import type { Base, Mount } from "./part.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { createRequestQueue } from "./request-queue.ts";
 import { createWithin, type DoorAccess } from "./within.ts";
@@ -44,7 +37,7 @@ interface Served {
   onRefused: OnRefused;
   callbacks: AnyElysia;
   /** What stands under /v1. */
-  resources: (auth: Auth, noLongerValid: NoLongerValid) => AnyElysia;
+  resources: Mount;
   dashboard: AnyElysia;
   /** Other protocols over the same API. */
   doors: readonly ((access: DoorAccess) => AnyElysia)[];
@@ -119,7 +112,7 @@ export function composeHttp({
         .use(healthRoutes(checks, () => ({ sandbox_level: sandbox.known() })))
         .use(docsRoutes({ folder: docs, openApi }))
         .use(callbacks)
-        .group("/v1", (v1) => v1.use(resources(auth, noLongerValid)).use(openApiRoutes({ auth, document: openApi })))
+        .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard);
       for (const door of doors) root.use(door({ auth, identify, noLongerValid, api: within.send }));
       return app as unknown as Elysia;

@@ -1,4 +1,4 @@
-import { type AnyElysia, Elysia } from "elysia";
+import type { AnyElysia } from "elysia";
 import type { Environment } from "../core/scope.ts";
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
@@ -51,9 +51,16 @@ export interface Part {
   noteEnd?(): Promise<void>;
 }
 
-/** The resources of some folders, for one kind of principal. */
-export function mounted(parts: readonly Part[], auth: Auth, noLongerValid: NoLongerValid): AnyElysia {
-  const all = new Elysia();
-  for (const { routes } of parts) for (const its of routes?.(auth, noLongerValid) ?? []) all.use(its);
-  return all;
-}
+/** Puts resources where they are reached, for one kind of principal. */
+export type Mount = (into: AnyElysia, auth: Auth, noLongerValid: NoLongerValid) => AnyElysia;
+
+/**
+ * The resources of some folders. Straight into their place: an application within another makes each route once more,
+ * which a start notices.
+ */
+export const mounting =
+  (parts: readonly Part[]): Mount =>
+  (into, auth, noLongerValid) => {
+    for (const { routes } of parts) for (const its of routes?.(auth, noLongerValid) ?? []) into.use(its);
+    return into;
+  };

@@ -16,6 +16,7 @@ import { Count, exact, Flag, Id, Json, Milliseconds, ModelName, many, Short, Tex
 import { reasoningEfforts, toolChoices } from "../core/providers.ts";
 import { checkGuardrails } from "../guardrails/check.ts";
 import { checkSchema } from "../lib/json-schema.ts";
+import { lazy } from "../lib/lazy.ts";
 import { oneOf, optional, orNull } from "../lib/schema.ts";
 import { dotted } from "./foreign-event.ts";
 
@@ -96,12 +97,12 @@ const Agent = exact({
   unavailable: optional(many(exact({ tool: Short, message: Text }))),
 });
 
-const check = TypeCompiler.Compile(Agent);
+const check = lazy(() => TypeCompiler.Compile(Agent));
 
 /** An agent of elsewhere, as harmless as {@link file://./exported-agent.ts} makes them, or what is wrong with it. */
 export function readAgent(given: unknown): { agent: AgentSnapshot } | { path: string; message: string } {
-  if (!check.Check(given)) {
-    const fault = check.Errors(given).First();
+  if (!check().Check(given)) {
+    const fault = check().Errors(given).First();
     return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "This is no agent"}.` };
   }
   const agent = given as AgentSnapshot;

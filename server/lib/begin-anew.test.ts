@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { serves } from "./more-requests.ts";
+import { serves } from "./begin-anew.ts";
 
 // Whoever is taken for a server and is none begins anew for nothing; whoever is one and is not found has 256 requests.
 test.each<[string, boolean]>([

@@ -1,0 +1,31 @@
+import { isCompiled } from "./assets.ts";
+
+/** What the runtime reads when a process begins, and never again. */
+const wanted = {
+  // It sends 256 requests at once otherwise and lets the rest wait: that many slow tools of one project would hold up the
+  // model calls of all the others.
+  BUN_CONFIG_MAX_HTTP_REQUESTS: "16384",
+  // Ten times the usual. The highest optimisation of a function costs more than thousands of requests gain by it: without
+  // this a server spends a quarter of its processor time compiling after each start. Long loops still reach it.
+  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "640000",
+  BUN_JSC_thresholdForFTLOptimizeSoon: "10000",
+};
+
+/** Whether a command line may be one that starts the server, which is the default; only those need these settings. */
+export const serves = ([first = "serve"]: readonly string[]): boolean => first === "serve" || first.startsWith("-");
+
+/**
+ * Begins this process anew, under the same id, with the settings of the runtime that a server needs; what the operator
+ * has set stays. Does nothing where that cannot be done (another system than Linux, a run from source), or where nothing
+ * is missing.
+ */
+export function beginAnew(): void {
+  if (process.platform !== "linux" || !isCompiled) return;
+  if (Object.keys(wanted).every((name) => process.env[name] !== undefined)) return;
+  const environment = { ...wanted, ...process.env } as Record<string, string>;
+  try {
+    process.execve?.(process.execPath, [process.execPath, ...process.argv.slice(2)], environment);
+  } catch {
+    // A system that forbids it: the server works with what it has.
+  }
+}
