@@ -7,6 +7,7 @@ import type { Callbacks } from "./callbacks/service.ts";
 import { type ConnectionOptions, composeConnections } from "./connections/compose.ts";
 import { composeConsole, type DashboardOptions } from "./console/compose.ts";
 import { createAudit } from "./db/audit.ts";
+import { composeA2a } from "./doors/a2a/compose.ts";
 import { composeDurableStreams } from "./doors/durable-streams/compose.ts";
 import { composeMcp } from "./doors/mcp/compose.ts";
 import { composeFiles } from "./files/compose.ts";
@@ -112,6 +113,7 @@ export function createApp(options: AppOptions) {
   ]);
   const durableStreams = composeDurableStreams({ ...shared, runs: runs.ports });
   const mcp = composeMcp({ ...shared, agents: agents.ports, runs: runs.ports });
+  const a2a = composeA2a({ ...shared, agents: agents.ports, runs: runs.ports });
   const { onRefused } = audit.ports;
   const dashboard = composeConsole({
     ...{ ...shared, connections: connections.ports, watches: runs.ports.watches, onRefused, resources },
@@ -122,7 +124,7 @@ export function createApp(options: AppOptions) {
       mounting([keys.ports.clientTokens])(resources(into, auth, noLongerValid), auth, noLongerValid),
     callbacks: callbacks.ports.routes(),
     dashboard: dashboard.ports.routes(),
-    doors: [mcp.ports.routes, durableStreams.ports.routes],
+    doors: [mcp.ports.routes, a2a.ports.routes, durableStreams.ports.routes],
   });
   /** They start in this order and stop in reverse. */
   const parts: Part[] = [

@@ -13,6 +13,10 @@ const addresses: Record<string, string> = {
   "GET /streams/v1/runs/:id": "A run in the protocol [Durable Streams](../connect/durable-streams.md).",
   "POST /callbacks/:token":
     "Where the receiver of a webhook tool's call sends the result. The address itself is the permission.",
+  "POST /a2a/v1/agents/:id": "A call of JSON-RPC by an [A2A client](../connect/a2a.md).",
+  "GET /a2a/v1/agents/:id/.well-known/agent-card.json": "The agent's card.",
+  "GET /a2a/v1/agents/:id/*": "The same by HTTP: `/tasks`, `/tasks/{id}`, `/tasks/{id}:subscribe`.",
+  "POST /a2a/v1/agents/:id/*": "`/message:send`, `/message:stream`, `/tasks/{id}:cancel`.",
   "POST /mcp": "A message of an [MCP client](../connect/mcp.md): agents as tools.",
   "GET /mcp": "Goes on with a stream of an MCP client, behind `Last-Event-ID`.",
   "DELETE /mcp": "Ends a session of an MCP client.",

@@ -1,0 +1,324 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { Permission } from "../../core/scope.ts";
+import { type Client, testApp } from "../../testing/test-app.ts";
+
+const server = testApp();
+afterAll(() => server[Symbol.asyncDispose]());
+
+const agentBody = { name: "Desk", description: "Helps.", instructions: "", model: "test/echo", doors: { a2a: true } };
+const scripted = (script: object[], more: object = {}) => ({
+  ...agentBody,
+  ...{ model: "test/script", model_settings: { script }, ...more },
+});
+
+async function opened(body: object = agentBody) {
+  const owner = await server.client({ project: crypto.randomUUID() });
+  const { body: agent } = await owner.post("/v1/agents", body);
+  expect(agent.error).toBeUndefined();
+  return { owner, agent, at: `/a2a/v1/agents/${agent.id}` };
+}
+
+type Key = Pick<Client, "key">;
+const headersOf = ({ key }: Key) => ({ authorization: `Bearer ${key.secret}`, "a2a-version": "1.0" });
+
+/** By JSON-RPC. */
+const ask = async (
+  client: Key,
+  at: string,
+  method: string,
+  params: object = {},
+  headers: Record<string, string> = {},
+) => server.send("POST", at, { jsonrpc: "2.0", id: 7, method, params }, { ...headersOf(client), ...headers });
+
+/** By HTTP with JSON. */
+async function rest(client: Key, method: string, path: string, body?: object) {
+  const answer = await server.send(method, path, body && JSON.stringify(body), {
+    ...headersOf(client),
+    ...(body && { "content-type": "application/a2a+json" }),
+  });
+  const isJson = answer.headers.get("content-type") === "application/a2a+json";
+  return isJson ? { ...answer, body: JSON.parse(answer.body) } : answer;
+}
+
+const said = (text: string, more: object = {}) => ({
+  message: { messageId: "m1", role: "ROLE_USER", parts: [{ text }], ...more },
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: messages of the protocol.
+const messagesOf = (text: string): any[] =>
+  text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
+
+/** The text that the updates of a stream come to. */
+// biome-ignore lint/suspicious/noExplicitAny: messages of the protocol.
+const textOf = (updates: any[]): string =>
+  updates.reduce((text, { artifactUpdate: update }) => {
+    if (!update) return text;
+    return (update.append ? text : "") + update.artifact.parts[0].text;
+  }, "");
+
+const asking = async (needs: "output" | "approval") => {
+  const owner = await server.client({ project: crypto.randomUUID() });
+  const tool = { name: "ask", ...(needs === "approval" && { approval: "always", type: "code", source: "() => 7" }) };
+  const { body } = await owner.post("/v1/tools", tool);
+  const script = [{ tool_calls: [{ name: "ask", arguments: { what: "now" } }] }, { text: "Done." }];
+  const { body: agent } = await owner.post("/v1/agents", scripted(script, { tools: [body.id] }));
+  return { owner, at: `/a2a/v1/agents/${agent.id}` };
+};
+
+test("a card says what an agent is and where it is reached", async () => {
+  const { owner, agent, at } = await opened();
+  const { status, body } = await rest(owner, "GET", `${at}/.well-known/agent-card.json`);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    ...{ name: "Desk", description: "Helps.", version: "1", skills: [{ id: agent.id }] },
+    capabilities: { streaming: true, pushNotifications: false },
+  });
+  expect(body.supportedInterfaces).toEqual(
+    ["JSONRPC", "HTTP+JSON"].map((protocolBinding) => ({
+      ...{ url: `https://localhost${at}`, protocolBinding, protocolVersion: "1.0" },
+    })),
+  );
+});
+
+describe("a message", () => {
+  test("is a run with its record, and its answer the task when it is over", async () => {
+    const { owner, agent, at } = await opened();
+    const { status, body } = await ask(owner, at, "SendMessage", said("Hello"));
+    const { task } = body.result;
+    expect([status, body.id, task.status.state]).toEqual([200, 7, "TASK_STATE_COMPLETED"]);
+    expect(task.artifacts).toEqual([{ artifactId: "output", name: "output", parts: [{ text: "Hello" }] }]);
+    expect(task.history.map(({ role, parts }: { role: string; parts: object[] }) => [role, parts])).toEqual([
+      ["ROLE_USER", [{ text: "Hello" }]],
+      ["ROLE_AGENT", [{ text: "Hello" }]],
+    ]);
+    const { body: run } = await owner.get(`/v1/runs/${task.id}`);
+    expect(run).toMatchObject({ agent_id: agent.id, thread_id: task.contextId, output: "Hello" });
+  });
+
+  test("goes on with its context, and its data is JSON for the model", async () => {
+    const { owner, at } = await opened();
+    const first = (await ask(owner, at, "SendMessage", said("One"))).body.result.task;
+    const parts = [{ text: "Two" }, { data: { n: 2 } }];
+    const second = await rest(owner, "POST", `${at}/message:send`, said("", { contextId: first.contextId, parts }));
+    expect(second.status).toBe(200);
+    expect([second.body.task.contextId, second.body.task.artifacts[0].parts]).toEqual([
+      ...[first.contextId, [{ text: 'Two\n{"n":2}' }]],
+    ]);
+  });
+
+  test("is answered at once when its sender does not wait, and with as much history as it wants", async () => {
+    const { owner, at } = await opened(scripted([{ text: "x".repeat(3000), delta_ms: 50 }]));
+    const configuration = { returnImmediately: true, historyLength: 0 };
+    const { task } = (await ask(owner, at, "SendMessage", { ...said("Go."), configuration })).body.result;
+    expect([task.status.state, task.history]).toEqual(["TASK_STATE_WORKING", undefined]);
+    const cancelled = (await ask(owner, at, "CancelTask", { id: task.id })).body.result;
+    expect(cancelled.status.state).toBe("TASK_STATE_CANCELED");
+    const again = await rest(owner, "POST", `${at}/tasks/${task.id}:cancel`);
+    expect(again.body.status.state).toBe("TASK_STATE_CANCELED");
+  });
+
+  test("may come to data, and to a failure that says why", async () => {
+    const output_schema = { type: "object", properties: { n: { type: "integer" } } };
+    const data = await opened(scripted([{ text: '{"n": 4}' }], { output_schema }));
+    const { task } = (await ask(data.owner, data.at, "SendMessage", said("Go."))).body.result;
+    expect(task.artifacts[0].parts).toEqual([{ data: { n: 4 } }]);
+    const failing = await opened(scripted([{ error: "bad_request" }]));
+    const failed = (await ask(failing.owner, failing.at, "SendMessage", said("Go."))).body.result.task;
+    expect(failed.status.state).toBe("TASK_STATE_FAILED");
+    expect(failed.status.message.parts[0].text).toMatch(/^model_error: /);
+  });
+
+  test.each([
+    [{}, "INVALID_PARAMS"],
+    [{ message: { messageId: "m", role: "ROLE_USER", parts: [] } }, "INVALID_PARAMS"],
+    [{ message: { messageId: "m", role: "user", parts: [{ text: "x" }] } }, "INVALID_PARAMS"],
+    [said("", { parts: [{ raw: "AAAA" }] }), "CONTENT_TYPE_NOT_SUPPORTED"],
+    [said(""), "INVALID_PARAMS"],
+    [said("x", { contextId: "thr_00000000000000000000000000" }), "INVALID_PARAMS"],
+    [said("x", { contextId: "mine" }), "INVALID_PARAMS"],
+    [said("x", { taskId: "run_00000000000000000000000000" }), "TASK_NOT_FOUND"],
+    [
+      { ...said("x"), configuration: { taskPushNotificationConfig: { url: "https://x" } } },
+      "PUSH_NOTIFICATION_NOT_SUPPORTED",
+    ],
+  ])("that is %j is refused in the protocol's words, by both bindings, and starts no run", async (params, reason) => {
+    const { owner, at } = await opened();
+    const { status, body } = await ask(owner, at, "SendMessage", params);
+    expect([status, body.error.data[0].reason]).toEqual([200, reason]);
+    expect(body.error.code).toBeLessThan(-32000);
+    const plain = await rest(owner, "POST", `${at}/message:send`, params);
+    expect([plain.status, plain.body.error.details[0].reason]).toEqual([
+      reason === "TASK_NOT_FOUND" ? 404 : 400,
+      reason,
+    ]);
+    expect((await owner.get("/v1/runs")).body.data).toEqual([]);
+  });
+});
+
+describe("a stream", () => {
+  const script = [{ text: "One two three.", delta_ms: 1 }];
+
+  test.each(["JSONRPC", "HTTP+JSON"])(
+    "of %s begins with the task, has its text piece by piece, and ends with its end",
+    async (binding) => {
+      const { owner, at } = await opened(scripted(script));
+      const isRpc = binding === "JSONRPC";
+      const answer = isRpc
+        ? await ask(owner, at, "SendStreamingMessage", said("Go."))
+        : await rest(owner, "POST", `${at}/message:stream`, said("Go."));
+      expect(answer.headers.get("content-type")).toStartWith("text/event-stream");
+      const all = messagesOf(answer.body);
+      if (isRpc) for (const { jsonrpc, id } of all) expect([jsonrpc, id]).toEqual(["2.0", 7]);
+      const updates = isRpc ? all.map(({ result }) => result) : all;
+      expect(Object.keys(updates[0])).toEqual(["task"]);
+      expect(updates.at(-1).statusUpdate).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
+      expect(textOf(updates)).toBe("One two three.");
+      const { body: task } = await rest(owner, "GET", `${at}/tasks/${updates[0].task.id}`);
+      expect(task.artifacts[0].parts).toEqual([{ text: "One two three." }]);
+    },
+  );
+
+  test("can be had again while the task is at work, with all of its text", async () => {
+    const { owner, at } = await asking("output");
+    const { task } = (await ask(owner, at, "SendMessage", said("Go."))).body.result;
+    expect(task.status).toMatchObject({ state: "TASK_STATE_INPUT_REQUIRED", message: { role: "ROLE_AGENT" } });
+    const reader = rest(owner, "GET", `${at}/tasks/${task.id}:subscribe`);
+    const call = task.status.message.parts[1].data.tool_calls[0];
+    expect(call).toMatchObject({ tool: "ask", arguments: { what: "now" }, needs: "output" });
+    const answer = said("Now.", { taskId: task.id });
+    const updates = messagesOf((await ask(owner, at, "SendStreamingMessage", answer)).body).map(({ result }) => result);
+    expect(updates[0].task.id).toBe(task.id);
+    expect(updates.at(-1).statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
+    const read = messagesOf((await reader).body);
+    expect([read[0].task.id, textOf(read), read.at(-1).statusUpdate.status.state]).toEqual([
+      ...[task.id, "Done.", "TASK_STATE_COMPLETED"],
+    ]);
+    const over = await ask(owner, at, "SubscribeToTask", { id: task.id });
+    expect(over.body.error.data[0].reason).toBe("UNSUPPORTED_OPERATION");
+    expect((await ask(owner, at, "SendMessage", answer)).body.error.data[0].reason).toBe("UNSUPPORTED_OPERATION");
+    expect((await ask(owner, at, "CancelTask", { id: task.id })).body.error.data[0].reason).toBe("TASK_NOT_CANCELABLE");
+  });
+
+  test.each([
+    ["approve", "completed"],
+    ["Reject", "rejected"],
+  ])("of a task that waits for an approval goes on when its sender says %s", async (word, status) => {
+    const { owner, at } = await asking("approval");
+    const { task } = (await ask(owner, at, "SendMessage", said("Go."))).body.result;
+    const unclear = await ask(owner, at, "SendMessage", said("Perhaps.", { taskId: task.id }));
+    expect(unclear.body.error.data[0].reason).toBe("INVALID_PARAMS");
+    const done = (await ask(owner, at, "SendMessage", said(word, { taskId: task.id }))).body.result.task;
+    expect(done.status.state).toBe("TASK_STATE_COMPLETED");
+    expect((await owner.get(`/v1/runs/${task.id}`)).body.tool_calls[0].status).toBe(status);
+  });
+
+  test("takes outputs as data, as the API does", async () => {
+    const { owner, at } = await asking("output");
+    const { task } = (await ask(owner, at, "SendMessage", said("Go."))).body.result;
+    const { id } = task.status.message.parts[1].data.tool_calls[0];
+    const data = { tool_outputs: [{ tool_call_id: id, output: { n: 1 } }] };
+    await ask(owner, at, "SendMessage", said("", { taskId: task.id, parts: [{ data }] }));
+    expect((await owner.get(`/v1/runs/${task.id}`)).body.tool_calls[0].output).toEqual({ n: 1 });
+  });
+});
+
+test("tasks are listed, those of one agent, page by page", async () => {
+  const { owner, at } = await opened();
+  const { body: other } = await owner.post("/v1/agents", { ...agentBody, name: "other" });
+  const theirs = (await ask(owner, `/a2a/v1/agents/${other.id}`, "SendMessage", said("x"))).body.result.task;
+  const ids: string[] = [];
+  for (const text of ["a", "b", "c"]) ids.push((await ask(owner, at, "SendMessage", said(text))).body.result.task.id);
+  const first = (await ask(owner, at, "ListTasks", { pageSize: 2, includeArtifacts: true })).body.result;
+  expect(first.tasks.map(({ id }: { id: string }) => id)).toEqual([ids[2], ids[1]]);
+  expect(first.tasks[0].artifacts[0].parts).toEqual([{ text: "c" }]);
+  const { body: rest_ } = await rest(owner, "GET", `${at}/tasks?pageSize=2&pageToken=${first.nextPageToken}`);
+  expect(rest_).toMatchObject({ tasks: [{ id: ids[0] }], nextPageToken: "", pageSize: 2 });
+  expect(rest_.tasks[0]).not.toContainAnyKeys(["artifacts", "history"]);
+  const done = await ask(owner, at, "ListTasks", { status: "TASK_STATE_FAILED" });
+  expect(done.body.result.tasks).toEqual([]);
+  for (const wrong of [{ pageSize: 0 }, { status: "TASK_STATE_NONE" }, { pageToken: "x" }, { historyLength: -1 }])
+    expect((await ask(owner, at, "ListTasks", wrong)).body.error.data[0].reason).toBe("INVALID_PARAMS");
+  expect((await ask(owner, at, "GetTask", { id: theirs.id })).body.error.data[0].reason).toBe("TASK_NOT_FOUND");
+});
+
+describe("who may", () => {
+  test("is nobody without a key, and for others' agents and tasks there is nothing to be seen", async () => {
+    const { owner, agent, at } = await opened();
+    const { task } = (await ask(owner, at, "SendMessage", said("x"))).body.result;
+    const strangers = [
+      await server.client({ project: "stranger" }),
+      await server.client({ project: "stranger", environment: "live" }),
+      {
+        key: (await owner.post("/v1/api_keys", { name: "k", scopes: ["admin"], agent_ids: [await otherAgent(owner)] }))
+          .body,
+      },
+    ];
+    const never = at.replace(agent.id, "agt_00000000000000000000000000");
+    for (const stranger of strangers)
+      for (const [method, path] of [
+        ["GET", "/.well-known/agent-card.json"],
+        ["GET", "/tasks"],
+        ["GET", `/tasks/${task.id}`],
+        ["POST", `/tasks/${task.id}:cancel`],
+        ["GET", `/tasks/${task.id}:subscribe`],
+        ["POST", "/message:send"],
+        ["POST", "/message:stream"],
+      ] as const) {
+        const body = method === "POST" ? said("x") : undefined;
+        const [theirs, none] = [
+          await rest(stranger, method, at + path, body),
+          await rest(stranger, method, never + path, body),
+        ];
+        const shown = ({ body: { request_id: _, ...said } }: Awaited<ReturnType<typeof rest>>) => said;
+        expect([path, theirs.status, shown(theirs)]).toEqual([path, 404, shown(none)]);
+        expect((await server.send(method, at + path, body)).status).toBe(401);
+      }
+    await owner.patch(`/v1/agents/${agent.id}`, { doors: { a2a: false } });
+    expect((await rest(owner, "GET", `${at}/tasks/${task.id}`)).status).toBe(404);
+  });
+
+  const otherAgent = async (owner: Client): Promise<string> =>
+    (await owner.post("/v1/agents", { ...agentBody, name: "o" })).body.id;
+
+  test.each([
+    [["run"], 200, 200],
+    [["read"], 403, 200],
+  ] as [Permission[], number, number][])(
+    "has with the scope %j what it has in the API",
+    async (scopes, sends, reads) => {
+      const { owner, at } = await opened();
+      const { body: key } = await owner.post("/v1/api_keys", { name: "k", scopes });
+      expect((await rest({ key }, "POST", `${at}/message:send`, said("x"))).status).toBe(sends);
+      expect((await rest({ key }, "GET", `${at}/tasks`)).status).toBe(reads);
+      const { status, body } = await ask({ key }, at, "SendMessage", said("x"));
+      expect([status, body.error?.data[0].metadata.code]).toEqual([
+        sends,
+        sends === 200 ? undefined : "insufficient_scope",
+      ]);
+    },
+  );
+
+  test("pays as in the API", async () => {
+    const { owner, at } = await opened();
+    await server.projects.update(owner.scope.project_id, { limits: { run_creations_per_minute: 1 } });
+    expect((await ask(owner, at, "SendMessage", said("x"))).status).toBe(200);
+    const { status, body, headers } = await ask(owner, at, "SendMessage", said("x"));
+    expect([status, body.id, body.error.data[0].reason]).toEqual([429, 7, "RESOURCE_EXHAUSTED"]);
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+});
+
+test("what is not of the protocol is refused in its words", async () => {
+  const { owner, at } = await opened();
+  const reasonOf = async (method: string, headers: Record<string, string> = {}) =>
+    (await ask(owner, at, method, {}, headers)).body.error.data[0].reason;
+  expect(await reasonOf("GetTask", { "a2a-version": "0.3" })).toBe("VERSION_NOT_SUPPORTED");
+  for (const method of ["message/send", "sendMessage", "constructor", "ToString"])
+    expect(await reasonOf(method)).toBe("METHOD_NOT_FOUND");
+  expect(await reasonOf("CreateTaskPushNotificationConfig")).toBe("PUSH_NOTIFICATION_NOT_SUPPORTED");
+  expect((await rest(owner, "GET", `${at}/nothing`)).body.error.details[0].reason).toBe("METHOD_NOT_FOUND");
+  for (const body of ["{", "[]", '"x"', "{}"]) {
+    const answer = await server.send("POST", at, body, headersOf(owner));
+    expect([body, answer.body.error.data[0].reason]).toEqual([body, "INVALID_REQUEST"]);
+  }
+});

@@ -1,0 +1,72 @@
+import type { AppError } from "../../core/errors.ts";
+import type { Dialect } from "../../runs/stream.ts";
+import { isLastFrame } from "../../wire/frames.ts";
+import { thrownAs } from "./errors.ts";
+import { artifactOf, outputParts, placeOf, questionParts, stateOf, type Task, type TaskRun } from "./tasks.ts";
+
+/** How a message of a stream is wrapped: JSON-RPC names the request. */
+export type Wrap = (message: { result: object } | { error: object }) => object;
+
+interface Streamed {
+  run: TaskRun;
+  /** What the stream begins with. */
+  first: Task;
+  /** A run that waited before this place of its journal has gone on since. */
+  after: number;
+  wrap: Wrap;
+}
+
+/** A run as the updates of a task: first the task, then what becomes of it. */
+export function a2aDialect({ run, first, after, wrap }: Streamed): Dialect {
+  const place = placeOf(run);
+  let isBegun = false;
+  // The model call whose text is the output so far, and that text.
+  let [begunAt, said] = [-1, ""];
+
+  const line = (message: Parameters<Wrap>[0]) => `data: ${JSON.stringify(wrap(message))}\n\n`;
+  const say = (update: object): string => {
+    const opening = isBegun ? "" : line({ result: { task: first } });
+    isBegun = true;
+    return opening + line({ result: update });
+  };
+  const status = (state: string, timestamp: string, parts?: object[]) => {
+    const message = parts && { messageId: `${run.id}-status`, ...place, role: "ROLE_AGENT", parts };
+    return say({ statusUpdate: { ...place, status: { state, ...(message && { message }), timestamp } } });
+  };
+  const artifact = (parts: Parameters<typeof artifactOf>[0], append: boolean, lastChunk: boolean) =>
+    say({ artifactUpdate: { ...place, artifact: artifactOf(parts), append, lastChunk } });
+
+  return {
+    event(frame) {
+      switch (frame.event) {
+        case "run.created":
+        case "run.started":
+        case "run.resumed":
+          return status(stateOf[frame.event === "run.created" ? frame.data.status : "in_progress"], frame.at);
+        case "run.requires_action":
+          return status(stateOf.requires_action, frame.at, questionParts(frame.data.required_action));
+        case "run.completed": {
+          const parts = outputParts(frame.data);
+          // The text that was streamed is the output, where nothing has changed it.
+          const isSaid = parts[0]?.text === said;
+          const whole = parts.length > 0 && !isSaid ? artifact(parts, false, true) : "";
+          return whole + status(stateOf.completed, frame.at);
+        }
+        case "run.failed": {
+          const { error, status: state } = frame.data;
+          return status(stateOf[state], frame.at, [{ text: `${error.code}: ${error.message}` }]);
+        }
+        default:
+          return "";
+      }
+    },
+    token({ kind, text }, { start }) {
+      if (kind !== "output") return "";
+      const goesOn = start === begunAt;
+      [begunAt, said] = [start, goesOn ? said + text : text];
+      return artifact([{ text }], goesOn, false);
+    },
+    error: (why: AppError) => line({ error: thrownAs(why)?.rpc() ?? {} }),
+    isLast: (frame) => isLastFrame(frame.event) || (frame.event === "run.requires_action" && frame.seq > after),
+  };
+}

@@ -1,0 +1,76 @@
+import type { AppError } from "../../core/errors.ts";
+import type { ApiAnswer } from "../../http/within.ts";
+
+/** What the protocol calls what went wrong: its code in JSON-RPC, its status in HTTP, and the name of that status. */
+const kinds = {
+  TASK_NOT_FOUND: [-32001, 404, "NOT_FOUND"],
+  TASK_NOT_CANCELABLE: [-32002, 400, "FAILED_PRECONDITION"],
+  PUSH_NOTIFICATION_NOT_SUPPORTED: [-32003, 400, "FAILED_PRECONDITION"],
+  UNSUPPORTED_OPERATION: [-32004, 400, "FAILED_PRECONDITION"],
+  CONTENT_TYPE_NOT_SUPPORTED: [-32005, 400, "INVALID_ARGUMENT"],
+  VERSION_NOT_SUPPORTED: [-32009, 400, "FAILED_PRECONDITION"],
+  METHOD_NOT_FOUND: [-32601, 404, "NOT_FOUND"],
+  INVALID_PARAMS: [-32602, 400, "INVALID_ARGUMENT"],
+  INVALID_REQUEST: [-32600, 400, "INVALID_ARGUMENT"],
+  UNAUTHENTICATED: [-32000, 401, "UNAUTHENTICATED"],
+  PERMISSION_DENIED: [-32000, 403, "PERMISSION_DENIED"],
+  RESOURCE_EXHAUSTED: [-32000, 429, "RESOURCE_EXHAUSTED"],
+  UNAVAILABLE: [-32000, 503, "UNAVAILABLE"],
+} as const;
+type Kind = keyof typeof kinds;
+
+export class A2aError extends Error {
+  constructor(
+    readonly kind: Kind,
+    message: string,
+    /** The code of the API, where it refused. */
+    readonly code?: string,
+    readonly retryAfter?: number,
+  ) {
+    super(message);
+  }
+
+  get status(): number {
+    return kinds[this.kind][1];
+  }
+
+  private get details() {
+    const metadata = this.code === undefined ? {} : { metadata: { code: this.code } };
+    return [
+      {
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        ...{ reason: this.kind, domain: "a2a-protocol.org", ...metadata },
+      },
+    ];
+  }
+
+  /** As JSON-RPC has it. */
+  rpc() {
+    return { code: kinds[this.kind][0], message: this.message, data: this.details };
+  }
+
+  /** As the binding to HTTP has it. */
+  http() {
+    const [, code, status] = kinds[this.kind];
+    return { error: { code, status, message: this.message, details: this.details } };
+  }
+}
+
+const byStatus: Record<number, Kind> = {
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "TASK_NOT_FOUND",
+  429: "RESOURCE_EXHAUSTED",
+  503: "UNAVAILABLE",
+  507: "UNAVAILABLE",
+};
+
+/** What the API refused, in the protocol's words; `otherwise` for what has no word of its own. */
+export function refused({ status, body, headers }: ApiAnswer, otherwise: Kind = "INVALID_PARAMS"): A2aError {
+  const { message, code } = body.error;
+  return new A2aError(byStatus[status] ?? otherwise, message, code, Number(headers.get("retry-after")) || undefined);
+}
+
+/** Null for a bug, which is for the log. */
+export const thrownAs = ({ status, message, code, retryAfter }: AppError): A2aError | null =>
+  status === 500 ? null : new A2aError(byStatus[status] ?? "INVALID_REQUEST", message, code, retryAfter);

@@ -1,0 +1,159 @@
+import type { AgentStore } from "../../agents/store.ts";
+import type { NoLongerValid } from "../../http/auth.ts";
+import type { Principal } from "../../http/principal.ts";
+import type { Api } from "../../http/within.ts";
+import type { OpenStream } from "../../runs/open-stream.ts";
+import type { RunService } from "../../runs/service.ts";
+import type { RunStore } from "../../runs/store.ts";
+import { a2aDialect, type Wrap } from "./dialect.ts";
+import { A2aError, refused } from "./errors.ts";
+import { outputsOf, readMessage, type Sent, statusOf, type TaskRun, taskOf } from "./tasks.ts";
+
+interface Deps {
+  agents: Pick<AgentStore, "throughDoor">;
+  runs: Pick<RunStore, "standing">;
+  settled: RunService["settled"];
+  openStream: OpenStream;
+  api: Api;
+  noLongerValid: NoLongerValid;
+  closing: AbortSignal;
+}
+
+type Params = Record<string, unknown>;
+
+/** A request as an operation answers it. */
+interface Asked {
+  request: Request;
+  principal: Principal;
+  agentId: string;
+  params: Params;
+  /** How what is streamed is wrapped. */
+  wrap: Wrap;
+}
+
+export type Operation = (asked: Asked) => Promise<object | Response>;
+
+const most_ms = 600_000;
+const pageMax = 100;
+const ended = ["completed", "failed", "cancelled"];
+
+/** What clients may ask of an agent. Whatever is done is done by the API. */
+export function createOperations(deps: Deps): Record<string, Operation> {
+  const { runs, settled, openStream, api, noLongerValid, closing } = deps;
+
+  /** The run, if it is one of this agent. */
+  async function runOf({ request, agentId, params }: Asked, id: unknown = params.id): Promise<TaskRun> {
+    const answer = await api(request, "GET", `/v1/runs/${encodeURIComponent(String(id))}`);
+    if (answer.status >= 400) throw refused(answer);
+    if (answer.body.agent_id !== agentId) throw new A2aError("TASK_NOT_FOUND", "There is no such task.");
+    return answer.body;
+  }
+
+  /** The run that a message starts or goes on with, and where its stream is to begin. */
+  async function send(asked: Asked): Promise<{ run: TaskRun; from: number }> {
+    const { request, principal, agentId, params } = asked;
+    const configuration = (params.configuration ?? {}) as Params;
+    if (configuration.taskPushNotificationConfig) throw noPush();
+    const sent = readMessage(params.message);
+    if (sent.taskId !== null) return goOn(asked, sent);
+    const thread_id = sent.contextId ?? (await threadFor(request));
+    const answer = await api(request, "POST", "/v1/runs", {
+      ...{ agent_id: agentId, input: sent.text, thread_id, if_thread_busy: "queue" },
+    });
+    if (answer.status === 404) throw new A2aError("INVALID_PARAMS", "There is no such agent.");
+    if (answer.status >= 400) throw refused(answer);
+    runs.standing(principal, answer.body.id);
+    return { run: answer.body, from: 0 };
+  }
+
+  async function threadFor(request: Request): Promise<string> {
+    const answer = await api(request, "POST", "/v1/threads", {});
+    if (answer.status >= 400) throw refused(answer);
+    return answer.body.id;
+  }
+
+  async function goOn(asked: Asked, sent: Sent): Promise<{ run: TaskRun; from: number }> {
+    const { request, principal } = asked;
+    const run = await runOf(asked, sent.taskId);
+    if (!run.required_action)
+      throw new A2aError("UNSUPPORTED_OPERATION", `The task is ${run.status}: it takes no message.`);
+    const from = runs.standing(principal, run.id).seq;
+    const tool_outputs = outputsOf(sent, run.required_action);
+    const answer = await api(request, "POST", `/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
+    if (answer.status >= 400) throw refused(answer);
+    return { run: answer.body, from };
+  }
+
+  function stream({ request, principal, wrap }: Asked, run: TaskRun, from: number, after: number): Response {
+    const first = taskOf(run, { history: 0, artifacts: false });
+    const dialect = a2aDialect({ run, first, after, wrap });
+    return openStream(principal, run.id, { seq: from, anchor: null, offset: 0 }, request, { noLongerValid, dialect });
+  }
+
+  const historyOf = (params: Params): number | undefined => {
+    const { historyLength } = params;
+    if (historyLength === undefined) return undefined;
+    const length = Number(historyLength);
+    if (!Number.isInteger(length) || length < 0) throw invalid("historyLength: expected a number from 0.");
+    return length;
+  };
+
+  return {
+    async sendMessage(asked) {
+      const configuration = (asked.params.configuration ?? {}) as Params;
+      const history = historyOf(configuration);
+      const { run } = await send(asked);
+      if (configuration.returnImmediately === true) return { task: taskOf(run, { history }) };
+      await settled(run.id, most_ms, [closing, asked.request.signal]);
+      return { task: taskOf(await runOf(asked, run.id), { history }) };
+    },
+
+    async sendStreamingMessage(asked) {
+      const { run, from } = await send(asked);
+      return stream(asked, run, from, from);
+    },
+
+    getTask: async (asked) => taskOf(await runOf(asked), { history: historyOf(asked.params) }),
+
+    async listTasks({ request, agentId, params }) {
+      const { contextId, status, pageToken, includeArtifacts } = params;
+      const pageSize = Number(params.pageSize ?? 50);
+      if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > pageMax)
+        throw invalid(`pageSize: expected a number from 1 to ${pageMax}.`);
+      const whole = includeArtifacts === true || includeArtifacts === "true";
+      const query = new URLSearchParams({ agent_id: agentId, limit: String(pageSize) });
+      if (contextId) query.set("thread_id", String(contextId));
+      if (pageToken) query.set("starting_after", String(pageToken));
+      if (status) query.set("status", statusOf(String(status)) ?? "none");
+      if (whole) query.set("include", "messages");
+      const answer = await api(request, "GET", `/v1/runs?${query}`);
+      if (answer.status >= 400) throw refused(answer);
+      const { data, has_more, last_id } = answer.body;
+      const history = historyOf(params) ?? 0;
+      const tasks = data.map((run: TaskRun) => taskOf(run, { history, artifacts: whole }));
+      return { tasks, nextPageToken: has_more ? last_id : "", pageSize, totalSize: tasks.length };
+    },
+
+    async cancelTask(asked) {
+      const { id } = await runOf(asked);
+      const answer = await api(asked.request, "POST", `/v1/runs/${id}/cancel`, {});
+      if (answer.status >= 400) throw refused(answer, "TASK_NOT_CANCELABLE");
+      return taskOf(answer.body);
+    },
+
+    async subscribeToTask(asked) {
+      const run = await runOf(asked);
+      if (ended.includes(run.status)) throw new A2aError("UNSUPPORTED_OPERATION", `The task is over: ${run.status}.`);
+      // From its beginning: whoever comes back has all of its text, and each piece once.
+      return stream(asked, run, 0, runs.standing(asked.principal, run.id).seq);
+    },
+
+    createTaskPushNotificationConfig: async () => Promise.reject(noPush()),
+    getTaskPushNotificationConfig: async () => Promise.reject(noPush()),
+    listTaskPushNotificationConfigs: async () => Promise.reject(noPush()),
+    deleteTaskPushNotificationConfig: async () => Promise.reject(noPush()),
+  };
+}
+
+const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
+const noPush = () => new A2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", "Use a webhook of this server for run events.");

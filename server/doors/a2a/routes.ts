@@ -1,0 +1,15 @@
+import { Elysia } from "elysia";
+import { declared } from "../../http/operation.ts";
+import type { createA2aServer } from "./server.ts";
+
+/** The addresses of the A2A door. What a request writes, it writes by the API, which looks for room. */
+export const a2aRoutes = ({ rpc, rest, card }: ReturnType<typeof createA2aServer>) =>
+  new Elysia({ prefix: "/a2a/v1/agents/:id" })
+    .post("/", ({ request, set, params: { id } }) => rpc(request, set.headers, id), {
+      ...{ parse: "none", ...declared({ needsRoom: false }) },
+    })
+    .get("/.well-known/agent-card.json", ({ request, set, params: { id } }) => card(request, set.headers, id))
+    .get("/*", ({ request, set, params: { id } }) => rest(request, set.headers, id))
+    .post("/*", ({ request, set, params: { id } }) => rest(request, set.headers, id), {
+      ...{ parse: "none", ...declared({ needsRoom: false }) },
+    });

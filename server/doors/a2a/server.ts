@@ -1,0 +1,149 @@
+import type { AgentStore } from "../../agents/store.ts";
+import { toAppError } from "../../http/errors.ts";
+import { parseJson, readBody } from "../../http/json-body.ts";
+import type { Principal } from "../../http/principal.ts";
+import type { DoorAccess } from "../../http/within.ts";
+import { cardOf, protocolVersion } from "./card.ts";
+import { A2aError, thrownAs } from "./errors.ts";
+import type { Operation } from "./operations.ts";
+
+interface Deps {
+  agents: Pick<AgentStore, "throughDoor">;
+  operations: Record<string, Operation>;
+  identify: DoorAccess["identify"];
+  publicUrl: () => string;
+}
+
+type Json = Record<string, unknown>;
+type Answered = Record<string, unknown>;
+
+/** The protocol's two bindings, over the same operations. */
+export function createA2aServer({ agents, operations, identify, publicUrl }: Deps) {
+  /** Who asks for which agent: of one that has not opted in, nobody knows anything. */
+  function admit(request: Request, headers: Answered, agentId: string): Principal {
+    const principal = identify(request, headers, "reads_per_minute");
+    agentOf(principal, agentId);
+    const version = request.headers.get("a2a-version") ?? new URL(request.url).searchParams.get("A2A-Version");
+    if (version && !version.startsWith("1."))
+      throw new A2aError("VERSION_NOT_SUPPORTED", `This agent speaks ${protocolVersion}.`);
+    return principal;
+  }
+
+  function agentOf(principal: Principal, agentId: string) {
+    const agent = agents.throughDoor(principal, "a2a").find(({ id }) => id === agentId);
+    if (!agent) throw new A2aError("TASK_NOT_FOUND", "There is no such agent.");
+    return agent;
+  }
+
+  /** By the protocol's name: `SendMessage`. */
+  function operationNamed(method: string): Operation | undefined {
+    const name = method.charAt(0).toLowerCase() + method.slice(1);
+    return Object.hasOwn(operations, name) ? operations[name] : undefined;
+  }
+
+  async function bodyOf(request: Request): Promise<Json> {
+    const bytes = await readBody(request);
+    const body = bytes.length === 0 ? {} : parseJson(bytes);
+    if (typeof body !== "object" || body === null || Array.isArray(body))
+      throw new A2aError("INVALID_REQUEST", "Expected an object.");
+    return body as Json;
+  }
+
+  /** JSON-RPC 2.0. */
+  async function rpc(request: Request, headers: Answered, agentId: string): Promise<Response> {
+    let id: unknown = null;
+    const wrap = (message: object) => ({ jsonrpc: "2.0", id, ...message });
+    try {
+      const principal = admit(request, headers, agentId);
+      const { jsonrpc, method, params = {}, id: asked } = await bodyOf(request);
+      id = typeof asked === "string" || typeof asked === "number" ? asked : null;
+      if (jsonrpc !== "2.0" || typeof method !== "string")
+        throw new A2aError("INVALID_REQUEST", "Expected JSON-RPC 2.0.");
+      if (typeof params !== "object" || params === null)
+        throw new A2aError("INVALID_PARAMS", "params: expected an object.");
+      const operation = /^[A-Z]/.test(method) ? operationNamed(method) : undefined;
+      if (!operation) throw new A2aError("METHOD_NOT_FOUND", `There is no method ${method}.`);
+      const result = await operation({ request, principal, agentId, params: params as Json, wrap });
+      return result instanceof Response ? result : json(200, wrap({ result }));
+    } catch (thrown) {
+      const error = asA2a(thrown);
+      // What is about the message is answered; what is about who asks, HTTP says too.
+      return json(
+        [401, 403, 429, 503].includes(error.status) ? error.status : 200,
+        wrap({ error: error.rpc() }),
+        error,
+      );
+    }
+  }
+
+  /** HTTP with JSON. */
+  async function rest(request: Request, headers: Answered, agentId: string): Promise<Response> {
+    try {
+      const principal = admit(request, headers, agentId);
+      const { pathname, searchParams } = new URL(request.url);
+      const path = pathname.slice(pathname.indexOf(agentId) + agentId.length);
+      const [name, of] = operationAt(request.method, path) ?? [];
+      if (!name) throw new A2aError("METHOD_NOT_FOUND", "There is no such address.");
+      const body = request.method === "POST" ? await bodyOf(request) : Object.fromEntries(searchParams);
+      const wrap = (message: { result: object } | { error: object }) =>
+        "result" in message ? message.result : message;
+      const result = await operationNamed(name)!({ request, principal, agentId, params: { ...body, ...of }, wrap });
+      return result instanceof Response ? result : json(200, result, undefined, "application/a2a+json");
+    } catch (thrown) {
+      const error = asA2a(thrown);
+      return json(error.status, error.http(), error, "application/a2a+json");
+    }
+  }
+
+  return {
+    rpc,
+    rest,
+    card(request: Request, headers: Answered, agentId: string): Response {
+      try {
+        return json(200, cardOf(agentOf(admit(request, headers, agentId), agentId), publicUrl()));
+      } catch (thrown) {
+        const error = asA2a(thrown);
+        return json(error.status, error.http(), error);
+      }
+    },
+  };
+}
+
+const places: [method: string, path: RegExp, operation: string][] = [
+  ["POST", /^\/message:send$/, "SendMessage"],
+  ["POST", /^\/message:stream$/, "SendStreamingMessage"],
+  ["GET", /^\/tasks$/, "ListTasks"],
+  ["GET", /^\/tasks\/(?<id>\w+)$/, "GetTask"],
+  ["POST", /^\/tasks\/(?<id>\w+):cancel$/, "CancelTask"],
+  ["GET", /^\/tasks\/(?<id>\w+):subscribe$/, "SubscribeToTask"],
+  ["POST", /^\/tasks\/(?<id>\w+):subscribe$/, "SubscribeToTask"],
+  ["POST", /^\/tasks\/\w+\/pushNotificationConfigs$/, "CreateTaskPushNotificationConfig"],
+  ["GET", /^\/tasks\/\w+\/pushNotificationConfigs$/, "ListTaskPushNotificationConfigs"],
+  ["GET", /^\/tasks\/\w+\/pushNotificationConfigs\/\w+$/, "GetTaskPushNotificationConfig"],
+];
+
+/** What an address of the binding to HTTP stands for, and what it names. */
+function operationAt(method: string, path: string): [name: string, of: Json] | null {
+  for (const [asked, pattern, operation] of places) {
+    const match = asked === method ? pattern.exec(path) : null;
+    if (match) return [operation, { ...match.groups }];
+  }
+  return null;
+}
+
+function asA2a(thrown: unknown): A2aError {
+  if (thrown instanceof A2aError) return thrown;
+  const error = thrownAs(toAppError(thrown));
+  if (error === null) throw thrown; // A bug: the log shall have its cause.
+  return error;
+}
+
+const json = (status: number, body: object, error?: A2aError, type = "application/json"): Response =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: {
+      ...{ "content-type": type, "cache-control": "no-store" },
+      ...(status === 401 && { "www-authenticate": "Bearer" }),
+      ...(error?.retryAfter !== undefined && { "retry-after": String(Math.max(1, Math.ceil(error.retryAfter))) }),
+    },
+  });
