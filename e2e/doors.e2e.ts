@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { npmWith } from "../scripts/npm-tool.ts";
+import { pythonWith } from "../scripts/python-tool.ts";
+import { inProject } from "../scripts/root.ts";
+import { connectMcp } from "../server/testing/mcp-client.ts";
+import { createAgent, createScripted, createTool, runToEnd } from "./fixtures.ts";
+import { freePort } from "./free-port.ts";
+import { type Ended, type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
+import { wordsOf } from "./model-server.ts";
+
+// The doors for clients that people have already, each tried with the client itself, unchanged, over TLS.
+
+const npmPackages = ["@a2a-js/sdk@1.3.0", "@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/sdk@1.32.2"];
+const pythonPackages = ["mcp==2.3.0", "a2a-sdk[http-server]==1.3.0"];
+const modules = await npmWith("doors-npm-2", npmPackages);
+const python = await pythonWith("doors-python-1", pythonPackages);
+if (!modules) console.warn("skipped: clients of the doors in TypeScript (no npm registry)");
+if (!python) console.warn("skipped: clients of the doors in Python (no python3 with venv and PyPI)");
+
+let server: Runnel;
+let folder: string;
+beforeAll(async () => {
+  server = await startRunnel();
+  folder = mkdtempSync(join(tmpdir(), "runnel-doors-"));
+  writeFileSync(join(folder, "ca.pem"), server.ca ?? "");
+  if (modules) symlinkSync(modules, join(folder, "node_modules"));
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The program of a page in a language that the page only shows. */
+function shownIn(page: string, language: string): string {
+  const markdown = readFileSync(inProject("server/docs/connect", `${page}.md`), "utf8");
+  return new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(markdown)![1]!;
+}
+
+const environment = (more: Record<string, string> = {}) => ({
+  ...{ PATH: process.env.PATH ?? "", HOME: folder, RUNNEL_URL: server.url, RUNNEL_API_KEY: server.keys.test },
+  ...{ NODE_EXTRA_CA_CERTS: join(folder, "ca.pem"), SSL_CERT_FILE: join(folder, "ca.pem"), ...more },
+});
+
+async function run(name: string, source: string, command: string, more: Record<string, string> = {}): Promise<Ended> {
+  const path = join(folder, name);
+  writeFileSync(path, source);
+  return runProgram([command, path], folder, environment(more));
+}
+
+const openAgent = (doors: object, more: object = {}) =>
+  createAgent(server, "test/echo", { name: "echo", doors, ...more });
+
+describe("the programs of the pages", () => {
+  let a2a: Record<string, string>;
+  beforeAll(async () => {
+    const id = await openAgent({ mcp: true, a2a: true });
+    a2a = { A2A: `${server.url}/a2a/v1/agents/${id}` };
+  });
+
+  test.skipIf(!modules)("the official MCP client in TypeScript calls an agent", async () => {
+    const { code, stdout, stderr } = await run("mcp.mjs", shownIn("mcp", "javascript"), "node");
+    expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: "", stdout: "[ 'echo' ]\nHello\n" });
+  });
+
+  test.skipIf(!python)("the official MCP client in Python calls an agent", async () => {
+    const { code, stdout } = await run("mcp_example.py", shownIn("mcp", "py"), join(python!, "python"));
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Hello\n" });
+  });
+
+  test.skipIf(!modules)("the inspector of MCP lists the tools on the command line", async () => {
+    const inspector = join(modules!, "@modelcontextprotocol/inspector/clients/launcher/build/index.js");
+    const asked = ["--cli", `${server.url}/mcp`, "--transport", "http", "--method", "tools/list"];
+    const key = ["--header", `Authorization: Bearer ${server.keys.test}`];
+    const { code, stdout, stderr } = await runProgram(["node", inspector, ...asked, ...key], folder, environment());
+    expect({ code, said: code === 0 ? "" : stderr }).toEqual({ code: 0, said: "" });
+    expect(JSON.parse(stdout).tools.map(({ name }: Json) => name)).toEqual(["echo"]);
+  });
+
+  test.skipIf(!modules)("the A2A client in TypeScript sends an agent a message", async () => {
+    const { code, stdout, stderr } = await run("a2a.mjs", shownIn("a2a", "javascript"), "node", a2a);
+    expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: "", stdout: "Hello\n" });
+  });
+
+  test.skipIf(!python)("the A2A client in Python follows a task", async () => {
+    const { code, stdout } = await run("a2a_example.py", shownIn("a2a", "py"), join(python!, "python"), a2a);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Hello" });
+  });
+});
+
+test("a runnel calls the agents of another runnel as tools", async () => {
+  // Tools of a test environment may reach this machine without HTTPS, whose certificate nobody vouches for.
+  await using far = await startRunnel({ flags: ["--insecure-http"] });
+  await createAgent(far, "test/echo", { name: "far_echo", doors: { mcp: true } });
+  const tool = await createTool(server, {
+    ...{ type: "mcp", parameters: undefined, server_url: `${far.url}/mcp` },
+    headers: { authorization: `Bearer ${far.keys.test}` },
+  });
+  const name = `${tool.name}_far_echo`;
+  const script = [{ tool_calls: [{ name, arguments: { input: "Far away." } }] }, { text: "Done." }];
+  const body = await runToEnd(server, await createScripted(server, script, { tools: [tool.id] }));
+  expect([body.status, body.error]).toEqual(["completed", null]);
+  expect(JSON.stringify(body.tool_calls[0].output)).toContain("Far away.");
+});
+
+describe("the server is killed while a client reads", () => {
+  const words = wordsOf(60);
+
+  test("of MCP: the same call has its answer, from the run that it began", async () => {
+    await using killed = await startRunnel({ flags: ["--port", String(freePort())] });
+    await createScripted(killed, [{ text: words, delta_ms: 25 }], { name: "speaker", doors: { mcp: true } });
+    const fetched = (url: string | URL, init: RequestInit = {}) =>
+      fetch(url, {
+        ...{ ...init, tls: { ca: killed.ca } },
+        headers: { ...Object.fromEntries(new Headers(init.headers)), authorization: `Bearer ${killed.keys.test}` },
+      } as RequestInit);
+    await using it = await connectMcp({ url: `${killed.url}/mcp`, fetch: fetched });
+    const begun = Promise.withResolvers<void>();
+    const told: number[] = [];
+    const onprogress = ({ progress }: { progress: number }) => {
+      told.push(progress);
+      begun.resolve();
+    };
+    const answer = it.client.callTool({ name: "speaker", arguments: { input: "Go." } }, undefined, { onprogress });
+    await begun.promise;
+    await killed.kill9();
+    await killed.restart();
+    const { content } = (await answer) as Json;
+    expect(content).toEqual([{ type: "text", text: words }]);
+    expect(told).toEqual([...new Set(told)].sort((a, b) => a - b)); // Each once, in order.
+    expect((await killed.get("/v1/runs")).body.data).toMatchObject([{ status: "completed", attempt: 2 }]);
+  });
+
+  test("of A2A: the task is followed on, with all of its text", async () => {
+    await using killed = await startRunnel({ flags: ["--port", String(freePort())] });
+    const id = await createScripted(killed, [{ text: words, delta_ms: 25 }], { doors: { a2a: true } });
+    const at = `/a2a/v1/agents/${id}`;
+    const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "Go." }] };
+    const stream = await killed.fetch(`${at}/message:stream`, { method: "POST", body: JSON.stringify({ message }) });
+    const reader = stream.body!.getReader();
+    let text = "";
+    while (!text.includes("artifactUpdate")) text += new TextDecoder().decode((await reader.read()).value);
+    const [first] = updatesOf(text);
+    await killed.kill9();
+    await reader.cancel().catch(() => {});
+    await killed.restart();
+    const rest = await (await killed.fetch(`${at}/tasks/${first.task.id}:subscribe`)).text();
+    const updates = updatesOf(rest);
+    expect([updates[0].task.id, updates.at(-1).statusUpdate.status.state]).toEqual([
+      first.task.id,
+      "TASK_STATE_COMPLETED",
+    ]);
+    const said = updates.reduce(
+      (before: string, { artifactUpdate: one }: Json) =>
+        one ? (one.append ? before : "") + one.artifact.parts[0].text : before,
+      "",
+    );
+    expect(said).toBe(words);
+  });
+});
+
+/** The messages of a stream that arrived whole. */
+const updatesOf = (text: string): Json[] =>
+  text
+    .split("\n\n")
+    .slice(0, -1)
+    .flatMap((block) => /^data: (.*)$/m.exec(block)?.[1] ?? [])
+    .map((data) => JSON.parse(data));
+
+test("without HTTPS a door is open to this machine, as the API is", async () => {
+  await using plain = await startRunnel({ flags: ["--insecure-http"] });
+  await createAgent(plain, "test/echo", { name: "echo", doors: { mcp: true } });
+  const fetched = (url: string | URL, init: RequestInit = {}) =>
+    fetch(url, {
+      ...init,
+      headers: { ...Object.fromEntries(new Headers(init.headers)), authorization: `Bearer ${plain.keys.test}` },
+    });
+  await using it = await connectMcp({ url: `${plain.url}/mcp`, fetch: fetched });
+  const { content } = (await it.client.callTool({ name: "echo", arguments: { input: "Hi" } })) as Json;
+  expect(content).toEqual([{ type: "text", text: "Hi" }]);
+});
