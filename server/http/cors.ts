@@ -47,7 +47,8 @@ export function createCors({ db }: { db: Pick<Db, "sqlite" | "kept"> }) {
 
 const [allowOrigin, expose] = ["access-control-allow-origin", "access-control-expose-headers"] as const;
 const ofStreams = ["Stream-Next-Offset", "Stream-Up-To-Date", "Stream-Closed", "Stream-Cursor"];
-const exposed = [...Object.keys(responseHeaders), "Content-Type", ...ofStreams].join(", ");
+const ofDoors = [...ofStreams, "Mcp-Session-Id"];
+const exposed = [...Object.keys(responseHeaders), "Content-Type", ...ofDoors].join(", ");
 
 /** Where a page comes from that is none of ours; the dashboard answers its own pages alone. */
 function foreignOrigin(request: Request): string | null {

@@ -318,12 +318,18 @@ describe("who may connect", () => {
     expect((await raw(wrong, initialize())).body.error.data.code).toBe("invalid_api_key");
   });
 
-  test("a page of another origin may not, with any key", async () => {
+  test("a page of another origin may not, with any key, unless the key's project names it", async () => {
     const { owner } = await opened();
     const from = async (origin: string) => (await raw(owner, initialize(), { origin })).status;
     expect([await from("https://localhost"), await from("https://evil.example"), await from("null")]).toEqual([
       200, 403, 403,
     ]);
+    const page = "https://pages.example";
+    await server.projects.update(owner.scope.project_id, { origins: [page] });
+    const { status, headers } = await raw(owner, initialize(), { origin: page });
+    expect([status, headers.get("access-control-allow-origin")]).toEqual([200, page]);
+    expect(headers.get("access-control-expose-headers")).toContain("Mcp-Session-Id");
+    expect((await raw((await opened()).owner, initialize(), { origin: page })).status).toBe(403);
   });
 
   test.each([

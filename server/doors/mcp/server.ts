@@ -57,17 +57,18 @@ interface Deps {
   offered: McpMethods;
 }
 
-type Headers_ = Record<string, unknown>;
+/** Headers of an answer, as they are being put together. */
+type Answered = Record<string, unknown>;
 
 /** Speaks the protocol's HTTP: who asks, in which session, one message a request. Methods are what it is about. */
 export function createMcpServer({ address, identify, sessions, publicUrl, offered }: Deps) {
   const { methods, capabilities, instructions } = offered;
   const serverInfo = { name: "runnel", title: "runnel", version: build.version };
 
-  function admit(request: Request, headers: Headers_): Principal {
-    requireOwnOrigin(request, publicUrl());
+  function admit(request: Request, headers: Answered): Principal {
     // Each message is a read; what it asks of the API is counted there.
     const principal = identify(request, headers, "reads_per_minute");
+    requireOrigin(request, headers, publicUrl());
     offered.admit(principal);
     return principal;
   }
@@ -129,7 +130,7 @@ export function createMcpServer({ address, identify, sessions, publicUrl, offere
 
   async function guarded(
     request: Request,
-    headers: Headers_,
+    headers: Answered,
     work: (principal: Principal) => Promise<Response>,
     id = () => null as RequestId | null,
   ) {
@@ -157,7 +158,7 @@ export function createMcpServer({ address, identify, sessions, publicUrl, offere
   }
 
   return {
-    post(request: Request, headers: Headers_): Promise<Response> {
+    post(request: Request, headers: Answered): Promise<Response> {
       let id: RequestId | null = null;
       return guarded(
         request,
@@ -170,7 +171,7 @@ export function createMcpServer({ address, identify, sessions, publicUrl, offere
         () => id,
       );
     },
-    get: (request: Request, headers: Headers_): Promise<Response> =>
+    get: (request: Request, headers: Answered): Promise<Response> =>
       guarded(request, headers, async (principal) => {
         const last = request.headers.get("last-event-id");
         // What happens without being asked for is told nowhere: there is no stream for that.
@@ -179,7 +180,7 @@ export function createMcpServer({ address, identify, sessions, publicUrl, offere
         const peer = sessionOf(request, principal);
         return offered.resume({ request, principal, peer }, last);
       }),
-    delete: (request: Request, headers: Headers_): Promise<Response> =>
+    delete: (request: Request, headers: Answered): Promise<Response> =>
       guarded(request, headers, async (principal) => {
         await sessions.close(principal, sessionOf(request, principal).session);
         return new Response(null, { status: 204 });
@@ -211,9 +212,13 @@ export const resourceMetadata = (publicUrl: string, address: string) => ({
   resource_documentation: `${publicUrl}/docs/connect/mcp`,
 });
 
-/** A page of another site, whose name may lead here too, is no client: browsers say where a page is from. */
-function requireOwnOrigin(request: Request, publicUrl: string): void {
+/**
+ * Pages of another site are no clients, unless the project names their origin: then the answer says so already. A name
+ * that leads here is nothing that a page could rely on; browsers say where it is from.
+ */
+function requireOrigin(request: Request, headers: Answered, publicUrl: string): void {
   const origin = request.headers.get("origin");
-  if (origin !== null && origin !== new URL(publicUrl).origin)
+  if (origin === null || origin === new URL(publicUrl).origin) return;
+  if (headers["access-control-allow-origin"] !== origin)
     throw new RpcError(-32000, "Pages of this origin may not connect.", 403);
 }
