@@ -1,7 +1,6 @@
 import type { RunEvent } from "../core/run-event.ts";
 import { nameOf } from "../core/scope.ts";
 import { sleep } from "../lib/retry.ts";
-import { untilAborted } from "../lib/until-aborted.ts";
 import { modelPrefix, parseModel } from "../models/registry.ts";
 import type {
   Appended,
@@ -17,13 +16,9 @@ import type {
 } from "./messages.ts";
 import { createReach, type Reach, type ToolStart } from "./reach.ts";
 import { runLoop } from "./run-loop.ts";
+import { createTickets } from "./tickets.ts";
 import { tryTool } from "./try-tool.ts";
 import { type Ports, Superseded } from "./turn.ts";
-
-interface Waiter {
-  resolve(answer: unknown): void;
-  reject(error: unknown): void;
-}
 
 /**
  * Drives runs by messages: the same in a worker thread and on the main thread. `send` may collect notices and pass
@@ -35,8 +30,7 @@ export function createEngine(
   reach: Reach = createReach(now, (message, fields = {}) => send({ do: "warn", message, fields })),
 ) {
   const aborts = new Map<number, AbortController>();
-  const waiters = new Map<number, Waiter>();
-  let tickets = 0;
+  const tickets = createTickets(send);
 
   function receive(order: Order): void {
     switch (order.do) {
@@ -53,20 +47,14 @@ export function createEngine(
         send({ do: "pong" });
         break;
       case "appended":
-        settle(order.ticket, (waiter) => waiter.resolve(order));
+        tickets.answer(order.ticket, order);
         break;
       case "answer":
-        settle(order.ticket, (waiter) => waiter.resolve(order.answer));
+        tickets.answer(order.ticket, order.answer);
         break;
       case "refused":
-        settle(order.ticket, (waiter) => waiter.reject(new Superseded()));
+        tickets.refuse(order.ticket);
     }
-  }
-
-  function settle(ticket: number, answer: (waiter: Waiter) => void): void {
-    const waiter = waiters.get(ticket);
-    waiters.delete(ticket);
-    if (waiter) answer(waiter);
   }
 
   async function drive(start: RunStart): Promise<void> {
@@ -83,7 +71,7 @@ export function createEngine(
     const { drive } = attempt;
     const abort = new AbortController();
     aborts.set(drive, abort);
-    const ask: Ask = (of, question) => wait(asking(String(drive), 1, of, question), abort.signal);
+    const ask: Ask = (of, question) => tickets.wait(asking(String(drive), 1, of, question), abort.signal);
     let outcome: TriedOutcome | null = null;
     const work = async () => {
       outcome = await tryTool(reach.tools, attempt, ask, abort.signal);
@@ -95,7 +83,7 @@ export function createEngine(
 
   async function loop(start: RunStart, signal: AbortSignal): Promise<void> {
     const { run_id, attempt } = start;
-    const ask: Ask = (of, question) => wait(asking(run_id, attempt, of, question), signal);
+    const ask: Ask = (of, question) => tickets.wait(asking(run_id, attempt, of, question), signal);
     let { day_budget } = start;
     let told = 0;
     const tools = reach.tools({ ...start, ...createdWith(start) }, ask);
@@ -134,19 +122,9 @@ export function createEngine(
     }
   }
 
+  /** Answered in any case; for the rest nobody waits longer than for its loop. */
   const append = ({ run_id, attempt }: RunStart, events: RunEvent[]) =>
-    wait<Appended>((ticket) => ({ do: "append", run_id, attempt, ticket, events }));
-
-  /** The answer to a notice; an append is answered in any case, and of the rest nobody waits for longer than its loop. */
-  function wait<Answer>(notice: (ticket: number) => Notice, signal?: AbortSignal): Promise<Answer> {
-    const ticket = ++tickets;
-    send(notice(ticket));
-    const giveUp = () => settle(ticket, (waiter) => waiter.reject(new Superseded()));
-    const forget = signal ? untilAborted([signal], giveUp) : () => {};
-    return new Promise<Answer>((resolve, reject) =>
-      waiters.set(ticket, { resolve: (answer) => resolve(answer as Answer), reject }),
-    ).finally(forget);
-  }
+    tickets.wait<Appended>((ticket) => ({ do: "append", run_id, attempt, ticket, events }));
 
   return { receive };
 }

@@ -13,6 +13,7 @@ interface Voice {
   kind: Piece["kind"];
   /** The part that it speaks now. */
   part: number;
+  guardrails: CompiledGuardrails;
   gate: OutputGate;
   said: string;
   shown: string;
@@ -41,9 +42,14 @@ export function createScreen(list: CompiledGuardrails, { isJson = false }: { isJ
     const ended = isOver ? show(last, last.gate.end(false)) : [];
     if (known?.kind === kind && (kind === "output" || known.part === part))
       return [Object.assign(known, { part }), ended];
-    const voice = { kind, part, gate: createOutputGate(kind === "output" ? here : overReasoning), said: "", shown: "" };
+    return [newVoice(kind, part), ended];
+  }
+
+  function newVoice(kind: Piece["kind"], part: number): Voice {
+    const guardrails = kind === "output" ? here : overReasoning;
+    const voice = { kind, part, guardrails, gate: createOutputGate(guardrails), said: "", shown: "" };
     voices.push(voice);
-    return [voice, ended];
+    return voice;
   }
 
   function show(voice: Voice, released: Released): Piece[] {
@@ -64,14 +70,7 @@ export function createScreen(list: CompiledGuardrails, { isJson = false }: { isJ
   function lastWord(isFinal: boolean): Piece[] {
     const voice = voices.find(({ kind }) => kind === "output");
     if (voice) return say(voice, escapes?.end() ?? "");
-    if (isFinal)
-      voices.push({
-        kind: "output",
-        part: voices.at(-1)?.part ?? 0,
-        gate: createOutputGate(here),
-        said: "",
-        shown: "",
-      });
+    if (isFinal) newVoice("output", voices.at(-1)?.part ?? 0);
     return [];
   }
 
@@ -79,24 +78,6 @@ export function createScreen(list: CompiledGuardrails, { isJson = false }: { isJ
     const known = heard.get(part) ?? { said: "", shown: "" };
     heard.set(part, known);
     return known;
-  }
-
-  /** What those that only note something note, and what was taken out. */
-  async function findings(isWhole: boolean): Promise<Finding[]> {
-    const noted = await Promise.all(voices.map((voice) => flagged(voice, isWhole)));
-    const sums = new Map<number, Finding>();
-    for (const one of [...voices.flatMap(({ gate }) => gate.redacted()), ...noted.flat()]) {
-      const { index } = one.guardrail;
-      sums.set(index, { ...one, matches: (sums.get(index)?.matches ?? 0) + one.matches });
-    }
-    return [...sums.values()].sort((a, b) => a.guardrail.index - b.guardrail.index);
-  }
-
-  async function flagged({ kind, said: text }: Voice, isWhole: boolean): Promise<Finding[]> {
-    const flags = (kind === "output" ? here : overReasoning).filter(
-      ({ guardrail, kind }) => guardrail.action === "flag" && (isWhole || kind.about !== "shape"),
-    );
-    return (await searched(flags, "output", [text])).flatMap((one) => trigger(one, "output", inspectText(one, text)));
   }
 
   return {
@@ -118,7 +99,7 @@ export function createScreen(list: CompiledGuardrails, { isJson = false }: { isJ
     async end(isFinal: boolean): Promise<{ rest: Piece[]; findings: Finding[] }> {
       const last = blocked ? [] : lastWord(isFinal);
       const rest = [...last, ...voices.flatMap((voice) => (blocked ? [] : show(voice, voice.gate.end(isFinal))))];
-      return { rest, findings: [...(await findings(isFinal && !blocked)), ...(blocked ? [blocked] : [])] };
+      return { rest, findings: [...(await findingsOf(voices, isFinal && !blocked)), ...(blocked ? [blocked] : [])] };
     },
     /** All that was let through, for a judge. */
     shown: (): string => voices.map(({ shown }) => shown).join("\n\n"),
@@ -127,3 +108,21 @@ export function createScreen(list: CompiledGuardrails, { isJson = false }: { isJ
   };
 }
 export type Screen = ReturnType<typeof createScreen>;
+
+/** What those that only note something note, and what was taken out. */
+async function findingsOf(voices: readonly Voice[], isWhole: boolean): Promise<Finding[]> {
+  const noted = await Promise.all(voices.map((voice) => flagged(voice, isWhole)));
+  const sums = new Map<number, Finding>();
+  for (const one of [...voices.flatMap(({ gate }) => gate.redacted()), ...noted.flat()]) {
+    const { index } = one.guardrail;
+    sums.set(index, { ...one, matches: (sums.get(index)?.matches ?? 0) + one.matches });
+  }
+  return [...sums.values()].sort((a, b) => a.guardrail.index - b.guardrail.index);
+}
+
+async function flagged({ guardrails, said }: Voice, isWhole: boolean): Promise<Finding[]> {
+  const flags = guardrails.filter(
+    ({ guardrail, kind }) => guardrail.action === "flag" && (isWhole || kind.about !== "shape"),
+  );
+  return (await searched(flags, "output", [said])).flatMap((one) => trigger(one, "output", inspectText(one, said)));
+}
