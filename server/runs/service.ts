@@ -7,8 +7,10 @@ import { fault, validationError } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { ChildStandings } from "./child-standings.ts";
+import { createChildStarts } from "./child-starts.ts";
 import { createChildren } from "./children.ts";
 import { createDeadlines } from "./deadlines.ts";
+import { createDueWrites, type DueWrites } from "./due-writes.ts";
 import { createEndings } from "./endings.ts";
 import type { Ends } from "./ends.ts";
 import { createForks, type EditAgent } from "./fork.ts";
@@ -43,6 +45,8 @@ interface RunServiceOptions extends Asked {
   slots(scope: Scope): number;
   /** How many runs may come of one run of a scope, by calls of agents. */
   childrenMax?(scope: Scope): number;
+  /** Writes what runs have to note of one another; a fixture of tests looks on. */
+  due?: DueWrites;
   /** How long a run that may be what brings the process down goes on alone. */
   quarantine_ms?: number;
   /** How often a queue, and the wall clock, is looked at when nothing happens. */
@@ -60,6 +64,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     windowOf = () => null,
     imagesOf = () => noImages,
     childrenMax = () => Number.POSITIVE_INFINITY,
+    due = createDueWrites(pool),
     editAgent = (_, agent, { instructions = agent.instructions, model = agent.model }) => ({
       ...agent,
       ...{ instructions, model },
@@ -69,7 +74,8 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   const quarantine = createQuarantine({ db, journal, watches, only: gate.only, quarantine_ms });
   const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms, now });
   const threadQueue = createThreadQueue({ runs, ownerOf: threadOwner, insertCancelled: ends.cancelled });
-  const children = createChildren({
+  const children = createChildren({ ...options, due });
+  const childStarts = createChildStarts({
     ...{ ...options, childrenMax, windowOf },
     snapshot: (scope, agentId) => snapshot(scope, agentId, undefined),
     refreshTools: (scope, agentId) => refreshTools(scope, agentId, undefined),
@@ -129,7 +135,9 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
 
   function stop(): void {
     unlisten();
+    childStarts.stop();
     children.stop();
+    due.stop();
     quarantine.stop();
     queue.stop();
     deadlines.stop();
@@ -138,11 +146,9 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   return {
     ...{ create, fork, submit, cancel, settled, recover, stop },
     /** Starts the child run of a call, or finds the one that was started. */
-    startChild: children.start,
+    startChild: childStarts.start,
     /** Returns when a child run is over or waits for somebody. */
     awaitChild: children.standing,
-    /** Whether the storage has not taken yet what a run has to note of its children. */
-    owes: children.owes,
   };
 }
 

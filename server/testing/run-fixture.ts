@@ -11,6 +11,7 @@ import { pushedStream, type Texts } from "../lib/sse.ts";
 import { builtInPrice } from "../models/known-models.ts";
 import { testConnection } from "../models/registry.ts";
 import { createChildStandings } from "../runs/child-standings.ts";
+import { createDueWrites } from "../runs/due-writes.ts";
 import { createEnds } from "../runs/ends.ts";
 import { createGate } from "../runs/gate.ts";
 import { createLostRuns } from "../runs/lost-runs.ts";
@@ -86,11 +87,19 @@ export function runFixture(
     log: silentLog,
     now,
   });
+  const due = createDueWrites(pool);
+  const owing: string[] = [];
+  async function write(id: string, work: () => Promise<void>): Promise<void> {
+    owing.push(id);
+    await due.write(id, work);
+    owing.splice(owing.indexOf(id), 1);
+  }
   const service = createRunService({
     db,
     journal,
     watches,
     ...{ runs, standings, ends, lost, gate, pool },
+    due: { ...due, write },
     snapshot: (_, id) => {
       const other = options.agents?.[id];
       if (!other && id !== agent.id) throw notFound();
@@ -117,6 +126,8 @@ export function runFixture(
     /** Whether the run goes on without anybody's asking, now or when its turn comes. */
     goesOn: (id: string): boolean =>
       [pool.drives, lost.has, pool.ends, pool.holds, slots.waits].some((knows) => knows(id)),
+    /** Whether the storage has not taken yet what the run has to note of others. */
+    owes: (id: string): boolean => owing.includes(id),
     /** Starts a run of an agent whose model follows the script. */
     async start(
       script: ScriptEntry[],

@@ -223,7 +223,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
 
   /** Nobody is at work: who waits for a child waits for what that one waits for, and nobody works for a run that is over. */
   function judgeTree({ id, state }: Ledger): void {
-    if (fixture().service.owes(id)) return;
+    if (fixture().owes(id)) return;
     const { parent_run_id } = state.run!;
     const parent = parent_run_id === null ? null : ledgerOf(parent_run_id);
     if (parent && isOver(parent.state.status) && !isOver(state.status))
