@@ -62,6 +62,21 @@ test.each<[string, string]>([
   expect("value" in expected || "code" in expected).toBe(true);
 });
 
+test.each([11, 12, 13, 60])(
+  "a value that is too long for one slice is refused within many lists, and read within few: %d",
+  async (levels) => {
+    const value = json(Array.from({ length: 7 }, () => many));
+    expect(value.length).toBeGreaterThan(1024 * 1024);
+    const read = await outcome(`${"[".repeat(levels)}${value}${"]".repeat(levels)}`, parseJsonBodyInSlices);
+    if (levels < 12) expect(read).toEqual({ value: JSON.parse(`${"[".repeat(levels)}${value}${"]".repeat(levels)}`) });
+    else
+      expect(read).toMatchObject({
+        code: "invalid_json",
+        message: expect.stringContaining("within 12 objects and lists"),
+      });
+  },
+);
+
 test("bytes that are no UTF-8 are refused wherever they stand", async () => {
   const bytes = Buffer.from(json({ many, long, last: "é" }));
   bytes[bytes.lastIndexOf(0xc3)] = 0xff;

@@ -4,8 +4,10 @@ import { parseJson, parseJsonBody } from "./json-body.ts";
 
 // What is shorter is parsed at once.
 const piece = 64 * 1024;
-// A value that lies deeper is parsed at once: each level looks at all bytes within it.
-const deepest = 8;
+// What lies deeper is parsed at once: each level looks at all bytes within it. Nothing in a trace is long there, and what is
+// would take the thread for itself.
+const deepest = 12;
+const longestDeep = 1024 * 1024;
 
 const [quote, backslash, comma, colon] = [34, 92, 44, 58];
 const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125];
@@ -26,6 +28,7 @@ export async function parseJsonBodyInSlices(bytes: Uint8Array, headers: Headers,
   async function readValue(range: Range, level: number, path: string): Promise<unknown> {
     const { from, to } = trimmed(bytes, range);
     const first = bytes[from];
+    if (level >= deepest && to - from > longestDeep) throw tooLongHere();
     if (to - from <= piece || level >= deepest || (first !== openBracket && first !== openBrace))
       return leaf(openBracket, { from, to }, level, path, null)[0];
     const isList = first === openBracket;
@@ -161,5 +164,10 @@ const joined = (path: string, name: string): string =>
 
 const startsWithMark = (bytes: Uint8Array): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
+const tooLongHere = () =>
+  new AppError(
+    "invalid_json",
+    `The body has a value of more than ${longestDeep} bytes within ${deepest} objects and lists.`,
+  );
 const notJson = () => new AppError("invalid_json", "The body is not valid JSON.");
 const lossy = (loss: string) => new AppError("invalid_json", `The body would not be read as it was meant. ${loss}`);
