@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type ApiRequest, requestsCode } from "../dashboard/src/lib/request-code.ts";
 import { startRuntimes } from "./client-runtimes.ts";
+import { pythonForExamples } from "./doc-examples.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { installClient } from "./python-programs.ts";
 
@@ -66,9 +67,10 @@ test.each(["node", "bun"] as const)(
   },
 );
 
-test("the Python that the dashboard shows does what it says", async () => {
-  using client = await installClient(server);
-  if (!client) return console.warn("skipped: the dashboard's Python (no python3 with venv and PyPI)");
+const python = await pythonForExamples();
+
+test.skipIf(!python)("the Python that the dashboard shows does what it says", async () => {
+  using client = await installClient(server, python!);
   const code = requestsCode("python", server.url, await requestsFor("python"), caFile);
   const { code: exit, stdout, stderr } = await client.python("-c", code);
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });

@@ -77,7 +77,7 @@ export const hostileCases: HostileCase[] = [
     "UnexpectedResponseError",
     { isLong: true },
   ),
-  request("dripping", (to) => endless(to, "application/json", " ", 200, 50), "TimeoutError", { requests: 2 }),
+  request("dripping", (to) => endless(to, "application/json", " ", 200, 50), "APITimeoutError", { requests: 2 }),
   request(
     "html",
     (to) => to.writeHead(200, { "content-type": "text/html" }).end("<html>Welcome"),
@@ -87,11 +87,11 @@ export const hostileCases: HostileCase[] = [
   request("null", json("null"), "UnexpectedResponseError"),
   request("deep", json("[".repeat(200_000) + "]".repeat(200_000)), "UnexpectedResponseError"),
   request("not-utf8", json(Buffer.from('{"object":"m\xff"}', "latin1")), "UnexpectedResponseError"),
-  request("gone", (to) => to.destroy(), "ConnectionError", { requests: 2 }),
+  request("gone", (to) => to.destroy(), "APIConnectionError", { requests: 2 }),
   request(
     "half",
     (to) => to.writeHead(200, { "content-length": "100" }).write("{", () => to.destroy()),
-    "ConnectionError",
+    "APIConnectionError",
     {
       requests: 2,
     },
@@ -155,15 +155,15 @@ export const hostileCases: HostileCase[] = [
     "UnexpectedResponseError",
   ),
   stream("stream-not-utf8", events(Buffer.from("event: run.cr\xff\n\n", "latin1")), "UnexpectedResponseError"),
-  stream("cut-frames", events(created.slice(0, -1), true), "ConnectionError", 8),
-  stream("empty-stream", events(""), "ConnectionError", 8),
-  stream("only-comments", events(": still here\n\n"), "ConnectionError", 8),
-  stream("same-event", events(created), "ConnectionError", 8),
+  stream("cut-frames", events(created.slice(0, -1), true), "APIConnectionError", 8),
+  stream("empty-stream", events(""), "APIConnectionError", 8),
+  stream("only-comments", events(": still here\n\n"), "APIConnectionError", 8),
+  stream("same-event", events(created), "APIConnectionError", 8),
   stream("stream-storm", json("{}", 503, { "retry-after": "0" }), "InternalServerError", 8),
   stream(
     "silent",
     (to) => to.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders(),
-    "ConnectionError",
+    "APIConnectionError",
     8,
   ),
   stream("twice", events(created + created + began + token + token + began + completed + completed), [

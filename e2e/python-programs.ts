@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withoutAsync } from "../scripts/clients/python.ts";
-import { pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
 import { build } from "../server/lib/build-info.ts";
 import type { Ended, Runnel } from "./harness.ts";
@@ -12,15 +11,10 @@ export const kinds = ["sync", "async"] as const;
 export type Kind = (typeof kinds)[number];
 
 /**
- * Somebody who installed the wheel that a server serves, and runs the programs in `e2e/clients` with it. They are
+ * Somebody who installed the wheel that a server serves, with the Python of this folder, and runs the programs in `e2e/clients` with it. They are
  * written for the client that awaits; for the other one their async words are taken out, as the package's own are.
  */
-export async function installClient(
-  server: Runnel,
-  { env = "docs-python", packages = ["httpx==0.28.1"], python = "" } = {},
-) {
-  const programs = await pythonWith(env, packages, python || undefined);
-  if (programs === null) return null;
+export async function installClient(server: Runnel, programs: string) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-python-"));
   const site = join(folder, "site");
   const certificate = join(folder, "ca.pem");

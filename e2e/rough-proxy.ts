@@ -14,8 +14,8 @@ export interface Fate {
   loseResponse?: boolean;
   /** The connection is cut after so many bytes of the body. */
   cutAfter?: number;
-  /** Nothing more comes after the first bytes of the body, and the connection stays. */
-  silent?: boolean;
+  /** Nothing more comes after so many bytes of the body, and the connection stays. */
+  silentAfter?: number;
   /** The proxy answers by itself. */
   respond?: { status: number; headers?: Record<string, string>; body: string };
 }
@@ -23,11 +23,16 @@ export interface Fate {
 export interface Passed {
   method: string;
   path: string;
+  /** Its `Idempotency-Key`. */
   key: string | undefined;
 }
 
+type FateOf = (request: Passed, earlier: readonly Passed[]) => Fate;
+
+export type RoughProxy = Awaited<ReturnType<typeof startRoughProxy>>;
+
 /** A proxy that treats connections as `fateOf` says, at an address that stays while the server is started again. */
-export async function startRoughProxy(server: Runnel, fateOf: (request: Passed, earlier: readonly Passed[]) => Fate) {
+export async function startRoughProxy(server: Runnel, fateOf: FateOf = () => ({})) {
   const requests: Passed[] = [];
   const abort = new AbortController();
   const proxy = createServer(async (incoming, outgoing) => {
@@ -64,18 +69,18 @@ export async function startRoughProxy(server: Runnel, fateOf: (request: Passed, 
         cut();
         return;
       }
-      outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+      const passedOn = [...response.headers].filter(
+        ([name]) => !/^(content-length|content-encoding|connection)$/.test(name),
+      );
+      outgoing.writeHead(response.status, Object.fromEntries(passedOn));
       outgoing.flushHeaders();
-      let sent = 0;
+      let room = fate.cutAfter ?? fate.silentAfter ?? Number.POSITIVE_INFINITY;
       for await (const chunk of response.body ?? []) {
-        const left = fate.cutAfter === undefined ? chunk.length : Math.max(0, fate.cutAfter - sent);
-        if (fate.silent && sent > 0) continue;
-        await new Promise((written) => outgoing.write(chunk.subarray(0, left), written));
-        sent += chunk.length;
-        if (fate.cutAfter !== undefined && sent >= fate.cutAfter) {
-          cut();
-          return;
-        }
+        await new Promise((written) => outgoing.write(chunk.subarray(0, Math.max(0, room)), written));
+        room -= chunk.length;
+        if (room > 0) continue;
+        if (fate.cutAfter !== undefined) cut();
+        return;
       }
       outgoing.end();
     } catch {
@@ -86,6 +91,11 @@ export async function startRoughProxy(server: Runnel, fateOf: (request: Passed, 
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     requests,
+    /** From here on; the requests until now are forgotten. */
+    set fateOf(next: FateOf) {
+      requests.length = 0;
+      fateOf = next;
+    },
     [Symbol.dispose]() {
       abort.abort();
       proxy.closeAllConnections();

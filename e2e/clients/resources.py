@@ -129,13 +129,15 @@ async def trust():
         try:
             await runnel.me.retrieve()
             raise SystemExit("a certificate that nobody signed was trusted")
-        except library.ConnectionError as error:
-            assert "CERTIFICATE_VERIFY_FAILED" in str(error), error
+        except library.CertificateError as error:
+            assert isinstance(error, library.APIConnectionError)
+            assert "CERTIFICATE_VERIFY_FAILED" in str(error) and "RUNNEL_CACERT" in str(error), error
         try:
             await runnel.runs.stream(agent_id="agent_none", input="Hello").done()
             raise SystemExit("a certificate that nobody signed was trusted")
-        except library.ConnectionError as error:
-            assert "CERTIFICATE_VERIFY_FAILED" in str(error), error
+        except library.CertificateError as error:
+            assert isinstance(error, library.APIConnectionError)
+            assert "CERTIFICATE_VERIFY_FAILED" in str(error) and "RUNNEL_CACERT" in str(error), error
     for wrong in [os.path.join(tempfile.gettempdir(), "there-is-none.pem"), os.devnull]:
         try:
             AsyncRunnel(ca=wrong)

@@ -20,8 +20,8 @@ async def main():
         try:
             await runnel.models.list(timeout=0.2, max_retries=0).first_page()
             raise SystemExit("a server that says nothing was waited for")
-        except library.TimeoutError as error:
-            assert isinstance(error, library.ConnectionError)
+        except library.APITimeoutError as error:
+            assert isinstance(error, library.APIConnectionError)
     transport = httpx.AsyncHTTPTransport(retries=0)
     async with httpx.AsyncClient(transport=transport) as own:
         async with AsyncRunnel(http_client=own) as runnel:

@@ -31,6 +31,14 @@ def main(runnel: Runnel) -> Optional[str]:
     runnel.memory.keys.set("mem_1", "language", value="no", scope_id="user-1", if_match=3)
     callback: str = runnel.tools.verify(b"", {}, ["whsec_1", "whsec_2"]).callback_url
     print(steps, spans, imported, callback)
+    told = runnel.webhooks.verify(b"", {}, "whsec_1")
+    if told.type == "run.completed":
+        said: Optional[str] = told.data.object.output
+        print(said)
+    elif told.type == "file.ready":
+        filename: str = told.data.object.filename
+        told.data.object.output  # type: ignore[attr-defined]
+        print(filename)
     content: bytes = runnel.files.content("file_1")
     try:
         with runnel.runs.stream(agent_id=agent.id, input="Hello") as stream:

@@ -76,7 +76,9 @@ async function program(): Promise<void> {
   const file: FileObject = await runnel.files.upload(new Blob(["x"]), { filename: "a.txt", purpose: "retrieval", metadata: { a: "b" } });
   const content: Response = await runnel.files.content(file.id);
   const event = await runnel.webhooks.verify("{}", new Headers(), "whsec_1");
-  if (event.type === "run.completed") event.run_id satisfies string | null;
+  if (event.type === "run.completed") event.data.object.output satisfies string | null | undefined;
+  if (event.type === "tool.requested") event.data.tool_call?.arguments satisfies Record<string, unknown> | undefined;
+  if (event.type === "file.ready") event.data.object.filename satisfies string;
   await runnel.agents.versions.retrieve(agent.id, 2);
   const trace = await runnel.traces.retrieve(run.id, { include: "raw" });
   const steps: number = trace.steps.length;
@@ -93,7 +95,7 @@ async function program(): Promise<void> {
 void program();
 `;
 
-test("a strict program is accepted, events narrow by their name, and tools by their type", () => {
+test("a strict program is accepted, events narrow by their name, tools and webhooks by their type", () => {
   expect(refusedLines(accepted, "nodenext")).toEqual([]);
   expect(refusedLines(accepted, "preserve")).toEqual([]);
 });
@@ -112,6 +114,7 @@ test("what the API does not know is refused", () => {
     "runnel.agents.retrieve(1);",
     'runnel.traces.retrieve("run_1", { format: "pdf" });',
     '(await runnel.webhooks.verify("", {}, "")).callback_url;',
+    'const told = await runnel.webhooks.verify("", {}, ""); if (told.type === "file.ready") told.data.object.output;',
     'new Runnel({ base_url: "https://127.0.0.1:8443" });',
   ];
   const lines = refusedLines(refused.join("\n"), "nodenext");

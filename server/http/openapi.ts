@@ -5,8 +5,7 @@ import { build } from "../lib/build-info.ts";
 import { defaultOf } from "../wire/defaults.ts";
 import { descriptionOf } from "../wire/descriptions.ts";
 import { ErrorBody } from "../wire/error.ts";
-import { testEvent, webhookEvents } from "../wire/names.ts";
-import { ToolCallDelivery, WebhookEvent } from "../wire/webhook.ts";
+import { sentEvents, ToolCallDelivery, WebhookEvent } from "../wire/webhook.ts";
 import type { Auth } from "./auth.ts";
 import {
   type DescribedOperation,
@@ -217,9 +216,10 @@ function webhooksOf(components: Components) {
       },
     };
   };
-  const events = [...webhookEvents, testEvent].map((event) => [
+  components.used(WebhookEvent, "");
+  const events = Object.entries(sentEvents).map(([event, body]) => [
     event,
-    sent(event, `Tell of \`${event}\``, WebhookEvent, "The event is taken."),
+    sent(event, `Tell of \`${event}\``, body, "The event is taken."),
   ]);
   const taken = "202: the result comes later. Any other: the body is the result.";
   return {

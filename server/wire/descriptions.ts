@@ -675,9 +675,11 @@ const own: Record<string, Sentences> = {
     seq: "The event's number in the run's journal; null where it is of none.",
     type: "The event.",
   },
+  WebhookTestData: { object: "The webhook itself." },
+  WebhookFileData: { object: "The file." },
   WebhookEventData: {
-    object: "The run without its messages and its tools' outputs, or the file.",
-    tool_call: "The call, of `tool.requested`.",
+    object: "The run without its messages and its tools' outputs. Of one that is too long, only what it is.",
+    tool_call: "The call; it is gone when the run's trace is.",
     truncated: "Whether something was left out, since the body would be too long.",
   },
   Webhook: {
@@ -698,9 +700,11 @@ const own: Record<string, Sentences> = {
 /** What a field of a named object means; undefined where nobody has said it. Requests and items of lists have what the thing itself has. */
 export function descriptionOf(component: string, field: string): string | undefined {
   const thing = component
+    .replace(/^Webhook\w+(?=Data$)/, "WebhookEvent")
     .replace(/^(Create|Update|Set)(?=.*Request)|^Rotated(?=ApiKey$)|^(Http|Webhook|Client|Code|Mcp|Agent)(?=Tool)/, "")
+    .replace(/^Webhook(Run)?(?=(Run|ToolCall)$)/, "")
     .replace(/(Request(InParts)?|ListItem|Version|Input)$/, "")
-    .replace(/^\w+(?=Event$)/, "");
+    .replace(/^\w+?(?=(Webhook)?Event$)/, "");
   const request = component.replace(/Request(InParts)?$/, "");
   return own[component]?.[field] ?? own[request]?.[field] ?? own[thing]?.[field] ?? everywhere[field];
 }

@@ -5,7 +5,7 @@ import * as t from "../lib/schema.ts";
 import { eventDescription } from "./descriptions.ts";
 import type { FrameName } from "./names.ts";
 import { counts, RequiredAction, RequiredCall, RunError, Usage } from "./run.ts";
-import { choiceOf, told } from "./schema.ts";
+import { choiceOf, eventName, told } from "./schema.ts";
 
 /** Data of an event: what every one has, and its own. */
 const data = <F extends TProperties>(fields: F) => t.object({ ...fields, seq: t.integer, run_id: t.text, at: t.time });
@@ -83,9 +83,6 @@ export const frames = {
   ),
 } satisfies Record<FrameName, TObject>;
 
-const nameOf = (event: string) =>
-  `${event.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
-
 /** An event of a run in a list. */
 export const Event = choiceOf(
   "Event",
@@ -94,7 +91,7 @@ export const Event = choiceOf(
     Object.entries(frames).map(([event, data]) => [
       event,
       t.named(
-        nameOf(event),
+        eventName(event),
         t.object({ seq: t.integer, event: t.word(event), at: t.time, data }, { description: eventDescription(event) }),
       ),
     ]),

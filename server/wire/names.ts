@@ -88,6 +88,8 @@ export const toldAs: { readonly [Type in RunEventType]?: WebhookEvent } = {
 
 /** The event that is made by hand: for one webhook alone, whatever it wants to hear of. */
 export const testEvent = "webhook.test";
+/** All that a webhook is sent. */
+export type SentEvent = WebhookEvent | typeof testEvent;
 
 export const webhookStatuses = ["active", "failing", "disabled"] as const;
 export const disabledReasons = ["requested", "gone", "failing"] as const;

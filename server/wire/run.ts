@@ -8,15 +8,15 @@ import { runStatuses, type ToolCallStatus } from "../core/run-state.ts";
 import { type RunSummary, stripTypes } from "../core/run-summary.ts";
 import * as t from "../lib/schema.ts";
 import { Budget } from "./agent.ts";
-import { CodedError, resource, type Told, told } from "./schema.ts";
+import { CodedError, choiceOf, resource, type Told, told } from "./schema.ts";
 
-const InputPart = t.named(
-  "InputPart",
-  Type.Union([
-    t.named("InputText", t.object({ type: t.word("text"), text: t.text })),
-    t.named("InputImage", t.object({ type: t.word("image"), file_id: t.optional(t.text), data: t.optional(t.text) })),
-  ]),
-);
+const InputPart = choiceOf("InputPart", "type", {
+  text: t.named("InputText", t.object({ type: t.word("text"), text: t.text })),
+  image: t.named(
+    "InputImage",
+    t.object({ type: t.word("image"), file_id: t.optional(t.text), data: t.optional(t.text) }),
+  ),
+});
 const AskedCall = t.named("MessageToolCall", t.object({ id: t.text, name: t.text, arguments: t.anyObject }));
 const InputMessage = t.named(
   "InputMessage",

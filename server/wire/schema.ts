@@ -57,6 +57,10 @@ export const choiceOf = <T extends TSchema>(component: string, field: string, sc
   },
 });
 
+/** What the shape of an event is called: `run.completed` → `RunCompletedEvent`. */
+export const eventName = (event: string, kind = "Event"): string =>
+  `${event.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}${kind}`;
+
 /** A page of these. */
 export const listOf = <T extends TSchema>(item: T) =>
   t.named(

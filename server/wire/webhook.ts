@@ -1,8 +1,11 @@
-import type { Static } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { eventFields } from "../core/run-event.ts";
 import { environments } from "../core/scope.ts";
 import * as t from "../lib/schema.ts";
-import { deliveryStatuses, disabledReasons, testEvent, webhookEvents, webhookStatuses } from "./names.ts";
-import { CodedError, envelope, resource } from "./schema.ts";
+import { File } from "./file.ts";
+import { deliveryStatuses, disabledReasons, type SentEvent, testEvent, webhookStatuses } from "./names.ts";
+import { Run } from "./run.ts";
+import { CodedError, choiceOf, envelope, eventName, resource, told } from "./schema.ts";
 
 /** With its secret only where that has just been made. */
 export const Webhook = resource("Webhook", "webhook", {
@@ -87,18 +90,65 @@ export const ToolCallDelivery = t.named(
 );
 export type ToolCallDelivery = Static<typeof ToolCallDelivery>;
 
-/** What webhooks are sent. */
-export const WebhookEvent = t.named(
-  "WebhookEvent",
+const { messages: _, tool_calls, id, object, truncated: __, request_id: ___, ...ofRun } = Run.properties;
+const { output: ____, ...ofCall } = tool_calls.items.properties;
+
+/** A run as an event tells of it: of one that is too long for that, only what it is. */
+const WebhookRun = t.named(
+  "WebhookRun",
   t.object({
-    id: t.text,
-    object: t.word("event"),
-    type: t.oneOf([...webhookEvents, testEvent]),
-    created_at: t.time,
-    project_id: t.text,
-    environment: t.oneOf(environments),
-    run_id: t.orNull(t.text),
-    seq: t.orNull(t.integer),
-    data: t.object({ object: t.anyObject, tool_call: t.optional(t.anyObject), truncated: t.optional(t.boolean) }),
+    id,
+    object,
+    ...Type.Partial(t.object({ ...ofRun, tool_calls: t.list(t.named("WebhookRunToolCall", t.object(ofCall))) }))
+      .properties,
   }),
 );
+const asked = told(eventFields["tool.requested"].call.properties);
+const WebhookToolCall = t.named(
+  "WebhookToolCall",
+  t.object({
+    ...{ id: asked.id, tool_id: asked.tool_id, tool: asked.tool, type: t.text, arguments: t.anyObject },
+    ...{ needs: asked.needs, step_index: asked.step_index },
+  }),
+);
+
+const truncated = t.optional(t.boolean);
+const ofRunOnly = t.named("WebhookRunData", t.object({ object: WebhookRun, truncated }));
+const ofFile = t.named("WebhookFileData", t.object({ object: File, truncated }));
+const dataOf = {
+  "run.completed": ofRunOnly,
+  "run.failed": ofRunOnly,
+  "run.requires_action": ofRunOnly,
+  "tool.requested": t.named(
+    "WebhookToolCallData",
+    t.object({ object: WebhookRun, tool_call: t.optional(WebhookToolCall), truncated }),
+  ),
+  "file.ready": ofFile,
+  "file.failed": ofFile,
+  [testEvent]: t.named("WebhookTestData", t.object({ object: Webhook, truncated })),
+} satisfies Record<SentEvent, TSchema>;
+
+/** What webhooks are sent, by event. */
+export const sentEvents = Object.fromEntries(
+  Object.entries(dataOf).map(([type, data]) => {
+    const isOfRun = data.properties.object === WebhookRun;
+    return [
+      type,
+      t.named(
+        eventName(type, "WebhookEvent"),
+        t.object({
+          ...{ id: t.text, object: t.word("event"), type: t.word(type), created_at: t.time, project_id: t.text },
+          ...{
+            environment: t.oneOf(environments),
+            run_id: isOfRun ? t.text : Type.Null(),
+            seq: isOfRun ? t.integer : Type.Null(),
+          },
+          data,
+        }),
+      ),
+    ];
+  }),
+);
+
+/** What webhooks are sent. */
+export const WebhookEvent = choiceOf("WebhookEvent", "type", sentEvents);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Client, type Fetch, queryText } from "./client.ts";
-import { CertificateError, ConnectionError, TimeoutError } from "./errors.ts";
+import { APIConnectionError, APITimeoutError, CertificateError } from "./errors.ts";
 import { List, type Page } from "./list.ts";
 import { RunStream } from "./run-stream.ts";
 
@@ -44,7 +44,7 @@ describe("a request", () => {
       throw new TypeError("socket closed");
     });
     const condition = { headers: { "If-Match": '"3"' }, body: { value: 1 } };
-    expect(client.json("PUT", "/v1/memory/mem_1/keys/city", condition)).rejects.toBeInstanceOf(ConnectionError);
+    expect(client.json("PUT", "/v1/memory/mem_1/keys/city", condition)).rejects.toBeInstanceOf(APIConnectionError);
     await client.json("PATCH", "/v1/agents/agt_1", { body: { expected_version: 2 } }).catch(() => {});
     expect(asked).toHaveLength(2);
   });
@@ -53,7 +53,7 @@ describe("a request", () => {
     const never: Fetch = (_, { signal }) =>
       new Promise((_, reject) => signal!.addEventListener("abort", () => reject(signal!.reason)));
     const late = new Client({ apiKey: "sk_test_1", timeoutMs: 5, maxRetries: 0, fetch: never });
-    await expect(late.json("GET", "/v1/me")).rejects.toBeInstanceOf(TimeoutError);
+    await expect(late.json("GET", "/v1/me")).rejects.toBeInstanceOf(APITimeoutError);
     const waiting = late.json("GET", "/v1/me", { query: { wait: 60 } }).catch((error: unknown) => error);
     expect(await Promise.race([waiting, Bun.sleep(50)])).toBeUndefined();
   });

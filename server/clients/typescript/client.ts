@@ -1,9 +1,9 @@
 import {
+  APIConnectionError,
   APIError,
+  APITimeoutError,
   CertificateError,
-  ConnectionError,
   RunnelError,
-  TimeoutError,
   UnexpectedResponseError,
 } from "./errors.ts";
 import { fetchTrusting } from "./fetch-trusting.ts";
@@ -134,7 +134,7 @@ export class Client {
     } catch (cause) {
       if (cause instanceof APIError || cause instanceof UnexpectedResponseError) throw cause;
       if (signal?.aborted) throw signal.reason;
-      if (late.signal.aborted) throw new TimeoutError("The server did not respond in time.", { cause });
+      if (late.signal.aborted) throw new APITimeoutError("The server did not respond in time.", { cause });
       throw lostBy(cause, this.baseUrl);
     } finally {
       clearTimeout(timer);
@@ -164,7 +164,7 @@ async function refusalOf(response: Response): Promise<APIError> {
 }
 
 /** Why a request came to nothing. The reason is in the error's cause in node, in the error itself in Bun. */
-function lostBy(error: unknown, baseUrl: string): ConnectionError {
+function lostBy(error: unknown, baseUrl: string): APIConnectionError {
   const reasons = [error, (error as { cause?: unknown } | null)?.cause].filter((one) => one instanceof Error);
   const codes = reasons.map((one) => String((one as { code?: unknown }).code ?? ""));
   const fault = [...codes, ...reasons.map(({ message }) => message)].find((text) =>
@@ -176,7 +176,7 @@ function lostBy(error: unknown, baseUrl: string): ConnectionError {
       { cause: error },
     );
   const reason = reasons.at(-1)?.message || codes.find(Boolean) || String(error);
-  return new ConnectionError(`The connection to ${baseUrl} failed: ${reason}`, { cause: error });
+  return new APIConnectionError(`The connection to ${baseUrl} failed: ${reason}`, { cause: error });
 }
 
 /** Whether it is carried out on a condition that it ends itself: sent again it would be refused though it succeeded. */

@@ -98,18 +98,18 @@ const byStatus: Record<number, typeof APIError> = {
 };
 
 /** The server was not reached, or the connection was lost. */
-export class ConnectionError extends RunnelError {
-  override readonly name: string = "ConnectionError";
+export class APIConnectionError extends RunnelError {
+  override readonly name: string = "APIConnectionError";
 }
 
 /** The server's certificate is not trusted. It is not tried again: pass `ca`, or set RUNNEL_CACERT. */
-export class CertificateError extends ConnectionError {
+export class CertificateError extends APIConnectionError {
   override readonly name = "CertificateError";
 }
 
 /** The server did not respond within `timeoutMs`. */
-export class TimeoutError extends ConnectionError {
-  override readonly name = "TimeoutError";
+export class APITimeoutError extends APIConnectionError {
+  override readonly name = "APITimeoutError";
 }
 
 /** The response is not one of a runnel server: another server has this address, or a proxy changed it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { APIError, CertificateError, ConnectionError, RunnelError, TimeoutError } from "./errors.ts";
+import { APIConnectionError, APIError, APITimeoutError, CertificateError, RunnelError } from "./errors.ts";
 import { mayRetry, retryDelay, sleep } from "./retries.ts";
 
 const refusal = (status: number, code = "any", headers = {}): APIError =>
@@ -31,8 +31,8 @@ describe("what the server wishes", () => {
 });
 
 test.each([
-  ["a lost connection", new ConnectionError("lost"), true],
-  ["a late response", new TimeoutError("late"), true],
+  ["a lost connection", new APIConnectionError("lost"), true],
+  ["a late response", new APITimeoutError("late"), true],
   ["a certificate that is not trusted", new CertificateError("not trusted"), false],
   ["another fault of the client", new RunnelError("other"), false],
   ["a fault of the program", new Error("other"), false],

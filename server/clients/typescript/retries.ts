@@ -1,11 +1,11 @@
-import { APIError, CertificateError, ConnectionError } from "./errors.ts";
+import { APIConnectionError, APIError, CertificateError } from "./errors.ts";
 
 /** Longer than this the server's wish is not waited for: the caller learns of it and decides. */
 const longestWishSeconds = 60;
 
 /** What may succeed later. A request may be sent again whatever became of it: a POST goes under the same key. */
 export function mayRetry(error: unknown): boolean {
-  if (error instanceof ConnectionError) return !(error instanceof CertificateError);
+  if (error instanceof APIConnectionError) return !(error instanceof CertificateError);
   if (!(error instanceof APIError)) return false;
   const isPassing = error.status === 429 || error.status >= 500 || error.code === "idempotency_in_progress";
   return isPassing && (wishOf(error) ?? 0) <= longestWishSeconds;

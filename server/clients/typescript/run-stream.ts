@@ -1,5 +1,5 @@
 import type { Client, RequestOptions } from "./client.ts";
-import { APIError, ConnectionError, RunnelError, UnexpectedResponseError } from "./errors.ts";
+import { APIConnectionError, APIError, RunnelError, UnexpectedResponseError } from "./errors.ts";
 import { parsedObject } from "./read-body.ts";
 import { mayRetry, retryDelay, sleep } from "./retries.ts";
 import { type Frame, readFrames } from "./sse.ts";
@@ -93,7 +93,7 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
           if (ends.has(event.event)) return;
         }
         // It ended in the middle: the server stops, or a proxy lost its patience.
-        problem = new ConnectionError("The stream ended before the run.");
+        problem = new APIConnectionError("The stream ended before the run.");
       } catch (error) {
         problem = error;
       }
@@ -178,7 +178,7 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
 }
 
 /**
- * The bytes of a body. `notice` is told of each piece. Fails with a `ConnectionError` when the connection is lost, and
+ * The bytes of a body. `notice` is told of each piece. Fails with an `APIConnectionError` when the connection is lost, and
  * when nothing at all comes within `patienceMs`.
  */
 function noticing(
@@ -191,7 +191,7 @@ function noticing(
     async pull(controller) {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const silence = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new ConnectionError("Nothing came for too long.")), patienceMs);
+        timer = setTimeout(() => reject(new APIConnectionError("Nothing came for too long.")), patienceMs);
       });
       try {
         const { done, value } = await Promise.race([reader.read(), silence]);
@@ -201,7 +201,7 @@ function noticing(
       } catch (cause) {
         reader.cancel().catch(() => {});
         controller.error(
-          cause instanceof ConnectionError ? cause : new ConnectionError("The connection was lost.", { cause }),
+          cause instanceof APIConnectionError ? cause : new APIConnectionError("The connection was lost.", { cause }),
         );
       } finally {
         clearTimeout(timer);

@@ -5,18 +5,19 @@ from ._async_client import AsyncPager, AsyncRunStream
 from ._async_resources import AsyncRunnel
 from ._client import Pager, RunStream
 from ._errors import (
+    APIConnectionError,
     APIError,
+    APITimeoutError,
     AuthenticationError,
     BadRequestError,
+    CertificateError,
     ConflictError,
-    ConnectionError,
     InternalServerError,
     NotFoundError,
     PermissionDeniedError,
     RateLimitError,
     RunFailedError,
     RunnelError,
-    TimeoutError,
     UnexpectedResponseError,
     WebhookVerificationError,
 )
@@ -25,16 +26,18 @@ from ._resources import Runnel
 from ._version import __version__
 
 __all__ = [
-    "NOT_GIVEN",
+    "APIConnectionError",
     "APIError",
+    "APITimeoutError",
     "AsyncPager",
     "AsyncRunStream",
     "AsyncRunnel",
     "AuthenticationError",
     "BadRequestError",
+    "CertificateError",
     "ConflictError",
-    "ConnectionError",
     "InternalServerError",
+    "NOT_GIVEN",
     "NotFoundError",
     "Object",
     "Page",
@@ -45,7 +48,6 @@ __all__ = [
     "RunStream",
     "Runnel",
     "RunnelError",
-    "TimeoutError",
     "UnexpectedResponseError",
     "WebhookVerificationError",
     "__version__",

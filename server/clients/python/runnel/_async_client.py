@@ -15,7 +15,8 @@ from urllib.parse import quote
 
 import httpx
 
-from ._errors import APIError, ConnectionError, RunFailedError, RunnelError, TimeoutError, UnexpectedResponseError
+from ._errors import APIError, CertificateError, APIConnectionError, RunFailedError, RunnelError, APITimeoutError
+from ._errors import UnexpectedResponseError
 from ._object import Object, Page
 from ._version import __version__
 from ._waiting import expect_callable_here, settled, sleep, together
@@ -146,17 +147,28 @@ class AsyncClient:
                     raise UnexpectedResponseError(f"{self.base_url} redirects to {target}: pass the server's own base_url.")
                 error = await _refusal(response, limit)
             except httpx.TimeoutException as cause:
-                error = TimeoutError("The server did not respond in time.")
+                error = APITimeoutError("The server did not respond in time.")
                 error.__cause__ = cause
             except LOST as cause:
-                error = ConnectionError(f"{self.base_url} was not reached: {cause or type(cause).__name__}")
+                error = _unreached(cause, self.base_url)
                 error.__cause__ = cause
-            if _is_conditional(request, body) and isinstance(error, ConnectionError):
+            if _is_conditional(request, body) and isinstance(error, APIConnectionError):
                 raise error
             if not may_retry(error) or (attempt >= retries and time.monotonic() - begun >= patience):
                 raise error
             await sleep(retry_delay(attempt, error))
             attempt += 1
+
+
+def _unreached(cause: BaseException, base_url: str) -> APIConnectionError:
+    """Why a request came to nothing: the server was not reached, or its certificate was refused."""
+    fault: Optional[BaseException] = cause
+    while fault is not None:
+        if isinstance(fault, ssl.SSLCertVerificationError):
+            hint = "pass ca, or set RUNNEL_CACERT to the certificate's file"
+            return CertificateError(f"The certificate of {base_url} is not trusted ({fault}): {hint}.")
+        fault = fault.__cause__ or fault.__context__
+    return APIConnectionError(f"{base_url} was not reached: {cause or type(cause).__name__}")
 
 
 def _is_conditional(request: httpx.Request, body: Any) -> bool:
@@ -167,7 +179,7 @@ def _is_conditional(request: httpx.Request, body: Any) -> bool:
 async def _refusal(response: httpx.Response, limit: float) -> APIError:
     try:
         body = _object(await _read(response, LONGEST_REFUSAL, limit), "")
-    except (UnexpectedResponseError, ConnectionError):
+    except (UnexpectedResponseError, APIConnectionError):
         body = None  # A proxy may have said something of its own.
     return APIError.of(response.status_code, body, response.headers)
 
@@ -187,10 +199,10 @@ async def _read(response: httpx.Response, longest: Optional[int] = None, limit: 
             if longest is not None and length > longest:
                 raise UnexpectedResponseError(f"The response is longer than {longest} bytes.")
             if limit is not None and time.monotonic() - begun > limit:
-                raise TimeoutError("The server did not respond in time.")
+                raise APITimeoutError("The server did not respond in time.")
         return b"".join(pieces)
     except LOST as cause:
-        raise ConnectionError(f"The connection was lost: {cause or type(cause).__name__}") from cause
+        raise APIConnectionError(f"The connection was lost: {cause or type(cause).__name__}") from cause
     finally:
         await response.aclose()
 
@@ -327,7 +339,7 @@ class AsyncRunStream:
                 finally:
                     await response.aclose()
             except LOST as cause:
-                problem = ConnectionError(f"The stream was lost: {cause or type(cause).__name__}")
+                problem = APIConnectionError(f"The stream was lost: {cause or type(cause).__name__}")
                 problem.__cause__ = cause
             except RunnelError as error:
                 if not may_retry(error):
@@ -337,7 +349,7 @@ class AsyncRunStream:
             if self._heard != before:
                 attempt = 0
             if time.monotonic() - self._heard > self._patience:
-                raise problem or ConnectionError("The stream was lost.")
+                raise problem or APIConnectionError("The stream was lost.")
             await sleep(retry_delay(attempt, problem))
             attempt += 1
 
@@ -573,21 +585,12 @@ def _named(file: Any) -> Tuple[str, bytes]:
 
 def may_retry(error: RunnelError) -> bool:
     """What may succeed later. A request may be sent again whatever became of it: a POST goes under the same key."""
-    if isinstance(error, ConnectionError):
-        return not _is_distrust(error)
+    if isinstance(error, APIConnectionError):
+        return not isinstance(error, CertificateError)
     if not isinstance(error, APIError):
         return False
     is_passing = error.status == 429 or error.status >= 500 or error.code == "idempotency_in_progress"
     return is_passing and (_wish_of(error) or 0) <= LONGEST_WISH_SECONDS
-
-
-def _is_distrust(error: Optional[BaseException]) -> bool:
-    """Whether the server's certificate was refused: it will be the next time too."""
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def retry_delay(attempt: int, error: Optional[RunnelError] = None) -> float:

@@ -88,11 +88,15 @@ _BY_STATUS = {
 }
 
 
-class ConnectionError(RunnelError):  # noqa: A001 - the same name as in the other clients
+class APIConnectionError(RunnelError):
     """The server was not reached, or the connection was lost."""
 
 
-class TimeoutError(ConnectionError):  # noqa: A001
+class CertificateError(APIConnectionError):
+    """The server's certificate is not trusted. It is not tried again: pass ``ca``, or set ``RUNNEL_CACERT``."""
+
+
+class APITimeoutError(APIConnectionError):
     """The server did not respond within ``timeout``."""
 
 
