@@ -100,7 +100,7 @@ describe("a backup", () => {
     expect((await other.command("backup", join(other.folder, "backup.db"))).code).toBe(0);
   });
 
-  test("goes to a fresh machine: with its key everything works, without it the missing key is named", async () => {
+  test("goes to a fresh machine: with its key everything works, without it nothing starts, and the missing key is named", async () => {
     await using tools = startToolServer();
     await using server = await startRunnel();
     const tool = await createTool(server, { url: `${tools.url}/weather`, headers: { "x-word": "sesame" } });
@@ -117,7 +117,13 @@ describe("a backup", () => {
     const missing = await server.command("restore", bare);
     expect(missing.code).toBe(0);
     expect(missing.stdout).toContain("ATTENTION: the secrets in it need the master key");
-    await server.restart();
+    const file = join(server.dataDir, "master.key");
+    for (const command of [["serve", "--port", "0"], ["models", "list"]]) {
+      const refused = await server.command(...command);
+      expect({ command, code: refused.code, isMade: existsSync(file) }).toEqual({ command, code: 1, isMade: false });
+      expect(refused.stderr).toStartWith(`${file} is missing. The secrets in the database were encrypted under`);
+    }
+    await server.restart({ RUNNEL_MASTER_KEY: "7".repeat(64) });
     expect(server.log()).toContain("were encrypted under another master key");
     await server.stop();
     expect(await json(server, "restore", whole, "--force")).toMatchObject({ master_key: "restored" });

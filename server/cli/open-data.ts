@@ -13,6 +13,7 @@ import { DatabaseTooNew, databaseVersion } from "../db/version.ts";
 import { createKeyStore } from "../keys/store.ts";
 import { createSeal } from "../lib/seal.ts";
 import { createProjectStore } from "../projects/store.ts";
+import { masterKeyOf } from "./master-key.ts";
 
 export type Stores = ReturnType<typeof storesOf>;
 
@@ -27,7 +28,7 @@ function storesOf(db: Db, dir: DataDir) {
     projects: () => createProjectStore({ db, audit }),
     prices: () => createPriceStore({ db, audit, now: Date.now }),
     connections() {
-      const seal = createSeal(dir.masterKey(process.env));
+      const seal = createSeal(masterKeyOf(dir, db));
       return createConnectionStore({ db, audit, seal, environment: process.env, now: Date.now });
     },
   };

@@ -13,6 +13,7 @@ import type { Log } from "../lib/log.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import { checkSlowly } from "./check-slowly.ts";
 import { CliError, usageError } from "./exit-code.ts";
+import { masterKeyOf } from "./master-key.ts";
 
 export interface StorageFlags {
   dataDir: string;
@@ -43,7 +44,7 @@ export async function openStorage(flags: StorageFlags, log: Log): Promise<Storag
   relieveAtStart(dir.path, ballast);
   const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary(), relieve: ballast.release });
   const alarm = createAlarm(dir.database, log);
-  const masterKey = dir.masterKey(process.env);
+  const masterKey = masterKeyOf(dir, db);
   const watching = [
     checkAfterCrash({ db, dir, log, alarm }),
     checkSlowly({ dir, log, alarm }),
