@@ -5,7 +5,8 @@ import { build } from "../lib/build-info.ts";
 import { defaultOf } from "../wire/defaults.ts";
 import { descriptionOf } from "../wire/descriptions.ts";
 import { ErrorBody } from "../wire/error.ts";
-import { sentEvents, ToolCallDelivery, WebhookEvent } from "../wire/webhook.ts";
+import { testEvent, webhookEvents } from "../wire/names.ts";
+import { ToolCallDelivery, WebhookEvent } from "../wire/webhook.ts";
 import type { Auth } from "./auth.ts";
 import {
   type DescribedOperation,
@@ -216,10 +217,9 @@ function webhooksOf(components: Components) {
       },
     };
   };
-  components.used(WebhookEvent, "");
-  const events = Object.entries(sentEvents).map(([event, body]) => [
+  const events = [...webhookEvents, testEvent].map((event) => [
     event,
-    sent(event, `Tell of \`${event}\``, body, "The event is taken."),
+    sent(event, `Tell of \`${event}\``, WebhookEvent, "The event is taken."),
   ]);
   const taken = "202: the result comes later. Any other: the body is the result.";
   return {

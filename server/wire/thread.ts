@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import * as t from "../lib/schema.ts";
 import { threadStatuses } from "./names.ts";
 import { message } from "./run.ts";
-import { resource } from "./schema.ts";
+import { envelope, resource } from "./schema.ts";
 
 export const Thread = resource("Thread", "thread", {
   title: t.orNull(t.text),
@@ -15,5 +15,8 @@ export const Thread = resource("Thread", "thread", {
 });
 export type Thread = Static<typeof Thread>;
 
-export const ThreadMessage = t.named("ThreadMessage", t.object({ ...message, run_id: t.orNull(t.text) }));
+export const ThreadMessage = t.named(
+  "ThreadMessage",
+  t.object({ ...message, run_id: t.orNull(t.text), ...envelope }),
+);
 export type ThreadMessage = Static<typeof ThreadMessage>;

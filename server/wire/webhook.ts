@@ -128,8 +128,7 @@ const dataOf = {
   [testEvent]: t.named("WebhookTestData", t.object({ object: Webhook, truncated })),
 } satisfies Record<SentEvent, TSchema>;
 
-/** What webhooks are sent, by event. */
-export const sentEvents = Object.fromEntries(
+const sentEvents = Object.fromEntries(
   Object.entries(dataOf).map(([type, data]) => {
     const isOfRun = data.properties.object === WebhookRun;
     return [
