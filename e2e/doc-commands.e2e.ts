@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { writtenPages } from "../scripts/docs/pages.ts";
+import { executable, type Runnel, runProgram, startRunnel } from "./harness.ts";
+
+// What pages tell an operator to type (blocks of `sh`): typed against a server, or there is a reason why a test cannot.
+
+const untyped: [RegExp, string][] = [
+  [/^(useradd|systemctl|journalctl|install|mv|sudo) /m, "changes the machine; e2e/operate.e2e.ts reads the unit"],
+  [/runnel serve/, "serves until it is ended; scripts/docs.test.ts holds its flags to the command line"],
+  [/runs\.example\.com/, "asks an address that is an example"],
+  [/^([A-Z]+=\d+ )?(npm |node scripts\/|sed )/m, "is typed in a clone: starts other tests, or this server's build"],
+  [/^0 3 /m, "is a line of a crontab"],
+  [/^ollama /m, "downloads a model"],
+  [/^curl -k -O/m, "installs a client; e2e/quickstart.e2e.ts does so"],
+  [/^export /m, "are the reader's own values; e2e/quickstart.e2e.ts types those of the README"],
+];
+const reasonOf = (code: string): string | undefined => untyped.find(([pattern]) => pattern.test(code))?.[1];
+
+const blocks = writtenPages().flatMap(({ path, markdown }) =>
+  [...markdown.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => ({ path, code: code! })),
+);
+const typed = Map.groupBy(
+  blocks.filter(({ code }) => reasonOf(code) === undefined),
+  ({ path }) => path,
+);
+
+test("most pages for operators have something that is typed, and every reason is some block's", () => {
+  expect(typed.size).toBeGreaterThan(10);
+  const idle = untyped.filter(([pattern]) => !blocks.some(({ code }) => pattern.test(code)));
+  expect(idle).toEqual([]);
+});
+
+let server: Runnel;
+beforeAll(async () => {
+  server = await startRunnel();
+  const bin = join(server.folder, "bin");
+  mkdirSync(bin);
+  mkdirSync(join(server.folder, "backups"));
+  symlinkSync(executable, join(bin, "runnel"));
+  writeFileSync(join(server.folder, "ca.pem"), server.ca ?? "");
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** The reader's own values in place of the examples'. */
+async function ofReader(code: string): Promise<string> {
+  await server.command("projects", "create", "shop"); // The page before may have deleted it.
+  const { body: key } = await server.post("/v1/api_keys", { name: "reader", scopes: ["read"] });
+  const { body: agent } = await server.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
+  return code
+    .replaceAll("/var/lib/runnel", server.dataDir)
+    .replaceAll("runnel-2026-11-22.db", "runnel-$(date +%F).db")
+    .replaceAll("/backups/", `${server.folder}/backups/`)
+    .replaceAll("/tmp/restored", `${server.folder}/restored`)
+    .replaceAll("delete shop", "delete shop --yes") // Nobody is there to be asked.
+    .replaceAll("sk-…", "sk-none")
+    .replaceAll("key_01…", key.id)
+    .replaceAll("agt_01…", agent.id);
+}
+
+test.each([...typed.keys()])("what %s tells an operator to type works", async (path) => {
+  const code = await ofReader(
+    typed
+      .get(path)!
+      .map(({ code }) => code)
+      .join("\n"),
+  );
+  expect(code).not.toContain("…");
+  const environment = {
+    PATH: [join(server.folder, "bin"), dirname(process.execPath), process.env.PATH].join(delimiter),
+    HOME: server.folder,
+    RUNNEL_DATA_DIR: server.dataDir,
+    RUNNEL_PASSWORD: "a rather long password",
+    RUNNEL_MASTER_KEY: readFileSync(join(server.dataDir, "master.key"), "utf8"),
+    RUNNEL_URL: server.url,
+    RUNNEL_API_KEY: server.keys.test,
+    CURL_CA_BUNDLE: join(server.folder, "ca.pem"),
+  };
+  const program = ["bash", "--noprofile", "--norc", "-euo", "pipefail", "-c", code];
+  const { code: exit, stdout, stderr } = await runProgram(program, server.folder, environment);
+  expect({ path, exit, said: exit === 0 ? "" : stdout + stderr }).toEqual({ path, exit: 0, said: "" });
+});
