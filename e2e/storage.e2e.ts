@@ -118,7 +118,10 @@ describe("a backup", () => {
     expect(missing.code).toBe(0);
     expect(missing.stdout).toContain("ATTENTION: the secrets in it need the master key");
     const file = join(server.dataDir, "master.key");
-    for (const command of [["serve", "--port", "0"], ["models", "list"]]) {
+    for (const command of [
+      ["serve", "--port", "0"],
+      ["models", "list"],
+    ]) {
       const refused = await server.command(...command);
       expect({ command, code: refused.code, isMade: existsSync(file) }).toEqual({ command, code: 1, isMade: false });
       expect(refused.stderr).toStartWith(`${file} is missing. The secrets in the database were encrypted under`);

@@ -15,8 +15,5 @@ export const Thread = resource("Thread", "thread", {
 });
 export type Thread = Static<typeof Thread>;
 
-export const ThreadMessage = t.named(
-  "ThreadMessage",
-  t.object({ ...message, run_id: t.orNull(t.text), ...envelope }),
-);
+export const ThreadMessage = t.named("ThreadMessage", t.object({ ...message, run_id: t.orNull(t.text), ...envelope }));
 export type ThreadMessage = Static<typeof ThreadMessage>;
