@@ -8,6 +8,7 @@ const addresses: Record<string, string> = {
   "GET /docs/*": "A page of the documentation, and what belongs to it.",
   "GET /docs/openapi.json": "The API in OpenAPI 3.1.",
   "GET /docs/errors": "Leads to the [errors](errors/index.md).",
+  "GET /embed.js": "The script of [the chat](../guides/chat-on-a-page.md) that pages embed.",
   "GET /llms.txt": "The list of these pages, for language models.",
   "GET /llms-full.txt": "All of these pages as one text, for language models.",
   "GET /streams/v1/runs/:id": "A run in the protocol [Durable Streams](../connect/durable-streams.md).",

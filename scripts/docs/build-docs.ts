@@ -42,6 +42,7 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
     readFileSync(inProject("dashboard/src/tokens.css"), "utf8") + readFileSync(beside("site.css"), "utf8"),
   );
   await write("site.js", readFileSync(beside("search.js"), "utf8") + readFileSync(beside("site.js"), "utf8"));
+  await write("embed.js", await embedScript());
   cpSync(inProject("server/docs/files"), join(folder, "files"), { recursive: true });
   await buildClients(document, join(dist, "clients"));
   cpSync(join(dist, "clients"), join(folder, "clients"), { recursive: true });
@@ -52,6 +53,15 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
     await Bun.write(path, text);
     await Bun.write(`${path}.br`, brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
   }
+}
+
+/** The chat that other sites embed, as one classic script. */
+async function embedScript(): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: [inProject("dashboard/embed/main.ts")],
+    ...{ target: "browser", format: "iife", minify: true },
+  });
+  return await outputs[0]!.text();
 }
 
 /** The API's document, as a server returns it. */

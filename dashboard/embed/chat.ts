@@ -1,0 +1,444 @@
+import type { RunFrame } from "../../server/wire/events.ts";
+import { emptyRunView, foldFrames, type Part, type RunView, type ToolPart } from "../../server/wire/fold-frames.ts";
+import { ChatError, createServer, endInWords, inWords } from "./conversation.ts";
+import { type Node as Piece, parseMarkdown } from "./markdown.ts";
+import { styles } from "./styles.ts";
+
+/** What a page does for the agent: a client tool by its name. What it throws, the agent reads as an error. */
+type PageTools = Record<string, (args: unknown) => unknown>;
+
+interface Turn {
+  user: string;
+  runId: string | null;
+  view: RunView;
+  /** What went wrong that the run does not say. */
+  error: string | null;
+  feedback: "good" | "bad" | null;
+}
+
+type Frames = AsyncGenerator<RunFrame>;
+
+interface Kept {
+  thread: string;
+}
+
+// Where the script came from: there its server is, unless the element names another.
+const home = document.currentScript instanceof HTMLScriptElement ? new URL(document.currentScript.src).origin : "";
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(styles);
+
+/**
+ * A chat with one agent: `<runnel-chat agent="agt_…" token="ct_…">`. `token-url` names an address of the page's own server
+ * that returns `{"token": "…"}`: it is asked for the first token where there is none, and for another when one is over.
+ */
+export class RunnelChat extends HTMLElement {
+  /** Client tools that this page answers. */
+  tools: PageTools = {};
+
+  static observedAttributes = ["theme", "heading", "placeholder"];
+
+  readonly #root = this.attachShadow({ mode: "open", delegatesFocus: true });
+  readonly #head = make("header");
+  readonly #log = make("div", "log");
+  readonly #status = make("div", "status");
+  readonly #input = make("textarea");
+  readonly #send = make("button", "main", "Send");
+  readonly #scheme = matchMedia("(prefers-color-scheme: dark)");
+  readonly #turns: Turn[] = [];
+  /** What is shown of each turn, and for each of its parts which state of it that shows. */
+  readonly #shown = new Map<Turn, { node: HTMLElement; parts: Map<string, { part: unknown; node: HTMLElement }> }>();
+  readonly #answered = new Set<string>();
+  #thread: string | null = null;
+  #token = "";
+  #isBusy = false;
+  #isLost = false;
+  #isAsked = false;
+
+  readonly #server = createServer({
+    url: () => this.getAttribute("server")?.replace(/\/$/, "") ?? home,
+    token: () => this.#token || (this.getAttribute("token") ?? ""),
+    renew: () => this.#renew(),
+    onConnection: (isLost) => {
+      this.#isLost = isLost;
+      this.#draw();
+    },
+  });
+
+  connectedCallback(): void {
+    if (this.#root.childElementCount > 0) return;
+    this.#root.adoptedStyleSheets = [sheet];
+    const form = make("form");
+    const label = make("label", "sr", "Your message");
+    this.#input.id = "message";
+    this.#input.rows = 1;
+    label.htmlFor = "message";
+    form.append(label, this.#input, this.#send);
+    this.#log.tabIndex = 0;
+    this.#log.setAttribute("role", "region");
+    this.#log.setAttribute("aria-label", "Conversation");
+    this.#status.setAttribute("role", "status");
+    this.#root.append(this.#head, this.#log, this.#status, form);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.#isBusy) void this.#stop();
+      else void this.#say();
+    });
+    this.#input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      if (!this.#isBusy) form.requestSubmit();
+    });
+    this.#input.addEventListener("input", () => this.#draw());
+    this.#scheme.addEventListener("change", this.#dress);
+    this.#dress();
+    this.#draw();
+    void this.#resume();
+  }
+
+  disconnectedCallback(): void {
+    this.#scheme.removeEventListener("change", this.#dress);
+  }
+
+  attributeChangedCallback(): void {
+    this.#dress();
+  }
+
+  readonly #dress = (): void => {
+    const theme = this.getAttribute("theme");
+    this.toggleAttribute("data-dark", theme === "dark" || (theme !== "light" && this.#scheme.matches));
+    this.#head.textContent = this.getAttribute("heading");
+    this.#input.placeholder = this.getAttribute("placeholder") ?? "Write a message";
+  };
+
+  async #renew(): Promise<boolean> {
+    const address = this.getAttribute("token-url");
+    if (address === null) return false;
+    const response = await fetch(address, { method: "POST", credentials: "same-origin" }).catch(() => null);
+    const said = response?.ok ? await response.json().catch(() => null) : null;
+    if (typeof said?.token !== "string") return false;
+    this.#token = said.token;
+    return true;
+  }
+
+  get #agent(): string {
+    return this.getAttribute("agent") ?? "";
+  }
+
+  get #place(): string {
+    return `runnel-chat:${this.#agent}`;
+  }
+
+  /** Goes on with the thread of this tab, also with a run that is not over. */
+  async #resume(): Promise<void> {
+    const kept = read(this.#place);
+    const thread = this.getAttribute("thread") ?? kept?.thread ?? null;
+    if (thread === null) return;
+    try {
+      const [{ status, last_run_id }, said] = await Promise.all([
+        this.#server.thread(thread),
+        this.#server.messages(thread),
+      ]);
+      this.#thread = thread;
+      for (const message of said) this.#recall(message.role, message.content, message.run_id);
+      if (status === "idle" || last_run_id === null) return this.#draw();
+      const { input } = await this.#server.run(last_run_id);
+      const turn = this.#begin(typeof input === "string" ? input : "", last_run_id);
+      await this.#work(turn, () => this.#server.follow(last_run_id, null, null));
+    } catch {
+      forget(this.#place); // It was another person's, or is gone: a new one begins.
+      this.#thread = this.getAttribute("thread");
+    }
+  }
+
+  /** What was said before, as it was said. */
+  #recall(role: string, content: string, runId: string | null): void {
+    if (role === "user") this.#begin(content, runId);
+    const turn = this.#turns.at(-1);
+    if (role !== "assistant" || !turn) return;
+    const part: Part = {
+      kind: "text",
+      key: `said-${turn.view.parts.length}`,
+      seq: 0,
+      stepIndex: 0,
+      output: content,
+      reasoning: "",
+      state: "done",
+    };
+    turn.view = { ...turn.view, status: "completed", parts: [...turn.view.parts, part] };
+  }
+
+  #begin(user: string, runId: string | null): Turn {
+    const turn: Turn = { user, runId, view: emptyRunView, error: null, feedback: null };
+    this.#turns.push(turn);
+    return turn;
+  }
+
+  async #say(): Promise<void> {
+    const text = this.#input.value.trim();
+    if (text === "") return;
+    this.#input.value = "";
+    const turn = this.#begin(text, null);
+    this.#draw();
+    this.#log.scrollTop = this.#log.scrollHeight;
+    await this.#work(turn, async () => {
+      this.#thread ??= await this.#newThread();
+      const body = { agent_id: this.#agent, input: text, ...(this.#thread && { thread_id: this.#thread }) };
+      return this.#server.follow(null, await this.#server.start(body), null);
+    });
+  }
+
+  /** A token that is bound to a thread has it already, and makes none. */
+  async #newThread(): Promise<string | null> {
+    const thread = await this.#server.createThread().catch((error) => {
+      if (error.code === "insufficient_scope") return null;
+      throw error;
+    });
+    if (thread) keep(this.#place, { thread: thread.id });
+    return thread?.id ?? null;
+  }
+
+  async #work(turn: Turn, open: () => Frames | Promise<Frames>): Promise<void> {
+    this.#isBusy = true;
+    turn.error = null;
+    this.#draw();
+    try {
+      for await (const frame of await open()) {
+        turn.runId ??= frame.data.run_id;
+        turn.view = foldFrames(turn.view, [frame]);
+        if (frame.event === "run.requires_action") void this.#answer(turn);
+        this.#draw();
+      }
+    } catch (error) {
+      turn.error = inWords(error);
+      if (!(error instanceof ChatError)) console.error(error); // A bug of this script: its author may want to know.
+    }
+    this.#isBusy = false;
+    this.#isLost = false;
+    this.#draw();
+  }
+
+  /** Answers the calls of tools that the page has; what else waits, waits for a person. */
+  async #answer({ runId, view }: Turn): Promise<void> {
+    const calls = view.parts.filter(
+      (part): part is ToolPart =>
+        isWaiting(part) && part.needs === "output" && part.tool in this.tools && !this.#answered.has(part.id),
+    );
+    for (const { id } of calls) this.#answered.add(id);
+    const outputs = await Promise.all(
+      calls.map(async ({ id: tool_call_id, tool, args }) => {
+        try {
+          return { tool_call_id, output: (await this.tools[tool]!(args)) ?? null };
+        } catch (error) {
+          return { tool_call_id, output: String(error), is_error: true };
+        }
+      }),
+    );
+    if (outputs.length > 0) await this.#server.submit(runId!, outputs).catch((error) => this.#fail(runId!, error));
+  }
+
+  async #decide(turn: Turn, { id }: ToolPart, decision: "approve" | "reject"): Promise<void> {
+    if (this.#answered.has(id)) return;
+    this.#answered.add(id);
+    this.#draw();
+    await this.#server.submit(turn.runId!, [{ tool_call_id: id, decision }]).catch((error) => {
+      this.#answered.delete(id);
+      this.#fail(turn.runId!, error);
+    });
+  }
+
+  #fail(runId: string, error: unknown): void {
+    const turn = this.#turns.find((one) => one.runId === runId);
+    if (turn) turn.error = inWords(error);
+    this.#draw();
+  }
+
+  async #stop(): Promise<void> {
+    const { runId } = this.#turns.at(-1)!;
+    if (runId) await this.#server.cancel(runId).catch(() => {}); // It was over already.
+  }
+
+  /** At most once a frame, however fast a model writes. */
+  #draw(): void {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    requestAnimationFrame(() => {
+      this.#isAsked = false;
+      this.#paint();
+    });
+  }
+
+  #paint(): void {
+    const log = this.#log;
+    const follows = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+    if (this.#turns.length === 0 && !log.firstChild)
+      log.append(make("p", "empty", this.getAttribute("empty") ?? "Ask something to begin."));
+    for (const turn of this.#turns) this.#paintTurn(turn);
+    if (follows) log.scrollTop = log.scrollHeight;
+    this.#send.textContent = this.#isBusy ? "Stop" : "Send";
+    this.#send.disabled = !this.#isBusy && this.#input.value.trim() === "";
+    this.#status.textContent = this.#isLost
+      ? "The connection is lost. Trying again."
+      : this.#isBusy
+        ? this.#doing()
+        : "";
+  }
+
+  #doing(): string {
+    const { view } = this.#turns.at(-1)!;
+    if (view.status === "requires_action")
+      return view.parts.some((part) => isWaiting(part) && part.needs === "approval")
+        ? "Waiting for your decision."
+        : "Waiting for an answer.";
+    if (view.status === "queued") return "Waiting for its turn.";
+    return "Writing.";
+  }
+
+  #paintTurn(turn: Turn): void {
+    let shown = this.#shown.get(turn);
+    if (!shown) {
+      this.#log.querySelector(".empty")?.remove();
+      shown = { node: make("section", "turn"), parts: new Map() };
+      if (turn.user) shown.node.append(make("div", "user", turn.user));
+      this.#shown.set(turn, shown);
+      this.#log.append(shown.node);
+    }
+    const { node, parts } = shown;
+    const put = (key: string, part: unknown, render: () => HTMLElement) => {
+      const known = parts.get(key);
+      if (known?.part === part) return;
+      const fresh = render();
+      if (known) known.node.replaceWith(fresh);
+      else node.append(fresh);
+      parts.set(key, { part, node: fresh });
+    };
+    const { view, error } = turn;
+    for (const part of view.parts)
+      if (part.kind === "tool") put(part.key, part, () => this.#toolNode(turn, part));
+      else if (part.output && part.state !== "void")
+        put(part.key, part, () => textNode(part.output, part.state === "writing"));
+      else if (part.state === "void") parts.get(part.key)?.node.remove();
+    for (const id of this.#answered)
+      for (const button of parts.get(id)?.node.querySelectorAll("button") ?? []) button.disabled = true;
+    const said =
+      error ?? (view.status === "failed" || view.status === "cancelled" ? endInWords(view.error?.code) : null);
+    const code = error ? null : (view.error?.code ?? null);
+    if (said) put("note", said, () => noteNode(said, code === "run_cancelled"));
+    else parts.get("note")?.node.remove();
+    if (!said) parts.delete("note");
+    const isRated = this.hasAttribute("feedback") && view.status === "completed" && turn.runId !== null;
+    if (isRated) put("feedback", turn.feedback ?? "none", () => this.#feedbackNode(turn));
+  }
+
+  #toolNode(turn: Turn, part: ToolPart): HTMLElement {
+    const node = make("details", `tool ${part.state}`);
+    const summary = make("summary");
+    summary.append(make("b", "", part.tool), " ", make("span", "", toolWords[part.state]));
+    node.append(summary, make("pre", "", JSON.stringify(part.args, null, 2)));
+    if (part.state === "completed") node.append(make("pre", "", asText(part.result)));
+    if (!isWaiting(part) || part.needs !== "approval") return node;
+    node.setAttribute("open", "");
+    const acts = make("div", "acts");
+    const act = (label: string, decision: "approve" | "reject", name: string) => {
+      const button = make("button", name, label);
+      button.type = "button";
+      button.addEventListener("click", () => void this.#decide(turn, part, decision));
+      return button;
+    };
+    acts.append(act("Approve", "approve", "main"), act("Reject", "reject", ""));
+    node.append(acts);
+    return node;
+  }
+
+  /** Tells the page what a person thinks of an answer: `runnel-feedback` with `{run_id, value}`. */
+  #feedbackNode(turn: Turn): HTMLElement {
+    const node = make("div", "feedback");
+    for (const [value, label] of [
+      ["good", "Good answer"],
+      ["bad", "Bad answer"],
+    ] as const) {
+      const button = make("button", "", label);
+      button.type = "button";
+      button.setAttribute("aria-pressed", String(turn.feedback === value));
+      button.addEventListener("click", () => {
+        turn.feedback = value;
+        const detail = { run_id: turn.runId, value };
+        this.dispatchEvent(new CustomEvent("runnel-feedback", { detail, bubbles: true, composed: true }));
+        this.#draw();
+      });
+      node.append(button);
+    }
+    return node;
+  }
+}
+
+const isWaiting = (part: Part): part is ToolPart => part.kind === "tool" && part.state === "waiting";
+
+const toolWords: Record<ToolPart["state"], string> = {
+  ...{
+    running: "is at work",
+    waiting: "waits for an answer",
+    completed: "is done",
+    failed: "failed",
+    ended: "was stopped",
+  },
+};
+
+const asText = (value: unknown): string =>
+  (typeof value === "string" ? value : JSON.stringify(value, null, 2)).slice(0, 4000);
+
+function make<K extends keyof HTMLElementTagNameMap>(tag: K, name = "", text?: string): HTMLElementTagNameMap[K] {
+  const node = document.createElement(tag);
+  if (name) node.className = name;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+function textNode(text: string, isWriting: boolean): HTMLElement {
+  const node = make("div", isWriting ? "text writing" : "text");
+  node.append(...parseMarkdown(text).map(domOf));
+  return node;
+}
+
+function noteNode(text: string, isQuiet: boolean): HTMLElement {
+  const node = make("div", isQuiet ? "note" : "note bad", text);
+  node.setAttribute("role", isQuiet ? "note" : "alert");
+  return node;
+}
+
+/** Elements by their names and never by HTML: what a model writes is no code. */
+function domOf(piece: Piece): Node {
+  if (typeof piece === "string") return document.createTextNode(piece);
+  const node = document.createElement(piece.tag);
+  if (node instanceof HTMLAnchorElement && piece.href) {
+    Object.assign(node, { href: piece.href, target: "_blank", rel: "noopener noreferrer" });
+    node.title = new URL(piece.href).host;
+  }
+  if (node instanceof HTMLOListElement && piece.start) node.start = piece.start;
+  node.append(...piece.children.map(domOf));
+  if (node instanceof HTMLPreElement) node.tabIndex = 0; // What scrolls is reached by keyboard too.
+  if (piece.tag !== "table") return node;
+  const scroll = make("div", "scroll");
+  scroll.tabIndex = 0;
+  scroll.append(node);
+  return scroll;
+}
+
+// A page may have no storage for us: then a reload begins anew.
+function read(place: string): Kept | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(place) ?? "null");
+  } catch {
+    return null;
+  }
+}
+function keep(place: string, kept: Kept): void {
+  try {
+    sessionStorage.setItem(place, JSON.stringify(kept));
+  } catch {}
+}
+function forget(place: string): void {
+  try {
+    sessionStorage.removeItem(place);
+  } catch {}
+}

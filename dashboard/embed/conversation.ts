@@ -1,0 +1,183 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import type { RunFrame } from "../../server/wire/events.ts";
+
+/** Why something could not be done, as the server says it; a connection that was lost has no code. */
+export class ChatError extends Error {
+  constructor(
+    readonly code: string | null,
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+interface Answerable {
+  tool_call_id: string;
+  output?: unknown;
+  is_error?: boolean;
+  decision?: "approve" | "reject";
+}
+
+interface Said {
+  id: string;
+  role: string;
+  content: string;
+  run_id: string | null;
+}
+
+interface ServerOptions {
+  /** Where the server is; asked each time, since an element gets its attributes after it was made. */
+  url(): string;
+  token(): string;
+  /** Gets another token when one is over; null where there is none. */
+  renew(): Promise<boolean>;
+  /** Told while the connection is lost, and when it is there again. */
+  onConnection(isLost: boolean): void;
+}
+
+const attempts = 8;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What a chat asks of the server. What failed on its way is asked again: no request has its effect twice. */
+export function createServer({ url, token, renew, onConnection }: ServerOptions) {
+  async function once(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Response> {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await fetch(url() + path, {
+      method,
+      ...sent,
+      headers: {
+        ...headers,
+        authorization: `Bearer ${token()}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+    });
+    if (response.ok) return response;
+    const said = await response.json().catch(() => null);
+    const { code = null, message = response.statusText } = said?.error ?? {};
+    throw new ChatError(code, response.status, message);
+  }
+
+  /** Throws a `ChatError` for what the server refuses, and once it cannot be reached any more. */
+  async function ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    more: Record<string, string> = {},
+  ): Promise<Response> {
+    const headers = method === "POST" ? { "idempotency-key": crypto.randomUUID(), ...more } : more;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const response = await once(method, path, body, headers);
+        onConnection(false);
+        return response;
+      } catch (error) {
+        const refusal = error instanceof ChatError ? error : null;
+        if (refusal?.status === 401 && attempt === 1 && (await renew())) continue;
+        if ((refusal && refusal.status < 500) || attempt === attempts) throw refusal ?? unreachable();
+        onConnection(true);
+        await pause(Math.min(8000, 250 * 2 ** attempt));
+      }
+    }
+  }
+
+  const events = (id: string, after: string | null): Promise<Response> =>
+    ask("GET", `/v1/runs/${id}/events${after === null ? "" : `?starting_after=${after}`}`, undefined, {
+      accept: "text/event-stream",
+    });
+
+  /**
+   * The events of a run to its last: from a response that has begun, and after it is cut off from the place where that was.
+   */
+  async function* follow(id: string | null, begun: Response | null, after: string | null): AsyncGenerator<RunFrame> {
+    let [run, last, response] = [id, after, begun];
+    for (let silent = 0; silent < attempts; silent++) {
+      response ??= await events(run!, last);
+      if (response.status === 204) return;
+      try {
+        for await (const frame of framesOf(response)) {
+          if (frame.event === ("error" as string)) break; // The token is over, or the server stops.
+          silent = 0;
+          last = frame.id ?? last;
+          run ??= (frame.data as { run_id: string }).run_id;
+          yield frame;
+          if (frame.event === "run.completed" || frame.event === "run.failed") return;
+        }
+      } catch {
+        if (run === null) throw unreachable();
+      }
+      response = null;
+      onConnection(true);
+      await pause(Math.min(8000, 250 * 2 ** silent));
+    }
+    throw unreachable();
+  }
+
+  const json = async <T>(response: Promise<Response>): Promise<T> => (await response).json() as Promise<T>;
+
+  return {
+    follow,
+    start: (body: object) => ask("POST", "/v1/runs", { ...body, stream: true }),
+    createThread: () => json<{ id: string }>(ask("POST", "/v1/threads", {})),
+    thread: (id: string) => json<{ status: string; last_run_id: string | null }>(ask("GET", `/v1/threads/${id}`)),
+    messages: (id: string) =>
+      json<{ data: Said[] }>(ask("GET", `/v1/threads/${id}/messages?limit=100&order=desc`)).then(({ data }) =>
+        data.toReversed(),
+      ),
+    run: (id: string) => json<{ input: unknown }>(ask("GET", `/v1/runs/${id}?exclude=messages,tool_calls`)),
+    cancel: (id: string) => ask("POST", `/v1/runs/${id}/cancel`, {}),
+    submit: (id: string, tool_outputs: Answerable[]) =>
+      ask("POST", `/v1/runs/${id}/submit_tool_outputs`, { tool_outputs }),
+  };
+}
+
+const unreachable = (): ChatError => new ChatError(null, 0, "The server cannot be reached.");
+
+type Read = RunFrame & { id: string | undefined };
+
+async function* framesOf({ body }: Response): AsyncGenerator<Read> {
+  const reader = body!
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
+    .pipeThrough(new EventSourceParserStream())
+    .getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield { event: value.event, id: value.id, data: JSON.parse(value.data) } as Read;
+    }
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+}
+
+/** What a refusal means for the person who chats. */
+export function inWords(error: unknown): string {
+  const code = error instanceof ChatError ? error.code : "bug";
+  return words[code ?? "unreachable"] ?? "Something went wrong. Try again.";
+}
+
+const words: Record<string, string> = {
+  unreachable: "The chat cannot reach its server. Check your connection, then try again.",
+  client_token_expired: "Your time in this chat is over. Reload the page to go on.",
+  invalid_api_key: "This chat is closed. Reload the page, or ask whoever runs it.",
+  missing_api_key: "This chat is not set up: it has no token.",
+  insufficient_scope: "This chat may not do that.",
+  origin_not_allowed: "This chat may not be used on this site.",
+  rate_limited: "Too many messages at once. Wait a moment, then try again.",
+  concurrency_limit_exceeded: "Many people are asking just now. Try again in a moment.",
+  thread_busy: "The last message is still being answered.",
+  validation_failed: "The message could not be taken. Make it shorter, then try again.",
+  payload_too_large: "The message is too long. Make it shorter, then try again.",
+  shutting_down: "The server starts again. Try again in a moment.",
+  storage_full: "The server has no room left. Try again later.",
+};
+
+/** What became of a run, where that is no answer. */
+export function endInWords(code: string | null | undefined): string {
+  if (code === "run_cancelled") return "Stopped.";
+  if (code === "guardrail_blocked") return "This cannot be answered here.";
+  if (code === "action_expired") return "Nobody decided in time.";
+  if (code === "budget_exceeded") return "This answer would have cost more than it may.";
+  return "The answer could not be finished. Try again.";
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createScripted } from "./fixtures.ts";
+import { freePort } from "./free-port.ts";
+import { type Runnel, runProgram, startRunnel } from "./harness.ts";
+import { inTime } from "./until.ts";
+
+// The official client of Durable Streams, unchanged, on runs of the compiled executable.
+
+const version = "0.2.7";
+const folder = mkdtempSync(join(tmpdir(), "runnel-durable-"));
+
+/** Reads a stream from an offset; says what it was told as JSON lines. */
+const program = `
+import { stream } from "@durable-streams/client";
+const [url, key, offset, live] = process.argv.slice(2);
+const response = await stream({
+  url, offset, live: live === "false" ? false : live,
+  headers: { Authorization: "Bearer " + key },
+  backoffOptions: { initialDelay: 100, maxDelay: 500, multiplier: 1.5 },
+});
+response.subscribeJson(async ({ items, offset, streamClosed }) => {
+  process.stdout.write(JSON.stringify({ items, offset, streamClosed }) + "\\n");
+});
+`;
+
+let hasClient = false;
+let server: Runnel;
+beforeAll(async () => {
+  await Bun.write(join(folder, "package.json"), '{"private": true, "type": "module"}');
+  await Bun.write(join(folder, "read.mjs"), program);
+  const packages = [`@durable-streams/client@${version}`];
+  const environment = { PATH: process.env.PATH!, HOME: folder };
+  const installed = await runProgram(
+    ["npm", "install", "--no-audit", "--no-fund", ...packages],
+    folder,
+    environment,
+    120_000,
+  );
+  hasClient = installed.code === 0;
+  if (!hasClient) console.warn("skipped: the client of Durable Streams (the npm registry has none)");
+  server = await startRunnel({ flags: ["--port", String(freePort())] });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Message {
+  event: string;
+  id: string;
+  data: { delta?: string };
+}
+
+/** What the client tells: each line as it comes. */
+function read(run: string, offset: string, live: string) {
+  const url = `${server.url}/streams/v1/runs/${run}`;
+  const child = Bun.spawn(["node", "read.mjs", url, server.keys.test, offset, live], {
+    cwd: folder,
+    env: { PATH: process.env.PATH!, NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const items: Message[] = [];
+  let [last, isClosed] = [offset, false];
+  let heard: () => void = () => {};
+  const done = (async () => {
+    let rest = "";
+    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream() as never)) {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop()!;
+      for (const line of lines) {
+        const said = JSON.parse(line);
+        items.push(...said.items);
+        last = said.offset;
+        isClosed = said.streamClosed;
+      }
+      heard();
+    }
+    const [code, stderr] = [await child.exited, await new Response(child.stderr).text()];
+    return { code, stderr };
+  })();
+  return {
+    items,
+    offset: () => last,
+    isClosed: () => isClosed,
+    ended: () => inTime(done, "the client ends"),
+    async until(holds: () => boolean) {
+      while (!holds()) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        heard = resolve;
+        await inTime(Promise.race([promise, done]), "the client hears of it");
+      }
+    },
+    leave: () => child.kill("SIGKILL"),
+  };
+}
+
+const textOf = (items: readonly Message[]): string => items.map(({ data }) => data.delta ?? "").join("");
+const namesOf = (items: readonly Message[]) => items.map(({ event }) => event).filter((event) => event !== "token");
+
+const words = Array.from({ length: 30 }, (_, index) => `word${index}`).join(" ");
+const start = async (delta_ms: number): Promise<string> => {
+  const agent_id = await createScripted(server, [{ text: words, delta_ms }]);
+  return (await server.post("/v1/runs", { agent_id, input: "Go." })).body.id;
+};
+
+describe("the client of Durable Streams", () => {
+  test("reads a run that is over, whole and from every place, and its end", async () => {
+    if (!hasClient) return;
+    await Bun.write(join(folder, "ca.pem"), server.ca!);
+    const run = await start(0);
+    const whole = read(run, "-1", "sse");
+    expect(await whole.ended()).toEqual({ code: 0, stderr: "" });
+    expect([textOf(whole.items), whole.items.at(-1)!.event, whole.isClosed()]).toEqual([words, "run.completed", true]);
+    for (const live of ["false", "long-poll"]) {
+      const again = read(run, "-1", live);
+      expect(await again.ended()).toEqual({ code: 0, stderr: "" });
+      expect([textOf(again.items), namesOf(again.items)]).toEqual([words, namesOf(whole.items)]);
+    }
+  });
+
+  test.each(["sse", "long-poll"])("follows a run by %s over kill -9, and goes on from its offset", async (live) => {
+    if (!hasClient) return;
+    await Bun.write(join(folder, "ca.pem"), server.ca!);
+    const run = await start(60);
+    const first = read(run, "-1", live);
+    await first.until(() => textOf(first.items).includes("word5"));
+    await server.kill9();
+    await server.restart();
+    expect(await first.ended()).toEqual({ code: 0, stderr: "" });
+    const { items } = first;
+    expect(namesOf(items).slice(-1)).toEqual(["run.completed"]);
+    // What was said by the call that died is void from the new start on.
+    const restart = items.findLastIndex(({ event }) => event === "step.restarted");
+    expect(textOf(items.slice(restart + 1))).toBe(words);
+    expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
+  });
+
+  test("another reader goes on exactly where one stood that left", async () => {
+    if (!hasClient) return;
+    await Bun.write(join(folder, "ca.pem"), server.ca!);
+    const run = await start(60);
+    const first = read(run, "-1", "sse");
+    await first.until(() => textOf(first.items).includes("word5"));
+    first.leave();
+    await first.ended();
+    const second = read(run, first.offset(), "sse");
+    expect(await second.ended()).toEqual({ code: 0, stderr: "" });
+    const both = [...first.items, ...second.items];
+    expect([textOf(both), new Set(both.map(({ id }) => id)).size]).toEqual([words, both.length]);
+  });
+});

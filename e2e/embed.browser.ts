@@ -1,0 +1,192 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync } from "node:zlib";
+import AxeBuilder from "@axe-core/playwright";
+import { expect, type Page, test } from "@playwright/test";
+import { createScripted, createTool } from "./fixtures.ts";
+import { freePort } from "./free-port.ts";
+import { type Runnel, startRunnel } from "./harness.ts";
+
+// The chat that other sites embed, on a page of another site, as somebody uses it in a real browser.
+let server: Runnel;
+let site: Server;
+/** The page that the site shows, and the token that its server gives out next. */
+let shown = "";
+let given: () => Promise<string> = async () => "";
+test.beforeAll(async () => {
+  server = await startRunnel();
+  site = createServer((request, response) => {
+    if (request.method !== "POST") return response.writeHead(200, { "content-type": "text/html" }).end(shown);
+    void given().then((token) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ token })),
+    );
+  });
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", () => resolve()));
+  await server.command("projects", "origins", "default", "--origins", origin());
+});
+test.afterAll(async () => {
+  site.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const origin = (): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+
+async function makeToken(agent_id: string, more: object = {}): Promise<string> {
+  const scopes = ["run", "read", "submit"];
+  const made = await server.post("/v1/client_tokens", { agent_id, scopes, user_id: "ada", expires_in: 600, ...more });
+  expect(made).toMatchObject({ status: 201 });
+  return made.body.token;
+}
+
+/** Opens a page of the site with the chat in it. */
+async function open(page: Page, agent_id: string, attributes: string, more = ""): Promise<void> {
+  shown = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+    <title>Shop</title><style>body { margin: 0; padding: 12px; font-family: serif } runnel-chat { height: 520px }</style>
+    <main><h1>Shop</h1><runnel-chat agent="${agent_id}" heading="Ask the shop" ${attributes}></runnel-chat></main>
+    <script src="${server.url}/embed.js"></script><script>${more}</script>`;
+  await page.goto(origin());
+}
+
+const chat = (page: Page) => page.locator("runnel-chat");
+const status = (page: Page) => chat(page).getByRole("status");
+
+async function say(page: Page, text: string): Promise<void> {
+  await chat(page).getByLabel("Your message").fill(text);
+  await chat(page).getByLabel("Your message").press("Enter");
+}
+
+async function looksWell(page: Page, name: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).include("runnel-chat").analyze();
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(wide).toBe(0);
+  await page.screenshot({ path: `dist/shots/embed/${name}.png` });
+}
+
+test("the script is small", async () => {
+  const response = await server.fetch("/embed.js", { key: null });
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, expect.stringContaining("javascript")]);
+  expect(brotliCompressSync(await response.arrayBuffer()).length).toBeLessThan(30_000);
+});
+
+const long = [
+  "Here is **what we have**, and [where](https://example.com/shop) it is:",
+  "- a red one\n- a blue one\n  1. small\n  2. large",
+  "| Size | Price |\n|---|---|\n| small | `3.50` |\n| large | `7.00` |",
+  "```js\nconst price = amount * 3.5; // a line that is longer than the chat is wide, so that it has to scroll by itself\n```",
+  "> Prices as of today.",
+  `${"A word ".repeat(120)}and ${"x".repeat(200)}.`,
+].join("\n\n");
+
+test("a conversation: empty, answered, formatted, narrow and wide, light and dark, and there again after a reload", async ({
+  page,
+}) => {
+  test.setTimeout(180_000);
+  const agent_id = await createScripted(server, [{ text: long }]);
+  const token = await makeToken(agent_id);
+  for (const theme of ["light", "dark"]) {
+    await open(page, agent_id, `token="${token}" theme="${theme}" feedback`);
+    await page.evaluate(() => sessionStorage.clear());
+    await page.reload();
+    await expect(chat(page).getByText("Ask something to begin.")).toBeVisible();
+    await looksWell(page, `empty-${theme}`);
+    await say(page, "What do you have?\nAnd <b>where</b>?");
+    await expect(chat(page).getByText("What do you have?")).toHaveText("What do you have?\nAnd <b>where</b>?");
+    await expect(chat(page).getByRole("cell", { name: "7.00" })).toBeVisible();
+    await expect(chat(page).getByRole("link", { name: "where" })).toHaveAttribute("rel", "noopener noreferrer");
+    await expect(chat(page).getByRole("button", { name: "Send" })).toBeDisabled();
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 720 });
+      await chat(page).getByRole("cell", { name: "7.00" }).scrollIntoViewIfNeeded();
+      await looksWell(page, `long-${theme}-${width}`);
+    }
+  }
+  const told = page.evaluate(
+    () =>
+      new Promise((resolve) => addEventListener("runnel-feedback", (event) => resolve((event as CustomEvent).detail))),
+  );
+  await chat(page).getByRole("button", { name: "Good answer" }).click();
+  expect(await told).toEqual({ run_id: expect.stringMatching(/^run_/), value: "good" });
+  await page.reload();
+  await expect(chat(page).getByRole("cell", { name: "7.00" })).toBeVisible();
+  await expect(chat(page).getByText("What do you have?")).toHaveCount(1);
+});
+
+test("an answer goes on where it was when the server is killed in the middle of it", async ({ page }) => {
+  await using own = await startRunnel({ flags: ["--port", String(freePort())] });
+  await own.command("projects", "origins", "default", "--origins", origin());
+  const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
+  const agent_id = await createScripted(own, [{ text: words, delta_ms: 100 }]);
+  const made = await own.post("/v1/client_tokens", { agent_id, scopes: ["run", "read"], expires_in: 600 });
+  await open(page, agent_id, `token="${made.body.token}" server="${own.url}"`);
+  await say(page, "Count.");
+  await expect(chat(page).getByText("word5")).toBeVisible();
+  await own.kill9();
+  await expect(status(page)).toHaveText("The connection is lost. Trying again.");
+  await own.restart();
+  await expect(status(page)).toHaveText("", { timeout: 40_000 });
+  await expect(chat(page).locator(".text")).toHaveText(words);
+});
+
+test("a person approves a call, the page answers another, and both are shown", async ({ page }) => {
+  const [risky, local] = [
+    await createTool(server, { type: "code", source: "(args) => 'booked'", approval: "always" }),
+    await createTool(server, { type: "client" }),
+  ];
+  const script = [
+    { tool_calls: [{ name: local.name, arguments: { city: "Oslo" } }] },
+    { tool_calls: [{ name: risky.name, arguments: { city: "Oslo" } }] },
+    { text: "All is booked." },
+  ];
+  const agent_id = await createScripted(server, script, { tools: [risky.id, local.id] });
+  const answers = `document.querySelector("runnel-chat").tools = { "${local.name}": ({ city }) => city + " is near" };`;
+  await open(page, agent_id, `token="${await makeToken(agent_id)}" theme="light"`, answers);
+  await say(page, "Book it.");
+  await expect(status(page)).toHaveText("Waiting for your decision.");
+  await expect(chat(page).getByText("Oslo is near")).toBeAttached();
+  await looksWell(page, "approval");
+  await chat(page).getByRole("button", { name: "Approve" }).click();
+  await expect(chat(page).getByText("All is booked.")).toBeVisible();
+  await expect(status(page)).toHaveText("");
+});
+
+test("what goes wrong is said in plain words, and a token that is over is renewed where the page can", async ({
+  page,
+}) => {
+  const failing = await createScripted(server, [{ error: "It broke." }]);
+  await open(page, failing, `token="${await makeToken(failing)}" theme="light"`);
+  await say(page, "Go.");
+  await expect(chat(page).getByRole("alert")).toHaveText("The answer could not be finished. Try again.");
+  await looksWell(page, "failing-light");
+
+  const agent_id = await createScripted(server, [{ text: "Here I am." }]);
+  await open(page, agent_id, `token="ct_test_${"x".repeat(80)}" theme="dark"`);
+  await say(page, "Hello?");
+  await expect(chat(page).getByRole("alert")).toHaveText(
+    "This chat is closed. Reload the page, or ask whoever runs it.",
+  );
+  await looksWell(page, "failing-dark");
+
+  const tokens = [await makeToken(agent_id, { expires_in: 1 }), await makeToken(agent_id)];
+  given = async () => tokens.shift()!;
+  await expect
+    .poll(async () => (await server.get("/v1/runs", tokens[0])).body.error?.code)
+    .toBe("client_token_expired");
+  await open(page, agent_id, `token-url="/token" theme="light"`);
+  await say(page, "Hello?");
+  await expect(chat(page).getByRole("alert")).toBeVisible();
+  await say(page, "Hello again?");
+  await expect(chat(page).getByText("Here I am.")).toBeVisible();
+});
+
+test("stopping ends the run", async ({ page }) => {
+  const tool = await createTool(server, { type: "client" });
+  const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "Never." }];
+  const agent_id = await createScripted(server, script, { tools: [tool.id] });
+  await open(page, agent_id, `token="${await makeToken(agent_id)}"`);
+  await say(page, "Go.");
+  await expect(status(page)).toHaveText("Waiting for an answer.");
+  await chat(page).getByRole("button", { name: "Stop" }).click();
+  await expect(chat(page).getByText("Stopped.")).toBeVisible();
+  await expect(chat(page).getByRole("button", { name: "Send" })).toBeVisible();
+});
