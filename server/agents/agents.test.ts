@@ -188,6 +188,18 @@ test("an agent is reached by no door until it says so, and each change of that i
   expect((await client.get(path)).body.doors).toEqual({ mcp: false, a2a: false });
 });
 
+test("an input schema is one of objects, and is checked like every schema", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const input_schema = { type: "object", properties: { n: { type: "integer" } } };
+  const made = await client.post("/v1/agents", { ...draft, input_schema });
+  expect([made.status, made.body.input_schema]).toEqual([201, input_schema]);
+  for (const wrong of [{ type: "string" }, {}, { type: "object", properties: 7 }]) {
+    const { status, body } = await client.post("/v1/agents", { ...draft, input_schema: wrong });
+    expect([status, body.error.param]).toEqual([400, "input_schema"]);
+  }
+});
+
 test("a deleted tool leaves its agents, and a deleted agent is gone", async () => {
   await using server = testApp();
   const client = await server.client();

@@ -101,6 +101,11 @@ export function checkAgent(
       faults.push(fault(`${prefix}${name}`, `Expected at most ${limits.instructions_bytes} bytes.`));
   if (output_schema)
     for (const message of checkSchema(output_schema)) faults.push(fault(`${prefix}output_schema`, `${message}.`));
+  const input_schema = "input_schema" in input ? input.input_schema : null;
+  if (input_schema) {
+    for (const message of checkSchema(input_schema)) faults.push(fault(`${prefix}input_schema`, `${message}.`));
+    if (input_schema.type !== "object") faults.push(fault(`${prefix}input_schema`, "Expected a schema of objects."));
+  }
   const guardrails = ("guardrails" in input && input.guardrails) || [];
   faults.push(...checkGuardrails(guardrails));
   if (faults.length > 0) throw validationError(faults);

@@ -115,6 +115,7 @@ export const definitionFields = {
     keep: completePolicy,
     pin: (memory, factsOf) => (memory ? { memory: pinnedPolicy(memory, factsOf) } : {}),
   }),
+  input_schema: field({ given: agentFields.output_schema, initial: null as JsonSchema | null }),
   doors: field({
     given: DoorsInput,
     initial: closedDoors,

@@ -65,6 +65,7 @@ const agent = {
   guardrails: t.list(Guardrail),
   budget: t.orNull(Budget),
   memory: t.orNull(MemoryPolicy),
+  input_schema: t.orNull(t.anyObject),
   doors: Doors,
   version: t.integer,
 };

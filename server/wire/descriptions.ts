@@ -148,6 +148,7 @@ const everywhere: Sentences = {
   indexing: "How far the store is embedded anew; null where it is not.",
   input: "What the run was asked.",
   input_hash: "SHA-256 of the prompt; null for steps that are no model call.",
+  input_schema: "The JSON Schema of the objects that MCP clients give it, as which the run's input is; null: a text.",
   input_tokens: "Tokens of the prompts; null where they are not known.",
   instructions: "The system prompt.",
   ip: "The address that the request came from; null where there is none.",

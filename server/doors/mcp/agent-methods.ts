@@ -10,7 +10,7 @@ import { type RunCall, readEventId } from "./event-id.ts";
 import { invalidParams, invalidRequest, noResource, type Params, progressTokenOf, refused } from "./protocol.ts";
 import { outputOf, readQuestionId } from "./questions.ts";
 import type { Asked, McpMethods } from "./server.ts";
-import { type DoorAgent, searchName, searchTool, storesOf, toolNames, toolOf } from "./tools.ts";
+import { askedBy, type DoorAgent, searchName, searchTool, storesOf, toolNames, toolOf } from "./tools.ts";
 
 interface Deps {
   agents: Pick<AgentStore, "throughDoor">;
@@ -45,11 +45,10 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
 
   async function callAgent(asked: Asked, agent: DoorAgent, args: Params): Promise<object | Response> {
     const { request, peer, id, params } = asked;
-    const { input, thread_id, ...others } = args;
-    const [unknown] = Object.keys(others);
-    if (unknown !== undefined) return failure(`${unknown}: There is no such parameter.`);
+    const run = askedBy(agent, args);
+    if (typeof run === "string") return failure(run);
     const metadata = { mcp_request: JSON.stringify(id), ...(peer.session !== null && { mcp_session: peer.session }) };
-    const answer = await api(request, "POST", "/v1/runs", { agent_id: agent.id, input, thread_id, metadata });
+    const answer = await api(request, "POST", "/v1/runs", { agent_id: agent.id, ...run, metadata });
     if (answer.status === 400 || answer.status === 409) return failure(messageOf(answer));
     if (answer.status >= 400) throw refused(answer);
     return follow(asked, { run_id: answer.body.id, id, progressToken: progressTokenOf(params) }, 0);

@@ -84,6 +84,19 @@ describe("an agent that opted in", () => {
     expect((await call(it.client, name, { input: "Go." })).structuredContent).toEqual({ n: 4 });
   });
 
+  test("takes what its input schema says, and no run begins with anything else", async () => {
+    const properties = { city: { type: "string" }, days: { type: "integer", minimum: 1 } };
+    const input_schema = { type: "object", properties, required: ["city"], additionalProperties: false };
+    const { owner, name } = await opened({ agent: { ...agentBody, input_schema } });
+    await using it = await connect(owner);
+    expect((await it.client.listTools()).tools[0]!.inputSchema).toEqual(input_schema as never);
+    const { content } = await call(it.client, name, { city: "Oslo", days: 2 });
+    expect(JSON.parse(content[0].text)).toEqual({ city: "Oslo", days: 2 });
+    for (const wrong of [{}, { city: 1 }, { city: "Oslo", days: 0 }, { city: "Oslo", input: "x" }])
+      expect((await call(it.client, name, wrong)).isError).toBe(true);
+    expect((await owner.get("/v1/runs")).body.data.length).toBe(1);
+  });
+
   test("goes on with a thread", async () => {
     const { owner, name } = await opened();
     const { body: thread } = await owner.post("/v1/threads", { title: "t" });

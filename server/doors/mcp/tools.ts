@@ -1,4 +1,6 @@
 import type { AgentStore } from "../../agents/store.ts";
+import { validateAgainst } from "../../lib/json-schema.ts";
+import type { Params } from "./protocol.ts";
 
 export type DoorAgent = ReturnType<AgentStore["throughDoor"]>[number];
 
@@ -37,12 +39,31 @@ const thread_id = {
   description: "A thread of this server, where the call goes on with a conversation.",
 };
 
+const plainInput = {
+  ...{ type: "object", properties: { input, thread_id }, required: ["input"], additionalProperties: false },
+};
+
+/**
+ * What a call asks a run: its text, and where the agent has a schema of its own, the JSON of what fits that. A sentence:
+ * what is wrong with it.
+ */
+export function askedBy({ input_schema }: Pick<DoorAgent, "input_schema">, args: Params): Params | string {
+  if (input_schema) {
+    const faults = validateAgainst(input_schema, args);
+    if (faults.length > 0) return faults.map(({ path, message }) => `${path || "arguments"}: ${message}.`).join(" ");
+    return { input: JSON.stringify(args) };
+  }
+  const { input, thread_id, ...others } = args;
+  const [unknown] = Object.keys(others);
+  return unknown === undefined ? { input, thread_id } : `${unknown}: There is no such parameter.`;
+}
+
 /** An agent as clients see it in the list of tools. */
-export const toolOf = (name: string, { name: title, description, output_schema }: DoorAgent) => ({
+export const toolOf = (name: string, { name: title, description, input_schema, output_schema }: DoorAgent) => ({
   name,
   title,
   description: description ?? `Asks the agent ${title}.`,
-  inputSchema: { type: "object", properties: { input, thread_id }, required: ["input"], additionalProperties: false },
+  inputSchema: input_schema ?? plainInput,
   ...(isOfObjects(output_schema) && { outputSchema: output_schema }),
 });
 

@@ -27,6 +27,7 @@ export interface Draft {
   guardrails: string;
   memory: string;
   output_schema: string;
+  input_schema: string;
   doors: DoorName[];
   metadata: string;
 }
@@ -45,7 +46,10 @@ export interface DraftReader {
   /** A text that must be there; the message is its fault. */
   required(field: "name" | "instructions" | "model", missing: string): string;
   number(field: DraftField, range?: Range): number | undefined;
-  json(field: "guardrails" | "memory" | "output_schema" | "metadata" | "script", kind: "list" | "object"): unknown;
+  json(
+    field: "guardrails" | "memory" | "output_schema" | "input_schema" | "metadata" | "script",
+    kind: "list" | "object",
+  ): unknown;
 }
 
 interface AgentField {
@@ -143,6 +147,11 @@ export const agentFields: Record<keyof Definition, AgentField> = {
     word: "Output schema",
     typed: (it) => ({ output_schema: json(it?.output_schema) }),
     read: (_, { json }) => json("output_schema", "object") ?? null,
+  },
+  input_schema: {
+    word: "Input schema",
+    typed: (it) => ({ input_schema: json(it?.input_schema) }),
+    read: (_, { json }) => json("input_schema", "object") ?? null,
   },
   doors: {
     word: "Doors",

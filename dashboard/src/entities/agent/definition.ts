@@ -14,6 +14,7 @@ export type Definition = Pick<
   | "guardrails"
   | "budget"
   | "memory"
+  | "input_schema"
   | "doors"
   | "metadata"
 >;

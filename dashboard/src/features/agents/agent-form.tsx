@@ -135,7 +135,7 @@ function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
 
 const doorLabels = { mcp: "MCP: a tool of this server", a2a: "A2A: an agent with a card" };
 
-function DoorFields({ draft, set }: AgentFormProps) {
+function DoorFields({ draft, set, json }: AgentFormProps) {
   const chosen = (name: DoorName, on: boolean) =>
     doorNames.filter((one) => (one === name ? on : draft.doors.includes(one)));
   return (
@@ -153,6 +153,14 @@ function DoorFields({ draft, set }: AgentFormProps) {
           {doorLabels[name]}
         </label>
       ))}
+      <JsonField
+        label="Input schema"
+        optional
+        rows={4}
+        hint="What MCP clients give it, as an object. Without one, it is a text."
+        placeholder='{"type": "object", "properties": { … }}'
+        {...json("input_schema")}
+      />
     </FormSection>
   );
 }

@@ -33,6 +33,7 @@ const agent: FullAgent = {
   version: 7,
   ...{ object: "agent", description: null, tools_count: 1, output_schema: null, guardrails: [], budget: null },
   ...{
+    input_schema: null,
     doors: { mcp: false, a2a: false },
     metadata: {},
     created_at: at,
