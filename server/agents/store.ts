@@ -91,6 +91,11 @@ export function createAgentStore({
     return facts && { name: facts.name, kind: facts.kind, scope: facts.scope };
   };
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), toolsOf(scope, id));
+  // Few: instructions may be long.
+  const shown = db.kept.rows(
+    (project_id: string, environment: Environment, id: string) => get({ project_id, environment }, id),
+    keptAgents,
+  );
 
   function requireTools({ project_id, environment }: Scope, ids: readonly string[], prefix = ""): ToolReference[] {
     const found = ids.map((id) => tool.get(project_id, environment, id));
@@ -223,7 +228,8 @@ export function createAgentStore({
   return {
     create,
     update,
-    get,
+    /** Throws for what is not there. */
+    get: ({ project_id, environment }: Scope, id: string) => shown.of(project_id, environment, id),
     /** The tools that a run of the agent would have; none of an agent that is not there. */
     toolIds: (scope: Scope, id: string, { tools }: AgentOverrides = {}): readonly string[] =>
       tools ?? toolsOf(scope, id).map((each) => each.id),
@@ -264,6 +270,8 @@ function requireOtherNames(
   );
   if (faults.length > 0) throw validationError(faults);
 }
+
+const keptAgents = 100;
 
 const noTool = (param: string) => fault(param, "There is no such tool.");
 
