@@ -184,8 +184,9 @@ export function maskFor(
 ): Mask | null {
   const ready = known.get(secrets) ?? new Map<boolean, Sought | null>();
   known.set(secrets, ready);
-  const sought = ready.get(anyCase) ?? soughtOf(secrets, anyCase);
-  ready.set(anyCase, sought);
+  const before = ready.get(anyCase);
+  const sought = before === undefined ? soughtOf(secrets, anyCase) : before; // Null is an answer too.
+  if (before === undefined) ready.set(anyCase, sought);
   return sought && new Mask(sought, text === undefined ? anySigns : signsIn(text));
 }
 

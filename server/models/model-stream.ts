@@ -60,7 +60,7 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
           break;
         }
         said = true;
-        yield* masked.push(event);
+        for (const shown of masked.push(event)) yield shown; // To delegate costs a token several promises.
         if (event.type === "done") return { well: true, again: null };
       }
       last ??= { type: "error", error: incompleteError, usage: unknownUsage };

@@ -26,23 +26,20 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
       throw connection.provider === "ollama" && isNetwork(failure) ? new NoOllama(url) : failure;
     });
     if (!response.ok) throw await refusal(response);
+    const chat = chatAnswer(secrets);
     try {
-      yield* read(response);
+      if (response.headers.get("content-type")?.startsWith("application/json"))
+        yield* chat.read([await textOf(response, answerMax_bytes)]);
+      else
+        for await (const payloads of payloadsOf(response)) {
+          // One by one: to delegate to what is at hand costs a token several promises.
+          for (const event of chat.read(payloads)) yield event;
+          if (chat.isOver()) break; // Some servers keep the connection open behind the end.
+        }
+      yield* chat.end();
     } catch (failure) {
       throw onceBegun(failure);
     }
-  }
-
-  async function* read(response: Response): AsyncGenerator<ModelEvent> {
-    const chat = chatAnswer(secrets);
-    if (response.headers.get("content-type")?.startsWith("application/json"))
-      yield* chat.read([await textOf(response, answerMax_bytes)]);
-    else
-      for await (const payloads of payloadsOf(response)) {
-        yield* chat.read(payloads);
-        if (chat.isOver()) break; // Some servers keep the connection open behind the end.
-      }
-    yield* chat.end();
   }
 
   return modelOf(answer, secrets);
