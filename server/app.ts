@@ -10,6 +10,7 @@ import { createAudit } from "./db/audit.ts";
 import { composeA2a } from "./doors/a2a/compose.ts";
 import { composeDurableStreams } from "./doors/durable-streams/compose.ts";
 import { composeMcp } from "./doors/mcp/compose.ts";
+import { composeOpenAi } from "./doors/openai/compose.ts";
 import { composeFiles } from "./files/compose.ts";
 import type { FileMemory } from "./files/store.ts";
 import { composeHttp, type HttpOptions } from "./http/compose.ts";
@@ -114,6 +115,7 @@ export function createApp(options: AppOptions) {
   const durableStreams = composeDurableStreams({ ...shared, runs: runs.ports });
   const mcp = composeMcp({ ...shared, agents: agents.ports, runs: runs.ports });
   const a2a = composeA2a({ ...shared, agents: agents.ports, runs: runs.ports });
+  const openAi = composeOpenAi({ ...shared, runs: runs.ports });
   const { onRefused } = audit.ports;
   const dashboard = composeConsole({
     ...{ ...shared, connections: connections.ports, watches: runs.ports.watches, onRefused, resources },
@@ -124,7 +126,7 @@ export function createApp(options: AppOptions) {
       mounting([keys.ports.clientTokens])(resources(into, auth, noLongerValid), auth, noLongerValid),
     callbacks: callbacks.ports.routes(),
     dashboard: dashboard.ports.routes(),
-    doors: [mcp.ports.routes, a2a.ports.routes, durableStreams.ports.routes],
+    doors: [mcp.ports.routes, a2a.ports.routes, durableStreams.ports.routes, openAi.ports.routes],
   });
   /** They start in this order and stop in reverse. */
   const parts: Part[] = [

@@ -1,0 +1,156 @@
+import type { ModelAnswer, RequiredCall, RunError } from "../../core/run-event.ts";
+import type { Dialect } from "../../runs/stream.ts";
+import type { Frame } from "../../wire/frames.ts";
+import { failedRun, openAiError } from "./errors.ts";
+
+/** A completion that is made of a run, from a place in it to where it ends or asks the client for something. */
+export interface ChatOf {
+  id: string;
+  model: string;
+  /** In seconds. */
+  created: number;
+  stream: boolean;
+  /** Whether the stream ends with the usage. */
+  usage: boolean;
+  /** What the model said in the step that this entry ends; null for steps of others. */
+  answerAt(seq: number): ModelAnswer | null;
+}
+
+interface Failed {
+  status: number;
+  body: object;
+}
+
+/** The completion, or how its run failed; null while it goes on. */
+export type ChatResult = { completion: object } | { failed: Failed } | null;
+
+type Finish = "stop" | "length" | "content_filter" | "tool_calls";
+
+/** Says a run as one message of the assistant. What several turns of it say stands in paragraphs of their own. */
+export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
+  const { id, model, created, stream } = of;
+  const counts = { input: 0, cached: 0, output: 0, reasoning: 0 };
+  let [content, thought] = ["", ""];
+  /** The step that was said last, and where in the content it begins. */
+  let said = { step: -1, begin: 0 };
+  let finish: Finish = "stop";
+  let [isBegun, result] = [false, null as ChatResult];
+
+  const chunk = (choices: object[], more: object = {}): string => {
+    const base = { id, object: "chat.completion.chunk", created, model, choices };
+    return `data: ${JSON.stringify({ ...base, ...more })}\n\n`;
+  };
+  const say = (delta: object, finish_reason: Finish | null = null): string => {
+    if (!stream) return "";
+    const opening = isBegun ? "" : chunk([choiceOf({ role: "assistant", content: "" }, null)]);
+    isBegun = true;
+    return opening + chunk([choiceOf(delta, finish_reason)]);
+  };
+
+  function conclude(reason: Finish, calls: readonly RequiredCall[] = []): string {
+    const tool_calls = calls.map(callOf);
+    const asked = tool_calls.length > 0 && { tool_calls };
+    const reasoning = thought !== "" && { reasoning_content: thought };
+    const message = {
+      role: "assistant",
+      content: content || (asked ? null : ""),
+      refusal: null,
+      ...reasoning,
+      ...asked,
+    };
+    const usage = usageOf(counts);
+    result = {
+      completion: {
+        ...{ id, object: "chat.completion", created, model },
+        choices: [{ index: 0, message, logprobs: null, finish_reason: reason }],
+        usage,
+      },
+    };
+    if (!stream) return "";
+    const last = tool_calls.map((call, index) => say({ tool_calls: [{ index, ...call }] })).join("");
+    return `${last}${say({}, reason)}${of.usage ? chunk([], { usage }) : ""}data: [DONE]\n\n`;
+  }
+
+  function fail(error: Pick<RunError, "code" | "message">): string {
+    const failed = failedRun(error);
+    result = { failed };
+    return stream ? `data: ${JSON.stringify(failed.body)}\n\n` : "";
+  }
+
+  function count(answer: ModelAnswer): void {
+    const { usage } = answer;
+    counts.input += usage.input_tokens ?? 0;
+    counts.output += usage.output_tokens ?? 0;
+    counts.cached += usage.cached_input_tokens ?? 0;
+    counts.reasoning += usage.reasoning_tokens ?? 0;
+    finish = answer.finish === "length" || answer.finish === "content_filter" ? answer.finish : "stop";
+  }
+
+  function text(delta: string, step: number): string {
+    const isNext = said.step !== step && content !== "";
+    const whole = isNext ? `\n\n${delta}` : delta;
+    if (said.step !== step) said = { step, begin: content.length };
+    content += whole;
+    return say({ content: whole });
+  }
+
+  function event(frame: Frame): string {
+    switch (frame.event) {
+      case "step.completed": {
+        const answer = of.answerAt(frame.seq);
+        if (answer) count(answer);
+        return "";
+      }
+      case "step.restarted":
+        // What was streamed cannot be taken back; who reads the whole never sees it.
+        if (frame.data.step_index === said.step) content = content.slice(0, said.begin);
+        return "";
+      case "run.requires_action": {
+        const calls = frame.data.required_action.submit_tool_outputs.tool_calls.filter(
+          ({ needs }) => needs === "output",
+        );
+        // Nothing of what a person has to approve is for the client to do: the run goes on in time.
+        return calls.length > 0 ? conclude("tool_calls", calls) : "";
+      }
+      case "run.completed":
+        return (content === "" && frame.data.output ? text(frame.data.output, -2) : "") + conclude(finish);
+      case "run.failed":
+        return fail(frame.data.error);
+      default:
+        return "";
+    }
+  }
+
+  return {
+    event: (frame) => (result ? "" : event(frame)),
+    token({ kind, text: delta }, { step_index }) {
+      if (result) return "";
+      if (kind === "output") return text(delta, step_index);
+      thought += delta;
+      return say({ reasoning_content: delta });
+    },
+    error: (why) => `data: ${JSON.stringify(openAiError(why))}\n\n`,
+    isLast: () => result !== null,
+    result: () => result,
+  };
+}
+
+const choiceOf = (delta: object, finish_reason: Finish | null) => ({ index: 0, delta, logprobs: null, finish_reason });
+
+const callOf = ({ id, tool, arguments: args }: RequiredCall) => ({
+  ...{ id, type: "function" },
+  function: { name: tool, arguments: JSON.stringify(args) },
+});
+
+const usageOf = ({
+  input,
+  cached,
+  output,
+  reasoning,
+}: Record<"input" | "cached" | "output" | "reasoning", number>) => ({
+  prompt_tokens: input,
+  completion_tokens: output,
+  total_tokens: input + output,
+  prompt_tokens_details: { cached_tokens: cached },
+  completion_tokens_details: { reasoning_tokens: reasoning },
+});

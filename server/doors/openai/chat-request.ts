@@ -1,0 +1,195 @@
+import type { Fault } from "../../core/errors.ts";
+import { type reasoningEfforts, toolChoices } from "../../core/providers.ts";
+import type { ToolAnswer } from "../../core/submit.ts";
+import { fault, validationError } from "../../http/errors.ts";
+import type { AgentOverrides } from "../../http/schemas.ts";
+import type { CreateRun } from "../../runs/schema.ts";
+import type { ChatMessage, ChatTool, CreateChatCompletion } from "./chat-schema.ts";
+
+type Input = Exclude<CreateRun["input"], string>;
+type InputMessage = Input[number];
+
+/** A conversation that ends with what the user says: a run of its own. */
+interface NewRun {
+  do: "create";
+  run: CreateRun;
+  /** Where each message of its input stands in the request. */
+  places: number[];
+}
+
+/** One that ends with results of calls: they go to the run that asked for them. */
+interface Results {
+  do: "submit";
+  answers: ToolAnswer[];
+  /** Where each of them stands in the request. */
+  places: number[];
+}
+
+/** What a request for a chat completion asks of the engine; throws for what there is nothing for here. */
+export function readChat(body: CreateChatCompletion): NewRun | Results {
+  const faults: Fault[] = [];
+  if ((body.n ?? 1) !== 1) faults.push(fault("n", "One choice is made of each request: expected 1."));
+  const read = body.messages.map((message, index) => readMessage(message, `messages[${index}]`, faults));
+  const settings = settingsOf(body, faults);
+  const tools = (body.tools ?? []).map((tool, index) => readTool(tool, `tools[${index}]`, faults));
+  const output_schema = schemaOf(body.response_format, faults);
+  if (faults.length > 0) throw validationError(faults);
+  const messages = read as (InputMessage | string)[]; // Each that could not be read is a fault.
+  const trailing =
+    messages.length - 1 - messages.findLastIndex((one) => typeof one === "string" || one.role !== "tool");
+  if (trailing > 0) {
+    const first = messages.length - trailing;
+    return {
+      do: "submit",
+      answers: (messages.slice(first) as InputMessage[]).map(({ tool_call_id, content }) => ({
+        ...{ tool_call_id: tool_call_id!, output: content as string },
+      })),
+      places: Array.from({ length: trailing }, (_, index) => first + index),
+    };
+  }
+  const added = messages.filter((one) => typeof one === "string").join("\n\n");
+  const overrides: AgentOverrides = {
+    ...(added !== "" && { additional_instructions: added }),
+    ...(Object.keys(settings).length > 0 && { model_settings: settings }),
+    ...(output_schema && { output_schema }),
+  };
+  const user_id = body.safety_identifier ?? body.user;
+  return {
+    do: "create",
+    run: {
+      agent_id: body.model,
+      input: messages.filter((one) => typeof one !== "string"),
+      ...(Object.keys(overrides).length > 0 && { overrides }),
+      ...(tools.length > 0 && { tools: tools as NonNullable<CreateRun["tools"]> }),
+      ...(user_id && { user_id }),
+      ...(body.metadata && { metadata: body.metadata }),
+    },
+    places: messages.flatMap((one, index) => (typeof one === "string" ? [] : [index])),
+  };
+}
+
+/** A message of the input; a text where it is an instruction. */
+function readMessage(message: ChatMessage, path: string, faults: Fault[]): InputMessage | string | null {
+  const { role, tool_calls, tool_call_id } = message;
+  const text = () => textOf(message, path, faults);
+  switch (role) {
+    case "system":
+    case "developer":
+      return text();
+    case "user":
+      return { role, content: contentOf(message, path, faults) };
+    case "assistant": {
+      const calls = (tool_calls ?? []).map((call, index) => readCall(call, `${path}.tool_calls[${index}]`, faults));
+      return { role, content: text(), ...(calls.length > 0 && { tool_calls: calls }) };
+    }
+    case "tool":
+      if (!tool_call_id) faults.push(fault(`${path}.tool_call_id`, "A result names its call.", "required"));
+      return { role, content: text(), tool_call_id: tool_call_id ?? "" };
+    default:
+      faults.push(fault(`${path}.role`, "Expected one of system, developer, user, assistant, tool."));
+      return null;
+  }
+}
+
+function textOf({ content }: ChatMessage, path: string, faults: Fault[]): string {
+  if (typeof content === "string") return content;
+  return (content ?? [])
+    .map(({ type, text, refusal }, index) => {
+      if (type !== "text" && type !== "refusal")
+        faults.push(fault(`${path}.content[${index}].type`, "Only the user shows more than text."));
+      return text ?? refusal ?? "";
+    })
+    .join("\n");
+}
+
+function contentOf({ content }: ChatMessage, path: string, faults: Fault[]): InputMessage["content"] {
+  if (typeof content === "string") return content;
+  return (content ?? []).map(({ type, text, image_url }, index): Exclude<InputMessage["content"], string>[number] => {
+    const at = `${path}.content[${index}]`;
+    if (type === "text") return { type, text: text ?? "" };
+    if (type !== "image_url") faults.push(fault(`${at}.type`, "Expected text or image_url."));
+    else if (!image_url?.url.startsWith("data:"))
+      faults.push(fault(`${at}.image_url.url`, "Send the image itself: expected data:<type>;base64,<content>."));
+    return { type: "image", data: image_url?.url ?? "" };
+  });
+}
+
+function readCall(
+  { id, function: asked }: NonNullable<ChatMessage["tool_calls"]>[number],
+  path: string,
+  faults: Fault[],
+): NonNullable<InputMessage["tool_calls"]>[number] {
+  if (!asked) faults.push(fault(`${path}.type`, "Expected function."));
+  return { id, name: asked?.name ?? "", arguments: objectOf(asked?.arguments ?? "") };
+}
+
+/** What a model wrote; where that is no object, as models of other providers are given it back. */
+export function objectOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // It is kept as it is.
+  }
+  return { unreadable_arguments: text };
+}
+
+function readTool({ type, function: asked }: ChatTool, path: string, faults: Fault[]) {
+  if (type !== "function" || !asked) {
+    faults.push(fault(`${path}.type`, "Expected function. What an agent does by itself are tools of its own."));
+    return null;
+  }
+  const { name, description, parameters } = asked;
+  return {
+    type: "client" as const,
+    name,
+    ...(description && { description }),
+    ...(parameters && { parameters }),
+  };
+}
+
+type Settings = NonNullable<AgentOverrides["model_settings"]>;
+
+function settingsOf(body: CreateChatCompletion, faults: Fault[]): Settings {
+  const { stop } = body;
+  const all = {
+    temperature: body.temperature,
+    top_p: body.top_p,
+    max_output_tokens: body.max_completion_tokens ?? body.max_tokens,
+    reasoning_effort: effortOf(body.reasoning_effort, "reasoning_effort", faults),
+    parallel_tool_calls: body.parallel_tool_calls,
+    tool_choice: choiceOf(body.tool_choice, faults),
+    stop: typeof stop === "string" ? [stop] : stop,
+    seed: body.seed,
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
+}
+
+type Effort = (typeof reasoningEfforts)[number];
+const efforts: Record<string, Effort> = {
+  ...{ none: "none", minimal: "minimal", low: "low", medium: "medium", high: "high", xhigh: "max" },
+};
+
+export function effortOf(text: string | null | undefined, param: string, faults: Fault[]): Effort | null {
+  if (text === null || text === undefined) return null;
+  const effort = Object.hasOwn(efforts, text) ? efforts[text]! : null;
+  if (!effort) faults.push(fault(param, `Expected one of ${Object.keys(efforts).join(", ")}.`));
+  return effort;
+}
+
+function choiceOf(choice: CreateChatCompletion["tool_choice"], faults: Fault[]): Settings["tool_choice"] | null {
+  if (choice === null || choice === undefined) return null;
+  if (typeof choice === "object" && choice.type === "function" && choice.function)
+    return { name: choice.function.name };
+  const known = toolChoices.find((one) => one === choice);
+  if (!known) faults.push(fault("tool_choice", "Expected auto, none, required, or a function."));
+  return known ?? null;
+}
+
+function schemaOf(format: CreateChatCompletion["response_format"], faults: Fault[]): Record<string, unknown> | null {
+  if (!format || format.type === "text") return null;
+  if (format.type === "json_object") return { type: "object" };
+  if (format.type !== "json_schema")
+    faults.push(fault("response_format.type", "Expected text, json_object or json_schema."));
+  return format.json_schema?.schema ?? { type: "object" };
+}

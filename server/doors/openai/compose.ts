@@ -1,0 +1,20 @@
+import type { AgentStore } from "../../agents/store.ts";
+import type { Part } from "../../http/part.ts";
+import type { DoorAccess } from "../../http/within.ts";
+import type { Journals } from "../../journal/compose.ts";
+import type { RunPorts } from "../../runs/compose.ts";
+import { openAiRoutes } from "./routes.ts";
+
+/** Agents as models, for clients of OpenAI's API. */
+export const composeOpenAi = ({
+  agents,
+  runs: { runs, openStream },
+  journals: { journal },
+}: {
+  agents: AgentStore;
+  runs: RunPorts;
+  journals: Pick<Journals, "journal">;
+}) =>
+  ({
+    ports: { routes: (access: DoorAccess) => openAiRoutes({ ...access, agents, runs, journal, openStream }) },
+  }) satisfies Part;

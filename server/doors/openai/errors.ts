@@ -1,0 +1,32 @@
+import { AppError } from "../../core/errors.ts";
+import type { RunError } from "../../core/run-event.ts";
+
+/** A refusal as OpenAI's clients read it. */
+export const openAiError = ({ code, type, message, param }: AppError) => ({
+  error: { message, type, param, code: code === "resource_not_found" && param === "model" ? "model_not_found" : code },
+});
+
+/** How a run failed, as data: by its status, clients tell what is worth another try from what is not. */
+export const failedRun = ({ code, message }: Pick<RunError, "code" | "message">) => ({
+  status: statuses[code] ?? 400,
+  body: { error: { message, type: "run_error", param: null, code } },
+});
+
+const statuses: Partial<Record<RunError["code"], number>> = {
+  model_error: 502,
+  model_incomplete: 502,
+  model_rate_limited: 429,
+  run_timeout: 504,
+  internal_error: 500,
+  crash_loop: 500,
+};
+
+/** The same fault, of the parameter that the client has sent: where messages stand is another place here. */
+export function ofMessages(error: unknown, places: readonly number[]): unknown {
+  if (!(error instanceof AppError) || !error.param?.startsWith("input")) return error;
+  const renamed = (text: string): string =>
+    text.replace(/^input(?:\[(\d+)\])?/, (_, place?: string) =>
+      place === undefined ? "messages" : `messages[${places[Number(place)] ?? place}]`,
+    );
+  return new AppError(error.code, renamed(error.message), { param: renamed(error.param) });
+}

@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { ScriptEntry } from "../../core/model-call.ts";
+import { type Client, type TestApp, testApp } from "../../testing/test-app.ts";
+
+let server: TestApp;
+let client: Client;
+beforeAll(async () => {
+  server = testApp();
+  client = await server.client();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const at = "/openai/v1/chat/completions";
+const hello = [{ role: "user", content: "Hello!" }];
+const look = {
+  type: "function",
+  function: { name: "look", parameters: { type: "object", properties: { at: { type: "string" } } } },
+};
+const asking: ScriptEntry[] = [
+  { text: "I look.", tool_calls: [{ name: "look", arguments: { at: "Oslo" } }] },
+  { text: "Rain." },
+];
+
+async function newAgent(script: ScriptEntry[] | null, more: object = {}): Promise<string> {
+  const model = script ? { model: "test/script", model_settings: { script } } : { model: "test/echo" };
+  const { body } = await client.post("/v1/agents", { name: "a", instructions: "Be kind.", ...model, ...more });
+  expect(body.error ?? null).toBeNull();
+  return body.id;
+}
+
+/** The chunks of a stream, and what stands behind the last. */
+function chunksOf(text: string) {
+  const data = [...text.matchAll(/^data: (.+)$/gm)].map(([, json]) => json!);
+  const chunks = data.filter((one) => one !== "[DONE]").map((one) => JSON.parse(one));
+  return { chunks, isDone: data.at(-1) === "[DONE]", deltas: chunks.flatMap(({ choices }) => choices ?? []) };
+}
+// biome-ignore lint/suspicious/noExplicitAny: as the API's answers are read in all tests.
+const runOf = async (answer: { headers: Headers }): Promise<any> =>
+  (await client.get(`/v1/runs/${answer.headers.get("x-runnel-run-id")}`)).body;
+
+test("an agent is a model", async () => {
+  const id = await newAgent(null);
+  const { body } = await client.get("/openai/v1/models");
+  const model = { id, object: "model", created: expect.any(Number), owned_by: "runnel" };
+  expect(body.object).toBe("list");
+  expect(body.data).toContainEqual(model);
+  expect((await client.get(`/openai/v1/models/${id}`)).body).toMatchObject(model);
+  const bound = await server.client({ agent_ids: [await newAgent(null)] });
+  expect((await bound.get("/openai/v1/models")).body.data).toHaveLength(1);
+  for (const by of [bound, await server.client({ project: "another" })]) {
+    const none = await by.get(`/openai/v1/models/${id}`);
+    expect([none.status, none.body.error.code, none.body.error.param]).toEqual([404, "model_not_found", "model"]);
+    const answer = await by.post(at, { model: id, messages: hello });
+    expect([answer.status, answer.body.error]).toEqual([404, none.body.error]);
+  }
+});
+
+test("a completion is an ordinary run, with its usage and settings", async () => {
+  const model = await newAgent(null);
+  const answer = await client.post(at, {
+    ...{ model, temperature: 0, max_completion_tokens: 50, stop: "END", seed: 7, user: "ada", metadata: { a: "b" } },
+    ...{ messages: [{ role: "system", content: "Be short." }, ...hello], store: true, logprobs: null },
+  });
+  expect(answer.status).toBe(200);
+  expect(answer.body).toMatchObject({
+    ...{ object: "chat.completion", model, id: expect.stringMatching(/^chatcmpl-/) },
+    choices: [{ index: 0, message: { role: "assistant", content: "Hello!" }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
+  });
+  const run = await runOf(answer);
+  expect(run).toMatchObject({ status: "completed", agent_id: model, user_id: "ada", metadata: { a: "b" } });
+  const { steps } = (await client.get(`/v1/traces/${run.id}?include=prompt`)).body;
+  const { prompt } = steps.find(({ type }: { type: string }) => type === "model_call");
+  expect(prompt.settings).toEqual({ temperature: 0, max_output_tokens: 50, seed: 7, stop: ["END"] });
+  expect(prompt.messages[0].content).toBe("Be kind.\n\nBe short.");
+});
+
+test("a stream has the role first, then what is said, why it ends, the usage and the mark of its end", async () => {
+  const model = await newAgent([{ reasoning: "Hm.", text: "One two three." }]);
+  const body = { model, messages: hello, stream: true, stream_options: { include_usage: true } };
+  const { chunks, deltas, isDone } = chunksOf((await client.post(at, body)).body);
+  expect(deltas[0].delta).toEqual({ role: "assistant", content: "" });
+  const said = (name: string) => deltas.map(({ delta }) => delta[name] ?? "").join("");
+  expect([said("content"), said("reasoning_content")]).toEqual(["One two three.", "Hm."]);
+  expect(deltas.map(({ finish_reason }) => finish_reason).filter(Boolean)).toEqual(["stop"]);
+  expect([chunks.at(-1).choices, chunks.at(-1).usage.total_tokens, isDone]).toEqual([[], 7, true]);
+  expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+});
+
+test.each([false, true])(
+  "a client's tool is called and its result goes on with the run (stream: %p)",
+  async (stream) => {
+    const model = await newAgent(asking);
+    const ask = async (messages: object[]) => {
+      const answer = await client.post(at, { model, messages, tools: [look], stream });
+      expect(answer.status).toBe(200);
+      if (!stream) return { answer, ...answer.body.choices[0] };
+      const { deltas } = chunksOf(answer.body);
+      const calls = deltas.flatMap(({ delta }) => delta.tool_calls ?? []);
+      const content = deltas.map(({ delta }) => delta.content ?? "").join("");
+      const message = { content, ...(calls.length > 0 && { tool_calls: calls.map(({ index: _, ...call }) => call) }) };
+      return { answer, message, finish_reason: deltas.at(-1).finish_reason };
+    };
+    const first = await ask(hello);
+    expect(first.finish_reason).toBe("tool_calls");
+    expect(first.message.content).toBe("I look.");
+    const [call] = first.message.tool_calls;
+    expect(call).toMatchObject({ type: "function", function: { name: "look", arguments: '{"at":"Oslo"}' } });
+    const messages = [
+      ...hello,
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: call.id, content: "Wet." },
+    ];
+    const second = await ask(messages);
+    expect([second.message.content, second.finish_reason]).toEqual(["Rain.", "stop"]);
+    // Whoever never read the response asks again, and is told the same: nothing is done twice.
+    const again = await ask(messages);
+    expect([again.message.content, again.finish_reason]).toEqual(["Rain.", "stop"]);
+    const run = await runOf(again.answer);
+    expect([run.id, run.usage.model_calls]).toEqual([(await runOf(first.answer)).id, 2]);
+    // The conversation goes on in a run of its own, which reads all of it.
+    await client.patch(`/v1/agents/${model}`, { model: "test/echo" });
+    const third = await ask([
+      ...messages,
+      { role: "assistant", content: "Rain." },
+      { role: "user", content: "Thanks." },
+    ]);
+    expect(third.message.content).toBe("Thanks.");
+    expect((await runOf(third.answer)).input).toHaveLength(5);
+  },
+);
+
+test("what an agent's own tools do is no concern of the client's", async () => {
+  const sub = await newAgent([{ text: "Wet." }]);
+  const tool = (await client.post("/v1/tools", { name: "ask_other", type: "agent", agent_id: sub })).body;
+  const script = [
+    { text: "I ask.", tool_calls: [{ name: "ask_other", arguments: { input: "?" } }] },
+    { text: "Rain." },
+  ];
+  const model = await newAgent(script, { tools: [tool.id] });
+  const { body } = await client.post(at, { model, messages: hello });
+  expect(body.choices[0]).toMatchObject({ message: { content: "I ask.\n\nRain." }, finish_reason: "stop" });
+  expect(body.choices[0].message.tool_calls).toBeUndefined();
+});
+
+test("an answer has the form that was asked for, and says when it was cut off", async () => {
+  const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
+  const model = await newAgent([{ text: '{"a": 1}' }]);
+  const response_format = { type: "json_schema", json_schema: { name: "x", schema, strict: true } };
+  const answer = await client.post(at, { model, messages: hello, response_format });
+  expect(JSON.parse(answer.body.choices[0].message.content)).toEqual({ a: 1 });
+  expect((await runOf(answer)).output_json).toEqual({ a: 1 });
+  const cut = await client.post(at, {
+    model: await newAgent(null),
+    messages: [{ role: "user", content: "a b c" }],
+    max_tokens: 2,
+  });
+  expect(cut.body.choices[0]).toMatchObject({ message: { content: "a b " }, finish_reason: "length" });
+});
+
+test("a run that fails is an error with its code, and none that is tried again", async () => {
+  const model = await newAgent([{ error: "Out of order." }]);
+  const answer = await client.post(at, { model, messages: hello });
+  expect([answer.status, answer.body.error.code, answer.headers.get("x-should-retry")]).toEqual([
+    ...[502, "model_error", "false"],
+  ]);
+  const { chunks, isDone } = chunksOf((await client.post(at, { model, messages: hello, stream: true })).body);
+  expect([chunks.at(-1).error.code, isDone]).toEqual(["model_error", false]);
+});
+
+const image = (url: string) => [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }];
+test.each<[string, object, number, string, string | null]>([
+  ["no messages", { messages: [] }, 400, "validation_failed", "messages"],
+  ["an unknown role", { messages: [{ role: "function", content: "x" }] }, 400, "validation_failed", "messages[0].role"],
+  ["two choices", { messages: hello, n: 2 }, 400, "validation_failed", "n"],
+  [
+    "an unknown call",
+    { messages: [...hello, { role: "tool", tool_call_id: "call_x", content: "1" }] },
+    400,
+    "tool_call_not_found",
+    "messages[1].tool_call_id",
+  ],
+  [
+    "a call without result",
+    {
+      messages: [
+        { role: "system", content: "x" },
+        { role: "assistant", tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }] },
+        ...hello,
+      ],
+    },
+    400,
+    "validation_failed",
+    "messages[1].tool_calls[0]",
+  ],
+  [
+    "a tool of another kind",
+    { messages: hello, tools: [{ type: "web_search" }] },
+    400,
+    "validation_failed",
+    "tools[0].type",
+  ],
+  ["two tools of one name", { messages: hello, tools: [look, look] }, 400, "validation_failed", "tools[1].name"],
+  [
+    "a choice of no tool",
+    { messages: hello, tool_choice: { type: "function", function: { name: "x" } } },
+    400,
+    "validation_failed",
+    "overrides.model_settings.tool_choice.name",
+  ],
+  [
+    "an image at an address",
+    { messages: image("https://example.com/a.png") },
+    400,
+    "validation_failed",
+    "messages[0].content[0].image_url.url",
+  ],
+  [
+    "an image that is none",
+    { messages: image(`data:image/png;base64,${btoa("x")}`) },
+    400,
+    "validation_failed",
+    "messages[0].content[0].data",
+  ],
+  ["a temperature too high", { messages: hello, temperature: 3 }, 400, "validation_failed", "temperature"],
+])("%s is refused in OpenAI's form, and it is said where", async (_, body, status, code, param) => {
+  const answer = await client.post(at, { model: await newAgent(null), ...body });
+  expect([answer.status, answer.body.error?.code, answer.body.error?.param]).toEqual([status, code, param]);
+  expect(Object.keys(answer.body.error).sort()).toEqual(["code", "message", "param", "type"]);
+});
+
+const routes = () => server.app.routes.filter(({ path }) => path.startsWith("/openai/"));
+
+test("no address lets a stranger in, or a key whose scopes are not enough", async () => {
+  expect(routes().length).toBeGreaterThan(2);
+  const reader = await server.client({ scopes: ["read"] });
+  for (const { method, path } of routes()) {
+    await using stranger = testApp();
+    const { status, body } = await stranger.send(method, path.replace(":id", "x"), method === "GET" ? undefined : {});
+    expect([path, status, body.error.code]).toEqual([path, 401, "missing_api_key"]);
+  }
+  const answer = await reader.post(at, { model: await newAgent(null), messages: hello });
+  expect([answer.status, answer.body.error.code]).toEqual([403, "insufficient_scope"]);
+});
+
+test("a result given with another project's key, or one of other agents, finds no call", async () => {
+  const model = await newAgent(asking);
+  const { body } = await client.post(at, { model, messages: hello, tools: [look] });
+  const [{ id }] = body.choices[0].message.tool_calls;
+  const messages = [...hello, { role: "assistant", tool_calls: [] }, { role: "tool", tool_call_id: id, content: "x" }];
+  const others = [
+    await server.client({ project: "third" }),
+    await server.client({ agent_ids: [await newAgent(null)] }),
+  ];
+  for (const other of others) {
+    const [own] = (await other.get("/openai/v1/models")).body.data;
+    const answer = await other.post(at, { model: own?.id ?? model, messages });
+    expect([answer.status, answer.body.error.param]).toEqual(own ? [400, "messages[2].tool_call_id"] : [404, "model"]);
+  }
+});
