@@ -4,7 +4,7 @@ import type { Frame } from "../../wire/frames.ts";
 import { failedRun, openAiError } from "./errors.ts";
 
 /** A completion that is made of a run, from a place in it to where it ends or asks the client for something. */
-export interface ChatOf {
+interface ChatOf {
   id: string;
   model: string;
   /** In seconds. */
@@ -22,7 +22,7 @@ interface Failed {
 }
 
 /** The completion, or how its run failed; null while it goes on. */
-export type ChatResult = { completion: object } | { failed: Failed } | null;
+type ChatResult = { completion: object } | { failed: Failed } | null;
 
 type Finish = "stop" | "length" | "content_filter" | "tool_calls";
 

@@ -124,7 +124,7 @@ function readCall(
 }
 
 /** What a model wrote; where that is no object, as models of other providers are given it back. */
-export function objectOf(text: string): Record<string, unknown> {
+function objectOf(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
@@ -170,7 +170,7 @@ const efforts: Record<string, Effort> = {
   ...{ none: "none", minimal: "minimal", low: "low", medium: "medium", high: "high", xhigh: "max" },
 };
 
-export function effortOf(text: string | null | undefined, param: string, faults: Fault[]): Effort | null {
+function effortOf(text: string | null | undefined, param: string, faults: Fault[]): Effort | null {
   if (text === null || text === undefined) return null;
   const effort = Object.hasOwn(efforts, text) ? efforts[text]! : null;
   if (!effort) faults.push(fault(param, `Expected one of ${Object.keys(efforts).join(", ")}.`));

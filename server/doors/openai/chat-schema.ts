@@ -1,11 +1,11 @@
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { limits } from "../../core/limits.ts";
-import { idOf, JsonObject, Metadata, Subject, settingFields } from "../../http/schemas.ts";
+import { JsonObject, Metadata, Subject, settingFields } from "../../http/schemas.ts";
 
 // What OpenAI's clients send. Fields that are not here are ignored: clients send many that change nothing.
 
 /** Clients send null for what they leave out. */
-export const given = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+const given = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 const open = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: true });
 
 const Text = Type.String();
@@ -51,5 +51,3 @@ export const CreateChatCompletion = open({
   safety_identifier: given(Subject),
 });
 export type CreateChatCompletion = Static<typeof CreateChatCompletion>;
-
-export const ModelPath = open({ model: idOf("agent") });
