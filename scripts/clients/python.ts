@@ -225,7 +225,8 @@ const byHand: Record<string, { base?: string; methods(document: OpenApi): string
     base: "AsyncRunsBase",
     methods(document) {
       const fields = fieldsOf(document, "CreateRunRequest").filter(({ field }) => field !== "stream");
-      const others = fields.filter(({ field }) => field !== "agent_id" && field !== "input");
+      // Here `tools` are functions: what a run brings along, `stream` and `create` take.
+      const others = fields.filter(({ field }) => !["agent_id", "input", "tools"].includes(field));
       const patience = {
         signature: "patience: float = 300.0",
         doc: "patience: how many seconds the server may be away before this gives up.",
@@ -385,6 +386,9 @@ interface Definition {
 }
 
 function definition({ name, isAsync, head, more, fields, result, overloads = [], doc, body }: Definition): string {
+  const names = [...head, ...more.map(({ signature }) => signature)].map((argument) => argument.split(":")[0]!);
+  const twice = names.filter((one, at) => names.indexOf(one) !== at);
+  if (twice.length > 0) throw new Error(`${name} of the Python client would take ${twice.join(", ")} twice.`);
   const described = fields.filter(({ description }) => description !== "");
   const lines = [
     ...described.map(({ name, description }) => `${name}: ${oneLine(description)}`),

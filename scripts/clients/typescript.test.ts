@@ -72,6 +72,7 @@ async function program(): Promise<void> {
     onEvent: (event) => { if (event.event === "token") event.data.delta satisfies string; },
     metadata: { a: "b" }, timeout_ms: 5000, signal,
   });
+  void runnel.runs.stream({ agent_id: agent.id, input: "Hi", tools: [{ type: "client", name: "clock" }] });
   const output: string | null = run.output;
   const file: FileObject = await runnel.files.upload(new Blob(["x"]), { filename: "a.txt", purpose: "retrieval", metadata: { a: "b" } });
   const content: Response = await runnel.files.content(file.id);

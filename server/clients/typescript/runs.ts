@@ -86,7 +86,7 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
   async run(
     agent: string | { id: string },
     input: Body["input"],
-    options: LoopOptions<E> & Partial<Omit<Body, "agent_id" | "input" | "stream">> = {},
+    options: LoopOptions<E> & Partial<Omit<Body, "agent_id" | "input" | "stream" | "tools">> = {},
   ): Promise<Run> {
     const { tools = {}, decide, onEvent, ...rest } = options;
     const {
