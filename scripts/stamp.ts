@@ -3,7 +3,8 @@ import { inProject, root } from "./root.ts";
 
 const executable = inProject("dist/runnel");
 const stamp = inProject("dist/.inputs");
-const inputs = new Bun.Glob("{server,dashboard,migrations,scripts/docs,scripts/clients}/**/*");
+// One pattern for all of them, with a path among its choices, would match nothing.
+const folders = ["server", "dashboard", "migrations", "scripts/docs", "scripts/clients"];
 const rest = ["package.json", "bun.lock", "scripts/build.ts", "scripts/python-files.ts", "scripts/embedding-files.ts"];
 
 /** Whether `dist/runnel` was built for this machine from exactly the files that lie here now. */
@@ -16,10 +17,15 @@ export function markFresh(built: string): void {
   writeFileSync(stamp, built);
 }
 
+/** The files that the executable is made of, by their paths in the project. */
+export function inputs(): string[] {
+  const files = folders.flatMap((folder) => [...new Bun.Glob(`${folder}/**/*`).scanSync({ cwd: root })]);
+  return [...files.filter((path) => !/\.test\.tsx?$/.test(path)).sort(), ...rest];
+}
+
 /** Content and not time: a checkout or a copy that changes nothing builds nothing. Tests are not part of the build. */
 export function fingerprint(): string {
   const hash = new Bun.CryptoHasher("sha256");
-  const files = [...inputs.scanSync({ cwd: root })].filter((path) => !/\.test\.tsx?$/.test(path)).sort();
-  for (const path of [...files, ...rest]) hash.update(`${path}\0`).update(readFileSync(inProject(path)));
+  for (const path of inputs()) hash.update(`${path}\0`).update(readFileSync(inProject(path)));
   return hash.digest("hex");
 }
