@@ -4,7 +4,7 @@ import { type Seeded, seed } from "../scripts/shots/seed.ts";
 import { statesOf } from "../scripts/shots/states.ts";
 import { followRequests } from "./at-rest.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { inBothThemes, setUpAccount, violations, watch } from "./page-checks.ts";
+import { inBothThemes, joinAs, setUpAccount, violations, watch } from "./page-checks.ts";
 import { cutOff, moving, offered, unbounded } from "./page-probes.ts";
 
 // Every page of the compiled executable's dashboard, with data of all kinds, as each kind of visitor meets it.
@@ -67,7 +67,7 @@ test("a viewer sees every page, is told why nothing can be changed, and is offer
   test.setTimeout(120_000);
   const { page, open, begins, leave } = await newVisitor(browser);
   const faults = watchClosely(page);
-  await joinAs("viewer", page);
+  await joinAs("viewer", { owner: owner.page, guest: page });
   for (const [name, path] of pages)
     await test.step(name, async () => {
       await open(path);
@@ -83,7 +83,7 @@ test("a viewer sees every page, is told why nothing can be changed, and is offer
 test("a member begins by one key what a viewer is not offered", async ({ browser }) => {
   const { page, open, begins, leave } = await newVisitor(browser);
   const faults = watchClosely(page);
-  await joinAs("member", page);
+  await joinAs("member", { owner: owner.page, guest: page });
   for (const list of ["threads", "agents", "tools", "memory", "files", "suites", "webhooks", "schedules"])
     await test.step(list, async () => {
       await open(`/${list}`);
@@ -192,21 +192,6 @@ async function newVisitor(browser: Browser) {
     return page.url() !== address || (await page.getByRole("dialog").count()) > 0;
   };
   return { page, open, begins, atRest, leave: () => context.close() };
-}
-
-/** Makes an account for somebody else by the owner's invitation, and signs in by it. */
-async function joinAs(role: string, guest: Page): Promise<void> {
-  const token = await owner.page.evaluate(async (role) => {
-    const headers = { "x-runnel-console": "1", "content-type": "application/json" };
-    const body = JSON.stringify({ email: `${role}@example.com`, role });
-    const answer = await fetch("/console/api/invitations", { method: "POST", headers, body });
-    return (await answer.json()).token as string;
-  }, role);
-  await guest.goto(`${server.url}/dashboard/invite#${token}`);
-  await guest.getByLabel("Password", { exact: true }).fill("a rather long password");
-  await guest.getByLabel("Repeat the password").fill("a rather long password");
-  await guest.getByRole("button", { name: "Create account" }).click();
-  await guest.waitForURL((url) => !url.pathname.endsWith("/invite"));
 }
 
 /** What no page should do, and each answer that refuses, but for what is not there: what nobody made, and an agent that was deleted. */

@@ -14,6 +14,21 @@ export async function setUpAccount(page: Page, server: Runnel): Promise<void> {
   await page.waitForURL((url) => !url.pathname.endsWith("/setup"));
 }
 
+/** Makes an account for somebody else by the owner's invitation, and signs in by it. */
+export async function joinAs(role: string, { owner, guest }: { owner: Page; guest: Page }): Promise<void> {
+  const { origin, token } = await owner.evaluate(async (role) => {
+    const headers = { "x-runnel-console": "1", "content-type": "application/json" };
+    const body = JSON.stringify({ email: `${role}@example.com`, role });
+    const answer = await fetch("/console/api/invitations", { method: "POST", headers, body });
+    return { origin: location.origin, token: (await answer.json()).token as string };
+  }, role);
+  await guest.goto(`${origin}/dashboard/invite#${token}`);
+  await guest.getByLabel("Password", { exact: true }).fill(account.password);
+  await guest.getByLabel("Repeat the password").fill(account.password);
+  await guest.getByRole("button", { name: "Create account" }).click();
+  await guest.waitForURL((url) => !url.pathname.endsWith("/invite"));
+}
+
 /** What a page should not do: complain in its console, fail, or ask any other machine for anything. */
 export function watch(page: Page): string[] {
   const complaints: string[] = [];

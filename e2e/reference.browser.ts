@@ -1,13 +1,13 @@
 import { expect, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, joinAs, setUpAccount, watch } from "./page-checks.ts";
 
 // The API reference of the compiled executable: offline, and about the server that shows it.
 let server: Runnel;
-test.beforeAll(async () => {
+test.beforeEach(async () => {
   server = await startRunnel();
 });
-test.afterAll(() => server[Symbol.asyncDispose]());
+test.afterEach(() => server[Symbol.asyncDispose]());
 
 test("the reference finds an operation, tells its fields, and its code runs against this server", async ({ page }) => {
   test.setTimeout(120_000);
@@ -83,4 +83,55 @@ test("the reference finds an operation, tells its fields, and its code runs agai
   });
 
   expect(complaints).toEqual([]);
+});
+
+test("a viewer sends what reads, is told why nothing else is sent, and in Live everybody reads where it goes", async ({
+  page,
+  browser,
+}) => {
+  await setUpAccount(page, server);
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  const guest = await context.newPage();
+  await joinAs("viewer", { owner: page, guest });
+
+  await test.step("a viewer lists agents", async () => {
+    await guest.goto(`${server.url}/dashboard/reference?op=agents.list`);
+    await guest.getByRole("button", { name: "Send request" }).click();
+    await expect(guest.getByText("Status 200")).toBeVisible();
+  });
+
+  await test.step("a viewer creates none, and reads why", async () => {
+    for (const operation of ["agents.create", "agents.delete"]) {
+      await guest.goto(`${server.url}/dashboard/reference?op=${operation}`);
+      await expect(
+        guest.getByText("Your role is viewer: you can send requests that read, and no others."),
+      ).toBeVisible();
+      await expect(guest.getByRole("button", { name: "Send request" })).toHaveCount(0);
+    }
+    await expectAccessible(guest, "operation of a viewer");
+    const status = await guest.evaluate(async () => {
+      const projects = await (await fetch("/console/api/projects")).json();
+      const headers = { "x-runnel-console": "1", "content-type": "application/json" };
+      const body = JSON.stringify({ name: "sneaked", instructions: "", model: "test/echo" });
+      const path = `/console/api/${projects.data[0].id}/test/agents`;
+      return (await fetch(path, { method: "POST", headers, body })).status;
+    });
+    expect(status).toBe(403);
+  });
+
+  await test.step("in Live it says so before it is sent", async () => {
+    await page.goto(`${server.url}/dashboard/reference?op=threads.create`);
+    await page.getByRole("button", { name: "Live", exact: true }).click();
+    await expect(
+      page.getByText("It is sent with your session, to this project in Live, and takes effect."),
+    ).toBeVisible();
+    await page.getByRole("textbox", { name: "Body to send" }).fill('{"title": "tried in live"}');
+    await page.getByRole("button", { name: "Send request" }).click();
+    await expect(page.getByText("Status 201")).toBeVisible();
+    const titles = async (key: string) =>
+      (await server.get("/v1/threads", key)).body.data.map(({ title }: { title: string }) => title);
+    expect(await titles(server.keys.live)).toEqual(["tried in live"]);
+    expect(await titles(server.keys.test)).toEqual([]);
+  });
+  await context.close();
 });

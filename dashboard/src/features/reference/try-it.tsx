@@ -8,7 +8,6 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import { ViewOnly } from "../../ui/view-only.tsx";
 import { exampleRequest } from "./example-request.ts";
 import type { Listed } from "./list-operations.ts";
 import { fillable, type Trial, trialFault, trialPath } from "./trial.ts";
@@ -39,7 +38,7 @@ export function TryIt({ operation }: { operation: Listed }) {
     if (found === null) sending.mutate();
   };
   const fill = (name: string, value: string) => setTrial({ ...trial, values: { ...trial.values, [name]: value } });
-  if (!may) return <ViewOnly />;
+  if (!may) return <p className="text-muted">Your role is viewer: you can send requests that read, and no others.</p>;
   return (
     <form className="flex flex-col gap-3" onSubmit={send}>
       <p className="max-w-[68ch] text-muted">
