@@ -94,6 +94,8 @@ export interface Dialect {
   token(piece: Piece, of: { start: number; step_index: number; at: number }): string;
   /** Why the stream ends before its run does. */
   error(why: AppError): string;
+  /** The last text of a stream that the server ends because it stops; by itself a comment, for readers who come back. */
+  closing?: string;
   /** Whether the reader awaits nothing after this. */
   isLast(frame: Frame): boolean;
 }
@@ -149,7 +151,7 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
     return {
       next(quiet_ms) {
         if (stands === "over") return undefined;
-        if (stands === "stopped") return last(sseComment("closing")); // Whoever still reads may come back with the last id.
+        if (stands === "stopped") return last(dialect.closing ?? sseComment("closing")); // Whoever still reads may come back with the last id.
         const begins = isFirst;
         isFirst = false;
         const end = begins ? null : noLongerValid();

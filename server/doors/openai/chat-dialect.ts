@@ -1,7 +1,7 @@
 import type { ModelAnswer, RequiredCall, RunError } from "../../core/run-event.ts";
 import type { Dialect } from "../../runs/stream.ts";
 import type { Frame } from "../../wire/frames.ts";
-import { failedRun, openAiError } from "./errors.ts";
+import { failedRun, openAiError, stopping } from "./errors.ts";
 
 /** A completion that is made of a run, from a place in it to where it ends or asks the client for something. */
 interface ChatOf {
@@ -129,6 +129,8 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
       thought += delta;
       return say({ reasoning_content: delta });
     },
+    // Whoever reads it cannot come back to it, and would take what there is for the whole.
+    closing: stream ? `data: ${JSON.stringify(openAiError(stopping()))}\n\n` : "",
     error: (why) => `data: ${JSON.stringify(openAiError(why))}\n\n`,
     isLast: () => result !== null,
     result: () => result,

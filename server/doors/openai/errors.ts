@@ -6,6 +6,9 @@ export const openAiError = ({ code, type, message, param }: AppError) => ({
   error: { message, type, param, code: code === "resource_not_found" && param === "model" ? "model_not_found" : code },
 });
 
+/** The server ends what it is saying: the run goes on when it is back. */
+export const stopping = () => new AppError("shutting_down", "The server is stopping. The run goes on when it is back.");
+
 /** How a run failed, as data: by its status, clients tell what is worth another try from what is not. */
 export const failedRun = ({ code, message }: Pick<RunError, "code" | "message">) => ({
   status: statuses[code] ?? 400,

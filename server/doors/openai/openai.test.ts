@@ -258,3 +258,22 @@ test("a result given with another project's key, or one of other agents, finds n
     expect([answer.status, answer.body.error.param]).toEqual(own ? [400, "messages[2].tool_call_id"] : [404, "model"]);
   }
 });
+
+test.each([true, false])(
+  "a server that stops says so, and nobody takes a part for the whole (stream: %p)",
+  async (stream) => {
+    await using other = testApp();
+    const owner = await other.client();
+    const script = [{ delta_ms: 60_000, text: "One two three." }];
+    const agent = { name: "a", instructions: "", model: "test/script", model_settings: { script } };
+    const model = (await owner.post("/v1/agents", agent)).body.id;
+    const asked = owner.post(at, { model, messages: hello, stream });
+    let runs: { id: string }[] = [];
+    while (runs.length === 0) runs = (await owner.get("/v1/runs")).body.data;
+    while (other.watches.readers(runs[0]!.id) === 0) await new Promise((resolve) => setImmediate(resolve));
+    await other.stop();
+    const { status, body } = await asked;
+    const { error } = stream ? chunksOf(body).chunks.at(-1) : body;
+    expect([status, error.code]).toEqual([stream ? 200 : 503, "shutting_down"]);
+  },
+);

@@ -18,7 +18,7 @@ import type { RunStore } from "../../runs/store.ts";
 import { chatDialect } from "./chat-dialect.ts";
 import { readChat } from "./chat-request.ts";
 import { CreateChatCompletion } from "./chat-schema.ts";
-import { ofMessages, openAiError } from "./errors.ts";
+import { ofMessages, openAiError, stopping } from "./errors.ts";
 
 interface Deps extends DoorAccess {
   agents: Pick<AgentStore, "list" | "get" | "has">;
@@ -79,7 +79,7 @@ export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journ
     await response.text();
     const result = dialect.result();
     const named = { "x-runnel-run-id": run_id };
-    if (!result) throw new AppError("shutting_down", "The server is stopping. The run goes on when it is back.");
+    if (!result) throw stopping();
     if ("completion" in result) return json(200, result.completion, named);
     return json(result.failed.status, result.failed.body, { ...named, "x-should-retry": "false" });
   }
