@@ -26,7 +26,7 @@ export function createKeeper({ dataVersion, beginRead }: { dataVersion(): number
 
   const forget = (): void => void generation++;
 
-  /** Keeps what `read` gives, as long as it is true, of those that were read last. */
+  /** Keeps what `read` gives, as long as it is true; of more than `most` the first go. */
   function rows<Key extends string[], Row>(read: (...key: Key) => Row, most = default_most): Kept<Key, Row> {
     const known = new Map<string, Row>();
     let of = generation;
@@ -35,9 +35,7 @@ export function createKeeper({ dataVersion, beginRead }: { dataVersion(): number
       if (changing) return;
       if (of !== generation) known.clear();
       of = generation;
-      const name = nameOf(key);
-      known.delete(name); // The newest last.
-      known.set(name, row);
+      known.set(nameOf(key), row);
       if (known.size > most) known.delete(known.keys().next().value!);
     }
 

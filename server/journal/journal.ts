@@ -87,7 +87,7 @@ export function createJournal({
   now: () => number;
 }) {
   const { sqlite } = db;
-  const pack = createPack(sqlite);
+  const pack = createPack(db);
   // Many runs pin the same agent.
   const agents = new WeakMap<AgentSnapshot, Content>();
   const selectFacts = sqlite.query<RunFacts, [string]>(

@@ -1,7 +1,7 @@
-import type { Database } from "bun:sqlite";
 import { longestText } from "../core/abridged.ts";
 import type { RunEvent } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
 import { sha256 } from "../lib/hash.ts";
 
 // Below this, a payload is cheaper in its row than behind a hash.
@@ -14,6 +14,9 @@ const ofRuns = new Set([
   ...["metadata", "file_ids", "budget", "replay"],
 ]);
 const ofSteps = new Set(["answer", "call"]);
+
+// How many blobs are known to be stored.
+const knownMost = 1000;
 
 /** What a blob holds, and its name. */
 export interface Content {
@@ -31,9 +34,14 @@ export interface Packed {
 export const contentOf = (content: string): Content => ({ content, hash: sha256(content) });
 
 /** Moves large fields of events into content-addressed blobs and back. What stands twice is stored once. */
-export function createPack(sqlite: Database) {
+export function createPack({ sqlite, kept }: Pick<Db, "sqlite" | "kept">) {
   const insertBlob = sqlite.query(
     "INSERT OR IGNORE INTO blobs (project_id, environment, hash, content) VALUES (?, ?, ?, ?)",
+  );
+  // Agents are the same for many runs: what is there need not be put there.
+  const stored = kept.rows(
+    (..._key: [project_id: string, environment: string, hash: string]): boolean => false,
+    knownMost,
   );
   const insertUse = sqlite.query("INSERT OR IGNORE INTO run_blobs (run_id, hash) VALUES (?, ?)");
   const selectBlob = sqlite.query<{ content: string }, [string, string, string]>(
@@ -56,7 +64,8 @@ export function createPack(sqlite: Database) {
   );
 
   function put({ project_id, environment }: Scope, runId: string, { content, hash }: Content): string {
-    insertBlob.run(project_id, environment, hash, content);
+    if (!stored.known(project_id, environment, hash)) insertBlob.run(project_id, environment, hash, content);
+    stored.note(true, project_id, environment, hash);
     insertUse.run(runId, hash);
     return hash;
   }
@@ -65,14 +74,14 @@ export function createPack(sqlite: Database) {
     const data = JSON.stringify(event);
     const { length } = data;
     if (length < blobMin) return { data, blobs: null, length };
-    const kept: Record<string, unknown> = {};
+    const small: Record<string, unknown> = {};
     const moved: Record<string, string> = {};
     for (const [field, value] of Object.entries(event)) {
       const json = JSON.stringify(value) ?? "null";
-      if (json.length < blobMin) kept[field] = value;
+      if (json.length < blobMin) small[field] = value;
       else moved[field] = put(scope, runId, contentOf(json));
     }
-    return { data: JSON.stringify(kept), blobs: Object.keys(moved).length > 0 ? JSON.stringify(moved) : null, length };
+    return { data: JSON.stringify(small), blobs: Object.keys(moved).length > 0 ? JSON.stringify(moved) : null, length };
   }
 
   function unpack(runId: string, data: string, blobs: string | null): RunEvent {

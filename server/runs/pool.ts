@@ -36,6 +36,7 @@ interface Drive {
   id: number;
   /** Whose run it is. */
   head: RunHead;
+  owner: string;
   thread: Thread;
   slot: Slot;
 }
@@ -112,14 +113,15 @@ export function createPool(options: PoolOptions) {
     const { run_id, attempt } = head;
     try {
       const { history, agent } = begun ?? recorded(head);
-      const placed = [...drives.values()].map((drive) => [nameOf(drive.head), drive.thread] as const);
-      const thread = threads.choose(run_id, nameOf(head), placed);
+      const owner = nameOf(head);
+      const placed = [...drives.values()].map((drive) => [drive.owner, drive.thread] as const);
+      const thread = threads.choose(run_id, owner, placed);
       const id = ++count;
       const order: Order = {
         do: "start",
         start: { drive: id, run_id, attempt, history, agent, ...prepare(head, agent) },
       };
-      drives.set(run_id, { id, head, thread, slot: slots.take(head) });
+      drives.set(run_id, { id, head, owner, thread, slot: slots.take(head) });
       thread.send(order);
     } catch (error) {
       void recovery.end(run_id, attempt, error);

@@ -31,7 +31,12 @@ export type Firings = ReturnType<typeof createFirings>;
 export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: () => number }) {
   const { sqlite } = db;
   const rows = createRows(db, scheduleRuns);
-  const { pruning, lastRun, byRun, ending, success, failing, mentioning, disabling, going, taken } = queries(sqlite);
+  const { pruning, lastRun, byRun, ending, success, failing, mentioning, disabling, going, taken, anyGoing } =
+    queries(sqlite);
+  // Most runs end where no schedule waits for any.
+  const awaits = db.kept.rows((...key: [project_id: string, environment: string]) => anyGoing.get(...key) !== null);
+  const firingOf = (scope: Scope, runId: string): Hit | null =>
+    awaits.of(scope.project_id, scope.environment) ? byRun.get(runId) : null;
 
   function add(schedule: Row, { trigger, due_at_ms, outcome, run_id, error }: Firing): void {
     const { project_id, environment, id } = schedule;
@@ -39,6 +44,7 @@ export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: (
       ...{ id: newId("firing", now()), schedule_id: id, trigger, due_at_ms, outcome, run_id, error },
       created_at_ms: now(),
     });
+    if (outcome === "started") awaits.drop(project_id, environment);
     pruning.run(project_id, environment, id, kept);
     if (run_id !== null) lastRun.run(run_id, project_id, environment, id);
   }
@@ -60,9 +66,10 @@ export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: (
   }
 
   /** Keeps what came of a run in step with its journal, in the same transaction. */
-  const project: Projector = ({ run_id }, entries) => {
+  const project: Projector = (run, entries) => {
+    const { run_id } = run;
     const last = areFirst(entries) ? null : entries.findLast(isEnd);
-    const found = last && byRun.get(run_id);
+    const found = last && firingOf(run, run_id);
     if (found) end(found, ends[last.event.type]!, failureOf(run_id, last));
   };
 
@@ -164,6 +171,9 @@ function queries(sqlite: Database) {
     taken: sqlite.query<unknown, [...Key, number]>(
       `SELECT 1 FROM schedule_runs WHERE project_id = ? AND environment = ? AND schedule_id = ? AND due_at_ms = ?
          AND trigger <> 'request'`,
+    ),
+    anyGoing: sqlite.query<unknown, [string, string]>(
+      "SELECT 1 FROM schedule_runs WHERE project_id = ? AND environment = ? AND outcome = 'started' LIMIT 1",
     ),
     // Asked of the run too: one that was given up for its damaged journal has ended by no entry.
     going: sqlite.query<unknown, Key>(

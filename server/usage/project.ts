@@ -25,7 +25,14 @@ export const counters = [
 export type Counts = Record<(typeof counters)[number], number>;
 
 /** The day of a time, in UTC: `2026-11-21`. */
-export const dayOf = (ms: number): string => timestamp(ms).slice(0, 10);
+export function dayOf(ms: number): string {
+  const number = Math.floor(ms / day_ms);
+  if (number !== last.number) last = { number, day: timestamp(ms).slice(0, 10) };
+  return last.day;
+}
+
+const day_ms = 24 * 3_600_000;
+let last = { number: Number.NaN, day: "" };
 
 /** What is added to a row of usage. */
 interface Sum {
@@ -64,7 +71,7 @@ export function createUsageProjector({ sqlite, write }: Pick<Db, "sqlite" | "wri
   write.defer({ finish, forget });
 
   function sumOf(...group: Sum["group"]): Sum {
-    const name = JSON.stringify(group);
+    const name = group.join(" ");
     const known = sums.get(name);
     if (known) return known;
     const sum: Sum = { group, counts: noCounts(), durations: new Map() };
