@@ -93,7 +93,7 @@ export function createJournal({
   const selectFacts = sqlite.query<RunFacts, [string]>(
     `SELECT id AS run_id, project_id, environment, status, seq, attempt, parent_run_id, depth,
        coalesce(root_run_id, id) AS root_run_id, ${factColumns.join(", ")},
-       coalesce((SELECT at_ms FROM run_events WHERE run_id = runs.id AND seq = runs.seq), 0) AS at,
+       coalesce((SELECT at_ms FROM run_events WHERE summary IS NULL AND run_id = runs.id AND seq = runs.seq), 0) AS at,
        EXISTS (SELECT 1 FROM pending_calls WHERE run_id = runs.id) AS waits FROM runs WHERE id = ? AND ${isShown}`,
   );
   const facts = db.kept.rows((runId: string) => selectFacts.get(runId));

@@ -165,6 +165,20 @@ test("a long run that is deleted is gone at once, and goes in pieces", async () 
   await expect(bench.runs.remove(bench.author, run_id)).rejects.toThrow("There is nothing with this id.");
 });
 
+test("while the trace of a long run goes, the run is read without it", async () => {
+  const run_id = newId("run");
+  const seen: unknown[] = [];
+  using bench = fixture(async (done) => {
+    await done;
+    if (bench.journal.head(run_id)) seen.push(bench.runs.get(bench.scope, run_id).trace_id);
+  });
+  await bench.commit(run_id, bench.recordOf(run_id, 3 * longestPiece));
+  seen.length = 0;
+  await bench.runs.forgetTrace(bench.author, run_id);
+  expect(seen.length).toBeGreaterThanOrEqual(4);
+  expect(new Set(seen)).toEqual(new Set([null]));
+});
+
 test("a long run whose trace is deleted keeps its row, and its entries go in pieces", async () => {
   using bench = fixture();
   const [run_id, other] = [newId("run"), newId("run")];

@@ -102,7 +102,8 @@ export function createPartialRecords({ db, write }: { db: Pick<Db, "sqlite" | "w
     const some = (work: () => number) => db.write(work, nameOf(row), "runs");
     while ((await some(() => deleteSome.run(row.id).changes)) > 0);
     failpoint?.("mid_erasure");
-    while ((await some(() => forgetBlobs(sqlite, row, row.id, blobsPerPiece))) > 0);
+    // Which blobs there are is kept in memory: a write that deletes some does not touch runs alone.
+    while ((await db.write(() => forgetBlobs(sqlite, row, row.id, blobsPerPiece), nameOf(row))) > 0);
     await db.write(() => (row.status === "partial" ? deleteRun : unnote).run(row.id));
   }
 
