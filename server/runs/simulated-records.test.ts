@@ -1,27 +1,95 @@
-import { beforeAll, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { diffSteps, type StepPair } from "../core/diff.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { diffSteps, type StepPair, stepPairs } from "../core/diff.ts";
 import { CannotFork } from "../core/fork.ts";
 import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { type StepUsage, traceOf } from "../core/trace.ts";
 import { openDatabase } from "../db/open.ts";
-import { forkOf, stepsOf } from "../testing/fork-of.ts";
+import { hashJson } from "../lib/hash.ts";
+import { corpus, type Recorded } from "../testing/corpus.ts";
+import { type Compared, compareFork, forkOf, stepsOf } from "../testing/fork-of.ts";
+import { runFixture } from "../testing/run-fixture.ts";
 import { live } from "../testing/simulation/life.ts";
+import { createReplays } from "./replay.ts";
 
-// Journals of earlier versions, and of lives in which processes, threads, storage, models, tools and clients fail at random.
+// What came of lives of the simulation, in which processes, threads, storage, models, tools and clients fail at random,
+// and the records of earlier versions.
 const lives = Number(process.env.SEEDS ?? 300);
-const corpus = `${import.meta.dir}/../core/__fixtures__/journals/v1`;
-const records: JournalEntry[][] = readdirSync(corpus)
-  .filter((file) => file.endsWith(".jsonl"))
-  .map((file) => readFileSync(`${corpus}/${file}`, "utf8").trimEnd().split("\n"))
-  .map((lines) => lines.map((line) => JSON.parse(line)));
+
+type Run = Omit<Recorded, "name">;
+const lived: Run[] = [];
+const records: JournalEntry[][] = corpus.filter(({ name }) => name.startsWith("v1/")).map(({ entries }) => entries);
 
 beforeAll(() => {
   const db = openDatabase(":memory:");
-  for (let seed = 0; seed < lives; seed++) live(db, seed, ({ entries }) => records.push(entries));
+  for (let seed = 0; seed < lives; seed++) live(db, seed, (run) => lived.push(run));
   db.close();
+  records.push(...lived.map(({ entries }) => entries));
 }, 60_000);
+
+test("a strict replay of any run is its record again, entry by entry, and a comparison finds no difference", async () => {
+  using fixture = runFixture();
+  const { journal, scope, runs: store } = fixture;
+  const runs: Run[] = [...lived, ...corpus.map((old) => ownOf(fixture, old))];
+  expect(runs.length).toBeGreaterThan(1000);
+  await fixture.db.write(() => {
+    for (const { entries, agent } of runs) {
+      journal.insertRecord(idOf(entries), entries);
+      journal.pin(scope, idOf(entries), agent);
+    }
+  });
+  const replays = createReplays({ journal, runs: store, snapshot: () => runs[0]!.agent, now: Date.now });
+  for (const { entries } of runs) {
+    const copy = await replays.create(scope, idOf(entries), {}, "req_fixture");
+    const record = journal.read(copy.id);
+    expect(store.get(scope, copy.id).replay).toMatchObject({ divergences: [], model_calls: 0, tool_calls: 0 });
+    expect(record.slice(1).map(({ seq, event }) => ({ seq, event }))).toEqual(
+      entries.slice(1).map(({ seq, event }) => ({ seq, event })),
+    );
+    for (const { change, differences } of stepPairs(traceOf(entries).steps, traceOf(record).steps))
+      expect({ change, differences }).toEqual({ change: "equal", differences: [] });
+  }
+}, 60_000);
+
+/** An old record as one of a run of the fixture. */
+function ownOf({ scope, journal }: ReturnType<typeof runFixture>, { entries: [first, ...rest], agent }: Recorded): Run {
+  const own = { ...scope, agent_hash: journal.hashOf(agent) };
+  return { entries: [{ ...first!, event: { ...first!.event, ...own } as RunEvent }, ...rest], agent };
+}
+
+function idOf([first]: readonly JournalEntry[]): string {
+  if (first?.event.type !== "run.created") throw new Error("A journal begins with run.created.");
+  return first.event.run_id;
+}
+
+describe("a fork without edits", () => {
+  const all: Compared[] = [];
+  beforeAll(() => {
+    for (const run of lived) all.push(...stepsOf(run.entries).flatMap((step) => compared(run, step) ?? []));
+  });
+
+  test("has of its record what that had when it went on, whatever befell it", () => {
+    expect(lived.length).toBeGreaterThan(1000);
+    expect(all.length).toBeGreaterThan(1000);
+    for (const { fork, record } of all) expect(fork).toEqual(record);
+  });
+
+  test("asks its model what was asked in the record", () => {
+    const asked = all.filter(({ input_hash }) => input_hash !== null);
+    expect(asked.length).toBeGreaterThan(500);
+    for (const { requests, input_hash } of asked) expect(hashJson(requests[0])).toBe(input_hash!);
+  });
+});
+
+/** Null where there is nothing to fork at the step. */
+function compared({ entries, agent }: Run, step: number): Compared | null {
+  try {
+    return compareFork(entries, step, agent);
+  } catch (error) {
+    if (error instanceof CannotFork) return null;
+    throw error;
+  }
+}
 
 /** The record as a replay has it: under another id, at another time. */
 const replayOf = (entries: readonly JournalEntry[]): JournalEntry[] =>
@@ -34,13 +102,13 @@ const replayOf = (entries: readonly JournalEntry[]): JournalEntry[] =>
         : event,
   }));
 
-const compared = (a: readonly JournalEntry[], b: readonly JournalEntry[]): StepPair[] =>
+const differing = (a: readonly JournalEntry[], b: readonly JournalEntry[]): StepPair[] =>
   diffSteps(traceOf(a).steps, traceOf(b).steps);
 
 test("nothing differs between a run, whatever befell it, and its replay", () => {
   expect(records.length).toBeGreaterThan(1000);
   for (const entries of records)
-    for (const { change, a_step_index, b_step_index, differences } of compared(entries, replayOf(entries)))
+    for (const { change, a_step_index, b_step_index, differences } of differing(entries, replayOf(entries)))
       expect([change, b_step_index, differences]).toEqual(["equal", a_step_index, []]);
 });
 
@@ -49,7 +117,7 @@ test("a fork without edits does not differ from its record up to the step that i
   for (const entries of records.filter((_, index) => index % 4 === 0))
     for (const step of stepsOf(entries)) {
       const fork = forkOrNull(entries, step);
-      const upTo = compared(entries, fork ?? []).filter(
+      const upTo = differing(entries, fork ?? []).filter(
         ({ b_step_index }) => b_step_index !== null && b_step_index <= step,
       );
       for (const { change, a_step_index, b_step_index } of upTo)
@@ -78,7 +146,7 @@ test("what one run says otherwise is found, and nothing else", () => {
       ...entries[last]!,
       event: { ...event, answer: { ...event.answer, parts } } as RunEvent,
     });
-    const [first] = compared(entries, other).filter(({ change }) => change !== "equal");
+    const [first] = differing(entries, other).filter(({ change }) => change !== "equal");
     expect(first).toMatchObject({ a_step_index: event.step_index, differences: [{ path: "output.content" }] });
   }
 });
