@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync } from "node:zlib";
-import AxeBuilder from "@axe-core/playwright";
 import { expect, type Page, test } from "@playwright/test";
 import { createScripted, createTool } from "./fixtures.ts";
 import { freePort } from "./free-port.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
+import { violations } from "./page-checks.ts";
 
 // The chat that other sites embed, on a page of another site, as somebody uses it in a real browser.
 let server: Runnel;
@@ -56,8 +56,7 @@ async function say(page: Page, text: string): Promise<void> {
 }
 
 async function looksWell(page: Page, name: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).include("runnel-chat").analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  expect(await violations(page, "light", "runnel-chat")).toEqual([]);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect(wide).toBe(0);
   await page.screenshot({ path: `dist/shots/embed/${name}.png` });

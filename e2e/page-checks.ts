@@ -78,8 +78,8 @@ export const expectAccessible = (page: Page, place: string): Promise<void> =>
     expect(await violations(page, theme), `${place}, ${theme}`).toEqual([]);
   });
 
-/** What axe has against a page as it stands. What no theme changes is judged in the light one alone. */
-export async function violations(page: Page, theme: Theme): Promise<string[]> {
+/** What axe has against a page, or a part of it, as it stands. What no theme changes is judged in the light one alone. */
+export async function violations(page: Page, theme: Theme, within = "html"): Promise<string[]> {
   // Once for each document: to hand over and read a million characters takes longer than to judge a page.
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
   const options: RunOptions = {
@@ -90,10 +90,13 @@ export async function violations(page: Page, theme: Theme): Promise<string[]> {
       rules: { "color-contrast-enhanced": { enabled: false } },
     }),
   };
-  return await page.evaluate(async (options) => {
-    const { violations: found } = await (window as unknown as { axe: typeof axe }).axe.run(options);
-    return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
-  }, options);
+  return await page.evaluate(
+    async ([within, options]) => {
+      const { violations: found } = await (window as unknown as { axe: typeof axe }).axe.run(within, options);
+      return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+    },
+    [within, options] as const,
+  );
 }
 
 /**
