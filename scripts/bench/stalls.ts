@@ -60,7 +60,12 @@ async function ask(method: string, address: string, body?: unknown, headers: Rec
         ...(body !== undefined && { "content-type": "application/json" }),
         ...headers,
       },
-      body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+      body:
+        body === undefined
+          ? null
+          : body instanceof Uint8Array
+            ? (body as Uint8Array<ArrayBuffer>)
+            : JSON.stringify(body),
     }),
   );
   const bytes = await response.bytes();
@@ -213,7 +218,7 @@ db.close();
 rmSync(folder, { recursive: true, force: true });
 process.exit(0);
 
-async function exported(): Promise<string> {
+async function exported(): Promise<Uint8Array> {
   const whole = json(await ask("GET", `traces/${siblingId(long, "trace")}?limit=100&include=raw`));
   for (let page = whole; page.steps_has_more; ) {
     const after = page.steps.at(-1).id;
@@ -221,7 +226,7 @@ async function exported(): Promise<string> {
     whole.steps.push(...page.steps);
   }
   whole.steps_has_more = false;
-  return JSON.stringify(whole);
+  return new TextEncoder().encode(JSON.stringify(whole));
 }
 
 async function talk(): Promise<string> {

@@ -50,17 +50,52 @@ export function prefixOf(
   edits: PrefixEdits = {},
   state: RunState = fold(entries),
 ): Prefix {
+  const making = makePrefix(entries, step, edits, state);
+  for (;;) {
+    const { done, value } = making.next();
+    if (done) return value;
+  }
+}
+
+/** The same of a long record: `rest` is called after each entry, and may let others go first. */
+export async function prefixInSlices(
+  entries: readonly JournalEntry[],
+  step: number,
+  edits: PrefixEdits,
+  state: RunState,
+  rest: () => Promise<void>,
+): Promise<Prefix> {
+  const making = makePrefix(entries, step, edits, state);
+  for (;;) {
+    const { done, value } = making.next();
+    if (done) return value;
+    await rest();
+  }
+}
+
+function* makePrefix(
+  entries: readonly JournalEntry[],
+  step: number,
+  edits: PrefixEdits,
+  state: RunState,
+): Generator<void, Prefix, void> {
   const end = step < 0 ? null : endOf(entries, step);
   requireFit(end?.event ?? null, edits);
   const turn = end && turnOf(entries, state, end, edits);
-  const events = entries.filter(({ seq, event }) => seq > 1 && isKept(seq, event, entries, end, turn, edits));
-  const place = new Map([[1, 1], ...events.map(({ seq }, index) => [seq, index + 2] as const)]);
-  const kept = new Set(events.map(({ seq }) => seq));
-  return {
-    created_at: entries[0]!.at,
-    entries: events.map(({ at, event }) => ({ at, event: edited(renumbered(event, place), step, turn, edits) })),
-    later: [...laterCalls(entries, kept), ...unusedCalls(state)],
-  };
+  const events: JournalEntry[] = [];
+  const place = new Map([[1, 1]]);
+  for (const entry of entries) {
+    const { seq, event } = entry;
+    if (seq > 1 && isKept(seq, event, entries, end, turn, edits)) place.set(seq, events.push(entry) + 1);
+    yield;
+  }
+  const own: Prefix["entries"] = [];
+  for (const { at, event } of events) {
+    own.push({ at, event: edited(renumbered(event, place), step, turn, edits) });
+    yield;
+  }
+  const later = [...laterCalls(entries, place), ...unusedCalls(state)];
+  return { created_at: entries[0]!.at, entries: own, later };
 }
 
 type Completed = Extract<RunEvent, { type: "step.completed" }>;
@@ -253,7 +288,7 @@ const withIds = (answer: ModelAnswer, ids: Turn["renamed"]): ModelAnswer => ({
 });
 
 /** By what the model asked: arguments that a person has edited are no part of the question. */
-function laterCalls(entries: readonly JournalEntry[], kept: ReadonlySet<number>): RecordedCall[] {
+function laterCalls(entries: readonly JournalEntry[], kept: ReadonlyMap<number, number>): RecordedCall[] {
   const asked = new Map<string, Pick<RecordedCall, "tool" | "arguments">>();
   const results = new Map<string, RecordedCall | null>();
   for (const { seq, event } of entries) {

@@ -221,6 +221,7 @@ export function createJournal({
       for (const [runId, record] of long) await partial.arrive(runId, record);
       const inserted = await commitAll(produce, owner);
       isWhole = true;
+      if (long.length > 0) await nextTurn(); // What follows looks at all entries, too.
       return inserted;
     } finally {
       for (const [runId] of long) partial.forget(runId);
@@ -288,6 +289,8 @@ export function createJournal({
     snapshot: (scope: Scope, hash: string): AgentSnapshot => JSON.parse(pack.get(scope, hash)),
   };
 }
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** What a commit of this event is the boundary of, as failpoints name it. */
 const boundaryOf = (event: RunEvent): string =>

@@ -3,7 +3,7 @@ import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { tightest } from "../core/budget.ts";
 import { withFollowUp } from "../core/decide.ts";
 import { foldInSlices } from "../core/fold-in-slices.ts";
-import { CannotFork, type Prefix, type PrefixEdits, prefixOf } from "../core/fork.ts";
+import { CannotFork, type Prefix, type PrefixEdits, prefixInSlices } from "../core/fork.ts";
 import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
@@ -192,8 +192,7 @@ async function takenOver(
   const edits = await readEdits(asked, toolOf(state, step), agent, imageOf);
   // And so does it at the documents that it begins with.
   const documents = step < 0 && edits.asked !== null && !isForeign;
-  await rest();
-  return { prefix: forkable(entries, step, { ...edits.prefix, documents }, state), edits };
+  return { prefix: await forkable(entries, step, { ...edits.prefix, documents }, state, rest), edits };
 }
 
 /** What a run was asked, as its record has it. */
@@ -208,13 +207,16 @@ const toolOf = ({ calls }: RunState, step: number): string | null =>
   calls.find(({ step_index }) => step_index === step)?.tool ?? null;
 
 /** Throws with the parameter that is wrong. */
-function forkable(entries: readonly JournalEntry[], step: number, edits: PrefixEdits, state: RunState): Prefix {
-  try {
-    return prefixOf(entries, step, edits, state);
-  } catch (error) {
-    if (error instanceof CannotFork) throw validationError([fault(error.param, error.message)]);
-    throw error;
-  }
+function forkable(
+  entries: readonly JournalEntry[],
+  step: number,
+  edits: PrefixEdits,
+  state: RunState,
+  rest: () => Promise<void>,
+): Promise<Prefix> {
+  return prefixInSlices(entries, step, edits, state, rest).catch((error) => {
+    throw error instanceof CannotFork ? validationError([fault(error.param, error.message)]) : error;
+  });
 }
 
 const notHere = fault("tools", "The run came from elsewhere, and its tools are not here: expected recorded_only.");
