@@ -65,6 +65,23 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await expect(page).toHaveTitle(/Settings · shop/);
   });
 
+  await test.step("the origins of web pages are refused at the field, and what is saved counts at the next request", async () => {
+    const origins = section("Web pages").getByLabel("Origins");
+    await origins.fill("https://shop.example/");
+    await section("Web pages").getByRole("button", { name: "Save origins" }).click();
+    await expect(origins).toHaveAccessibleDescription(/no slash at its end/);
+    await origins.fill("https://shop.example\nhttp://localhost:5173");
+    await section("Web pages").getByRole("button", { name: "Save origins" }).click();
+    await saved("Web pages");
+    const { headers } = await server.fetch("/v1/me", { headers: { origin: "https://shop.example" } });
+    expect(headers.get("access-control-allow-origin")).toBe("https://shop.example");
+    const { stdout } = await server.command("projects", "origins", "shop", "--json");
+    expect(JSON.parse(stdout).origins).toEqual(["https://shop.example", "http://localhost:5173"]);
+    await origins.fill("");
+    await section("Web pages").getByRole("button", { name: "Save origins" }).click();
+    await saved("Web pages");
+  });
+
   await test.step("a limit that is saved holds for the very next request", async () => {
     await openTab(page, "Limits & budgets");
     const reads = section("Limits").getByLabel("Reads, per minute");

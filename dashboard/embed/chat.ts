@@ -186,6 +186,8 @@ export class RunnelChat extends HTMLElement {
       const body = { agent_id: this.#agent, input: text, ...(this.#thread && { thread_id: this.#thread }) };
       return this.#server.follow(null, await this.#server.start(body), null);
     });
+    if (turn.runId === null && turn.error && this.#input.value === "") this.#input.value = text; // Nobody has it: to be sent again.
+    this.#draw();
   }
 
   /** A token that is bound to a thread has it already, and makes none. */
