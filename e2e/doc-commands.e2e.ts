@@ -13,6 +13,7 @@ const untyped: [RegExp, string][] = [
   [/^([A-Z]+=\d+ )?(npm |node scripts\/|sed )/m, "is typed in a clone: starts other tests, or this server's build"],
   [/^0 3 /m, "is a line of a crontab"],
   [/^ollama /m, "downloads a model"],
+  [/^npx /m, "downloads a program; e2e/doors.e2e.ts runs the inspector"],
   [/^curl -k -O/m, "installs a client; e2e/quickstart.e2e.ts does so"],
   [/^export /m, "are the reader's own values; e2e/quickstart.e2e.ts types those of the README"],
 ];

@@ -28,17 +28,34 @@ test("everything that arrives in one tick is one commit", async () => {
   expect(db.stored()).toEqual(upTo(100));
 });
 
-test("what arrives in turns that follow each other is one commit, and a job alone waits for nobody", async () => {
-  const db = tinyDatabase();
+describe("entries of one project's runs", () => {
   const turn = () => new Promise(setImmediate);
-  const jobs = [0, 1].map(db.insert);
-  await turn();
-  jobs.push(db.insert(2));
-  await Promise.all(jobs);
-  expect(db.write.commits()).toBe(1);
-  void db.insert(3);
-  await turn();
-  expect(db.write.commits()).toBe(2);
+  const entry = ({ write, insertNow }: ReturnType<typeof tinyDatabase>, n: number, owner: string) =>
+    write(() => insertNow(n), owner, "runs");
+
+  test("that arrive in turns that follow each other are one commit, and one alone waits for nobody", async () => {
+    const db = tinyDatabase();
+    const jobs = [0, 1].map((n) => entry(db, n, "one"));
+    await turn();
+    jobs.push(entry(db, 2, "one"));
+    await Promise.all(jobs);
+    expect(db.write.commits()).toBe(1);
+    void entry(db, 3, "one");
+    await turn();
+    expect(db.write.commits()).toBe(2);
+  });
+
+  test.each<[string, (db: ReturnType<typeof tinyDatabase>) => unknown]>([
+    ["another project's", (db) => entry(db, 9, "another")],
+    ["another job", (db) => db.insert(9)],
+  ])("are waited for no longer once %s waits, too", async (_, bring) => {
+    const db = tinyDatabase();
+    void entry(db, 0, "one");
+    void bring(db);
+    void entry(db, 1, "one");
+    await turn();
+    expect(db.stored()).toEqual([0, 1, 9]);
+  });
 });
 
 describe("jobs that take longer than a slice", () => {

@@ -35,7 +35,7 @@ interface Queued {
 
 // Thousands of jobs may come at once: after so long the others wait for the next tick, and everybody else is heard first.
 const default_slice_ms = 8;
-// And so long are more waited for while every turn brings some.
+// And so long are more entries of one project's runs waited for while every turn brings some.
 const gather_ms = 3;
 
 type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
@@ -70,9 +70,12 @@ export function createWriter(
   let queue: Queued[] = [];
   let scheduled = false;
   let commits = 0;
+  /** Whose runs alone have jobs in the queue; null where somebody else waits, too. */
+  let only: string | null = null;
 
   function write<T>(work: () => T, owner = "", touches?: "runs"): Promise<T> {
     const job = touches ? work : () => kept.change(work);
+    only = touches && (queue.length === 0 || only === owner) ? owner : null;
     return new Promise<T>((resolve, reject) => {
       queue.push({ owner, job, resolve: resolve as Queued["resolve"], reject });
       schedule();
@@ -85,11 +88,14 @@ export function createWriter(
     gather(performance.now() + gather_ms);
   }
 
-  /** Commits once a turn of the event loop has brought no more jobs: a commit costs as much as the work of several runs. */
+  /**
+   * Commits once a turn of the event loop has brought no more entries of one project's runs: a commit costs as much as the
+   * work of several. Nobody waits for what another brings.
+   */
   function gather(until: number): void {
     const known = queue.length;
     setImmediate(() => {
-      if (queue.length > known && performance.now() < until) gather(until);
+      if (only !== null && queue.length > known && performance.now() < until) gather(until);
       else tick();
     });
   }

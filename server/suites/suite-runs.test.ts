@@ -73,15 +73,15 @@ test("a project's suite does not wait for all that another one has under way", a
   const runsOf = async (client: Client, count: number) =>
     Promise.all(Array.from({ length: count }, async () => (await echoRun(client)).run));
   const loud = await suiteOf(noisy, await runsOf(noisy, 15));
-  const own = await suiteOf(quiet, await runsOf(quiet, 3));
+  const own = await suiteOf(quiet, await runsOf(quiet, 10));
   const started = await Promise.all(Array.from({ length: 10 }, () => noisy.post(`/v1/suites/${loud}/runs`, {})));
   expect(started.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
   const decided = () =>
     all<{ n: number }>(server.db, "SELECT count(*) AS n FROM suite_run_cases WHERE status <> 'pending'")[0]!.n;
   const before = decided();
   expect((await performed(quiet, own)).status).toBe("passed");
-  // A case of its own for each of the other's, and some that were begun already: in one line it would be ten for each.
-  expect(decided() - before).toBeLessThan(25);
+  // Its own ten, and two of the other's for each of them: in one line it would be ten for each.
+  expect(decided() - before).toBeLessThan(60);
 });
 
 test("a tool whose calls need approval now is named by its step and by its name", async () => {
