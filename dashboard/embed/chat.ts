@@ -46,7 +46,7 @@ export class RunnelChat extends HTMLElement {
   readonly #send = make("button", "main", "Send");
   readonly #scheme = matchMedia("(prefers-color-scheme: dark)");
   readonly #turns: Turn[] = [];
-  /** What is shown of each turn, and for each of its parts which state of it that shows. */
+  /** The node of each turn, and of each part the state that it shows. */
   readonly #shown = new Map<Turn, { node: HTMLElement; parts: Map<string, { part: unknown; node: HTMLElement }> }>();
   readonly #answered = new Set<string>();
   #thread: string | null = null;

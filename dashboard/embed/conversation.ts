@@ -87,7 +87,7 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
     });
 
   /**
-   * The events of a run to its last: from a response that has begun, and after it is cut off from the place where that was.
+   * A run's events to the last: from an open response, and after a cut from the last id.
    */
   async function* follow(id: string | null, begun: Response | null, after: string | null): AsyncGenerator<RunFrame> {
     let [run, last, response] = [id, after, begun];

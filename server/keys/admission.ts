@@ -46,7 +46,7 @@ export function createAdmission({ db, now }: { db: Db; now: () => number }) {
   const makers = db.kept.rows((id: string) => toAdmitted(byId.get(id)));
   const isCurrent = (expires: number | null) => expires === null || expires > now();
 
-  /** Whose a key is, unless its time is over or it comes from elsewhere. */
+  /** The identity of a key; null once it has expired, or from a network that it is not bound to. */
   function admit(key: Admitted | null, ip: string | null): Identity | null {
     if (!key || !isCurrent(key.expires_at_ms) || !isFrom(key.allowed_cidrs, ip)) return null;
     used.set(key.identity.id, { at: now(), ip });
@@ -60,7 +60,7 @@ export function createAdmission({ db, now }: { db: Db; now: () => number }) {
       return admit(admitted.of(Buffer.from(hashSecret(secret)).toString("base64")), ip);
     },
 
-    /** The same by a key's id, for whoever acts with a part of its rights. */
+    /** The same by the key's id, for client tokens. */
     authenticateFor: (id: string, ip: string | null): Identity | null => admit(makers.of(id), ip),
 
     /** Why a key that was accepted earlier would be accepted no longer; null while it would. Open streams ask this. */

@@ -71,7 +71,7 @@ export function createClientTokens({ keys, seal, bound, now }: ClientTokenOption
     };
   }
 
-  /** Of one run, of one thread, or of one user: whoever names none of them gets one by the name of the token. */
+  /** Binds a token to one run, thread or user; without any, to a user named by the token's id. */
   function boundsOf(
     principal: Principal,
     own: string,
@@ -99,7 +99,7 @@ export function createClientTokens({ keys, seal, bound, now }: ClientTokenOption
     }
   }
 
-  /** Who acts with this token; null for one that is none, or whose key may nothing any more. Throws once it has expired. */
+  /** Who acts with this token; null for what is no token, or whose key no longer admits. Throws once it has expired. */
   function authenticate(secret: string, ip: string | null): Identity | null {
     const sealed = open(secret);
     const maker = sealed && keys.authenticateFor(sealed.key_id, ip);
@@ -134,7 +134,7 @@ const none: ReadonlySet<never> = new Set();
 
 const contextOf = (environment: Environment): string => `client_token/${environment}`;
 
-/** Throws for a scope that the key has not itself: to read a run takes one of two. */
+/** Throws for a scope beyond the key's own; reading takes `read` or `run`. */
 function requireScopes({ scopes: own }: Principal, scopes: readonly ClientScope[]): void {
   for (const scope of scopes) {
     if (own.has("admin") || own.has("run") || (scope === "read" && own.has("read"))) continue;

@@ -48,7 +48,7 @@ export function composeKeys({
       authenticate: createKeyAuthenticate({ keys, tokens, limiter, clientOf }),
       noLongerValid: ({ id, token }: Pick<Identity, "id" | "token">) =>
         keys.noLongerValid(id) ?? (token ? tokens.expired(token) : null),
-      /** For keys alone: at the dashboard nobody has one that a token could end with. */
+      /** For keys alone: a token ends with its key, and people at the dashboard have none. */
       clientTokens: { routes: (auth: Auth) => [clientTokenRoutes({ auth, tokens })] },
       /** Who a key is. */
       me: { routes: (auth: Auth) => [meRoutes({ auth, keys, limiter, projects, runs })] },

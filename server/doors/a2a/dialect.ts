@@ -11,7 +11,7 @@ interface Streamed {
   run: TaskRun;
   /** What the stream begins with. */
   first: Task;
-  /** A run that waited before this place of its journal has gone on since. */
+  /** Waits before this place of the journal were answered already. */
   after: number;
   wrap: Wrap;
 }

@@ -67,7 +67,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
       return result instanceof Response ? result : json(200, wrap({ result }));
     } catch (thrown) {
       const error = asA2a(thrown);
-      // What is about the message is answered; what is about who asks, HTTP says too.
+      // Faults of the message are 200 with an error; faults of the sender are HTTP statuses too.
       return json(
         [401, 403, 429, 503].includes(error.status) ? error.status : 200,
         wrap({ error: error.rpc() }),

@@ -27,7 +27,7 @@ export function parseOffset(text: string): Cursor {
 const interval_ms = 20_000;
 const epoch_ms = Date.UTC(2024, 9, 9);
 
-/** What a reader sends along with its next request, so that no cache gives it the last answer: it only ever grows. */
+/** Sent with the next request, so that no cache repeats an answer. It only grows. */
 export function cursorAfter(given: string | null, now: number): string {
   const current = Math.floor((now - epoch_ms) / interval_ms);
   const before = given !== null && /^\d{1,15}$/.test(given) ? Number(given) : -1;

@@ -99,7 +99,7 @@ const isClosed = ({ journal }: DurableStreams, id: string): boolean => {
   return head === null || isOver(head.status);
 };
 
-/** Whether all entries are before this place: of a long record, what is read at once is a part. */
+/** Whether nothing lies behind this place; a long record is read in parts. */
 const isTail = ({ journal }: DurableStreams, id: string, offset: string): boolean =>
   parseOffset(offset).seq >= (journal.head(id)?.seq ?? 0);
 

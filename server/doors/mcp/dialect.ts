@@ -21,7 +21,7 @@ export function mcpDialect(call: RunCall, peer: Peer): Dialect {
           notificationOf("notifications/progress", { progressToken, progress: seq, message: progressOf(frame) }),
         );
 
-  /** A reader of several that is cut off between them is asked them all again. */
+  /** Only the last question moves the reader on: whoever is cut off before it is asked all again. */
   const questions = (seq: number, calls: readonly RequiredCall[]) =>
     calls.map((each, index) =>
       say(
@@ -89,7 +89,7 @@ const waitingResult = (run_id: string, calls: readonly RequiredCall[]) => ({
         `Answer it in the dashboard, or by POST /v1/runs/${run_id}/submit_tool_outputs.`,
     ),
   ],
-  // It has no structured content, which a tool with an output schema may lack in an error alone.
+  // No structured content: with an output schema, only an error may lack it.
   isError: true,
   _meta: { "runnel/run_id": run_id, "runnel/status": "requires_action" },
 });

@@ -23,7 +23,7 @@ export interface Peer {
   elicits: boolean;
 }
 
-/** An answer that is none: `code` for the protocol, `status` for HTTP. */
+/** An error as the protocol (`code`) and HTTP (`status`) have it. */
 export class RpcError extends Error {
   constructor(
     readonly code: number,
@@ -115,7 +115,7 @@ export function canElicit(capabilities: unknown): boolean {
   return "form" in elicitation || !("url" in elicitation);
 }
 
-/** By which the client wants to hear of progress; null: it does not. */
+/** The token for progress notifications; null: none are wanted. */
 export function progressTokenOf({ _meta }: Params): RequestId | null {
   const token = isObject(_meta) ? _meta.progressToken : undefined;
   return isId(token) ? token : null;
@@ -143,7 +143,7 @@ export function ownPeerOf(message: Message, headers: Headers): Peer | null {
   return { version, session: null, elicits: canElicit(capabilities) };
 }
 
-/** What in its params names the thing that a method is about. */
+/** The parameter that names what a method is about. */
 const nameIn: Record<string, string> = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" };
 
 function requireSaid({ method, params }: { method: string; params: Params }, headers: Headers): void {

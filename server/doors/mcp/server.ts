@@ -174,7 +174,7 @@ export function createMcpServer({ address, identify, sessions, publicUrl, offere
     get: (request: Request, headers: Answered): Promise<Response> =>
       guarded(request, headers, async (principal) => {
         const last = request.headers.get("last-event-id");
-        // What happens without being asked for is told nowhere: there is no stream for that.
+        // No stream for what nobody asked for: GET only resumes.
         if (last === null || !offered.resume)
           return new Response(null, { status: 405, headers: { allow: "DELETE, POST" } });
         const peer = sessionOf(request, principal);
@@ -213,8 +213,8 @@ export const resourceMetadata = (publicUrl: string, address: string) => ({
 });
 
 /**
- * Pages of another site are no clients, unless the project names their origin: then the answer says so already. A name
- * that leads here is nothing that a page could rely on; browsers say where it is from.
+ * Refuses pages of other origins, unless the project allows them (CORS headers are set then). Only `Origin` counts: by
+ * DNS rebinding, a page could lead any host name here.
  */
 function requireOrigin(request: Request, headers: Answered, publicUrl: string): void {
   const origin = request.headers.get("origin");

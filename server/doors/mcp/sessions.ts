@@ -12,7 +12,7 @@ const expiredAtOnce = 100;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Who connected, until a day after they were last heard of. Of a project and environment the newest thousand. */
+/** Who connected. A session ends 12 to 24 hours after it was last used. Of a project and environment the newest thousand. */
 export function createSessions({ db, now }: { db: Db; now: () => number }) {
   const { sqlite } = db;
   const toRow = createReader(mcpSessions);

@@ -44,8 +44,8 @@ const plainInput = {
 };
 
 /**
- * What a call asks a run: its text, and where the agent has a schema of its own, the JSON of what fits that. A sentence:
- * what is wrong with it.
+ * What a call gives its run: the text, or the arguments as JSON where the agent has an `input_schema`. A sentence: what
+ * is wrong with them.
  */
 export function askedBy({ input_schema }: Pick<DoorAgent, "input_schema">, args: Params): Params | string {
   if (input_schema) {

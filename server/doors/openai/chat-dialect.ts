@@ -109,7 +109,7 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
         const calls = frame.data.required_action.submit_tool_outputs.tool_calls.filter(
           ({ needs }) => needs === "output",
         );
-        // Nothing of what a person has to approve is for the client to do: the run goes on in time.
+        // Approvals are not the client's: it waits until a person has decided.
         return calls.length > 0 ? conclude("tool_calls", calls) : "";
       }
       case "run.completed":
@@ -129,7 +129,7 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
       thought += delta;
       return say({ reasoning_content: delta });
     },
-    // Whoever reads it cannot come back to it, and would take what there is for the whole.
+    // A cut completion cannot be resumed: say so, or the client takes the part for the whole.
     closing: stream ? `data: ${JSON.stringify(openAiError(stopping()))}\n\n` : "",
     error: (why) => `data: ${JSON.stringify(openAiError(why))}\n\n`,
     isLast: () => result !== null,

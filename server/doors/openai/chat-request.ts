@@ -17,7 +17,7 @@ interface NewRun {
   places: number[];
 }
 
-/** One that ends with results of calls: they go to the run that asked for them. */
+/** A conversation that ends with tool results: they go to the run that asked. */
 interface Results {
   do: "submit";
   answers: ToolAnswer[];
@@ -25,7 +25,7 @@ interface Results {
   places: number[];
 }
 
-/** What a request for a chat completion asks of the engine; throws for what there is nothing for here. */
+/** Reads a chat completion request; throws for what is not supported. */
 export function readChat(body: CreateChatCompletion): NewRun | Results {
   const faults: Fault[] = [];
   if ((body.n ?? 1) !== 1) faults.push(fault("n", "One choice is made of each request: expected 1."));
@@ -123,7 +123,7 @@ function readCall(
   return { id, name: asked?.name ?? "", arguments: objectOf(asked?.arguments ?? "") };
 }
 
-/** What a model wrote; where that is no object, as models of other providers are given it back. */
+/** Arguments that a model wrote; what is no object is kept under `unreadable_arguments`. */
 function objectOf(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);

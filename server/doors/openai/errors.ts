@@ -24,7 +24,7 @@ const statuses: Partial<Record<RunError["code"], number>> = {
   crash_loop: 500,
 };
 
-/** The same fault, of the parameter that the client has sent: where messages stand is another place here. */
+/** The same fault, named by the client's `messages[…]`, not by the run's `input[…]`. */
 export function ofMessages(error: unknown, places: readonly number[]): unknown {
   if (!(error instanceof AppError) || !error.param?.startsWith("input")) return error;
   const renamed = (text: string): string =>
