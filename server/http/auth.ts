@@ -181,6 +181,9 @@ function refusalOf({ token, kind, scopes }: Principal, { needs, client }: Access
   return kind === "user" ? viewerOnly() : scopeMissing(scope);
 }
 
+/** Whether somebody may start and end runs. */
+export const mayRun = (principal: Principal): boolean => refusalOf(principal, { needs: "run", client: "run" }) === null;
+
 const scopeMissing = (required_scope: Permission | ClientScope): AppError =>
   new AppError("insufficient_scope", `This needs the scope "${required_scope}".`, { details: { required_scope } });
 

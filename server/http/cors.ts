@@ -15,7 +15,9 @@ export function createCors({ db }: { db: Pick<Db, "sqlite" | "kept"> }) {
     `SELECT p.id FROM projects p, json_each(p.settings, '$.origins') origin
      WHERE p.archived_at_ms IS NULL AND origin.value = ?`,
   );
-  const projectsOf = db.kept.rows((origin: string) => naming.all(origin).map(({ id }) => id));
+  const named = db.kept.rows((origin: string) => naming.all(origin).map(({ id }) => id));
+  // What is longer is no origin, and is not to be remembered for whoever made it up.
+  const projectsOf = (origin: string): readonly string[] => (origin.length > longest ? [] : named.of(origin));
 
   return {
     /**
@@ -25,7 +27,7 @@ export function createCors({ db }: { db: Pick<Db, "sqlite" | "kept"> }) {
     begin(request: Request, headers: Headers): Response | null {
       const origin = foreignOrigin(request);
       if (origin === null) return null;
-      const isNamed = projectsOf.of(origin).length > 0;
+      const isNamed = projectsOf(origin).length > 0;
       headers.vary = "Origin";
       if (isNamed) Object.assign(headers, { [allowOrigin]: origin, [expose]: exposed });
       const asked = request.headers.get("access-control-request-method");
@@ -37,13 +39,16 @@ export function createCors({ db }: { db: Pick<Db, "sqlite" | "kept"> }) {
     /** Once it is known whose project is asked for: another one's pages read nothing. Throws for a token of another site. */
     settle({ project_id, token }: Pick<Principal, "project_id" | "token">, request: Request, headers: Headers): void {
       const origin = foreignOrigin(request);
-      if (origin === null || projectsOf.of(origin).includes(project_id)) return;
+      if (origin === null || projectsOf(origin).includes(project_id)) return;
       delete headers[allowOrigin];
       delete headers[expose];
       if (token) throw notAllowed(origin);
     },
   };
 }
+
+// A scheme, a name of at most 253 characters and a port.
+const longest = 300;
 
 const [allowOrigin, expose] = ["access-control-allow-origin", "access-control-expose-headers"] as const;
 const ofStreams = ["Stream-Next-Offset", "Stream-Up-To-Date", "Stream-Closed", "Stream-Cursor"];

@@ -55,6 +55,31 @@ test("a token starts runs of its agent, for its user, and reads them to the end"
   expect(events.body).toContain("event: run.completed");
 });
 
+test("a token shows an image as data, and none of the project's files by its id", async () => {
+  const agent_id = await makeAgent();
+  const { ask } = await tokenOf({ agent_id });
+  const data =
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const shown = (image: object) =>
+    ask("POST", "/v1/runs?wait=10", {
+      agent_id,
+      input: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "What is it?" },
+            { type: "image", ...image },
+          ],
+        },
+      ],
+    });
+  const sent = await shown({ data });
+  expect([sent.status, sent.body.status]).toEqual([201, "completed"]);
+  const [, { file_id }] = sent.body.input[0].content;
+  const { status, body } = await shown({ file_id });
+  expect([status, body.error.code, body.error.param]).toEqual([403, "insufficient_scope", "input"]);
+});
+
 test("nobody sees with a token what is for another user, another agent or another tenant", async () => {
   const [agent_id, other] = [await makeAgent(), await makeAgent()];
   const ofKey = (body: object) => admin.post("/v1/runs?wait=10", { agent_id, input: "Go.", ...body });

@@ -24,6 +24,10 @@ export function ofToken({ token }: Principal, body: CreateRun): CreateRun {
     throw new AppError("insufficient_scope", "A client token says what the user says, and nothing else.", {
       param: "input",
     });
+  if (typeof body.input !== "string" && body.input.some(({ content }) => showsFile(content)))
+    throw new AppError("insufficient_scope", "A client token shows images as data: files need a key.", {
+      param: "input",
+    });
   if (body.user_id !== undefined && body.user_id !== token.user_id)
     throw validationError([fault("user_id", "This client token is for another user.")]);
   const thread_id = body.thread_id ?? token.thread_id ?? undefined;
@@ -31,3 +35,7 @@ export function ofToken({ token }: Principal, body: CreateRun): CreateRun {
   const budget = tightest(token.budget, body.budget) ?? undefined;
   return { ...body, ...(thread_id && { thread_id }), ...(user_id && { user_id }), ...(budget && { budget }) };
 }
+
+// A file is of nobody: by its id a page could show what somebody else has sent.
+const showsFile = (content: Exclude<CreateRun["input"], string>[number]["content"]): boolean =>
+  typeof content !== "string" && content.some((part) => part.type === "image" && part.file_id !== undefined);

@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import type { NoLongerValid } from "../http/auth.ts";
+import { mayRun, type NoLongerValid } from "../http/auth.ts";
 import type { Principal } from "../http/principal.ts";
 import { atMostEvery } from "../lib/at-most-every.ts";
 import type { Port } from "../lib/port.ts";
@@ -20,7 +20,7 @@ interface Deps {
 
 interface Options extends Pick<ReadOptions, "slim" | "dialect"> {
   noLongerValid: NoLongerValid;
-  /** Whether the run ends when its last reader has left. */
+  /** Whether the run ends when its last reader has left, where that one may end it. */
   cancelOnLeave?: boolean;
   /** The same texts with what another protocol says between them. */
   as?: (texts: Texts) => Texts;
@@ -67,7 +67,7 @@ export const createStreamOpener =
         forget();
         // Others may read on, such as the same client by a new connection, and a stop of the server is nobody's leaving.
         // Cancelling a run that is over is refused, which is just what is wanted here.
-        if (byReader && cancelOnLeave && watches.readers(id) === 0 && !closing.aborted)
+        if (byReader && cancelOnLeave && mayRun(principal) && watches.readers(id) === 0 && !closing.aborted)
           service()
             .cancel(principal, id, "The stream was closed by its reader.")
             .catch(() => {});

@@ -238,7 +238,11 @@ test("tasks are listed, those of one agent, page by page", async () => {
   expect(done.body.result.tasks).toEqual([]);
   for (const wrong of [{ pageSize: 0 }, { status: "TASK_STATE_NONE" }, { pageToken: "x" }, { historyLength: -1 }])
     expect((await ask(owner, at, "ListTasks", wrong)).body.error.data[0].reason).toBe("INVALID_PARAMS");
-  expect((await ask(owner, at, "GetTask", { id: theirs.id })).body.error.data[0].reason).toBe("TASK_NOT_FOUND");
+  for (const id of [theirs.id, "run_\ud800", { toString: 1 }])
+    expect((await ask(owner, at, "GetTask", { id })).body.error.data[0].reason).toBe("TASK_NOT_FOUND");
+  const noText = { toString: 1 };
+  for (const wrong of [{ pageSize: noText }, { status: noText }, { pageToken: noText }, { contextId: noText }])
+    expect((await ask(owner, at, "ListTasks", wrong)).body.error.data[0].reason).toBe("INVALID_PARAMS");
 });
 
 describe("who may", () => {

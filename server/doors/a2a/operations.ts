@@ -2,6 +2,7 @@ import type { AgentStore } from "../../agents/store.ts";
 import type { NoLongerValid } from "../../http/auth.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Api } from "../../http/within.ts";
+import { asText } from "../../lib/as-text.ts";
 import type { OpenStream } from "../../runs/open-stream.ts";
 import type { RunService } from "../../runs/service.ts";
 import type { RunStore } from "../../runs/store.ts";
@@ -43,7 +44,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 
   /** The run, if it is one of this agent. */
   async function runOf({ request, agentId, params }: Asked, id: unknown = params.id): Promise<TaskRun> {
-    const answer = await api(request, "GET", `/v1/runs/${encodeURIComponent(String(id))}`);
+    const answer = await api(request, "GET", `/v1/runs/${encodeURIComponent(asText(id))}`);
     if (answer.status >= 400) throw refused(answer);
     if (answer.body.agent_id !== agentId) throw new A2aError("TASK_NOT_FOUND", "There is no such task.");
     return answer.body;
@@ -93,7 +94,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
   const historyOf = (params: Params): number | undefined => {
     const { historyLength } = params;
     if (historyLength === undefined) return undefined;
-    const length = Number(historyLength);
+    const length = Number(asText(historyLength));
     if (!Number.isInteger(length) || length < 0) throw invalid("historyLength: expected a number from 0.");
     return length;
   };
@@ -117,14 +118,14 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 
     async listTasks({ request, agentId, params }) {
       const { contextId, status, pageToken, includeArtifacts } = params;
-      const pageSize = Number(params.pageSize ?? 50);
+      const pageSize = Number(asText(params.pageSize ?? 50));
       if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > pageMax)
         throw invalid(`pageSize: expected a number from 1 to ${pageMax}.`);
       const whole = includeArtifacts === true || includeArtifacts === "true";
       const query = new URLSearchParams({ agent_id: agentId, limit: String(pageSize) });
-      if (contextId) query.set("thread_id", String(contextId));
-      if (pageToken) query.set("starting_after", String(pageToken));
-      if (status) query.set("status", statusOf(String(status)) ?? "none");
+      if (contextId) query.set("thread_id", asText(contextId));
+      if (pageToken) query.set("starting_after", asText(pageToken));
+      if (status) query.set("status", statusOf(asText(status)) ?? "none");
       if (whole) query.set("include", "messages");
       const answer = await api(request, "GET", `/v1/runs?${query}`);
       if (answer.status >= 400) throw refused(answer);

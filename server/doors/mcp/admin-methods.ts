@@ -1,5 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import type { Api } from "../../http/within.ts";
+import { asText } from "../../lib/as-text.ts";
 import type { AdminTool } from "./admin-tools.ts";
 import { invalidParams, type Params, refused } from "./protocol.ts";
 import type { McpMethods } from "./server.ts";
@@ -17,8 +18,8 @@ export const adminMethods = ({ tools, api }: { tools: () => Map<string, AdminToo
     "tools/list": () => ({ tools: [...tools().values()].map(({ shown }) => shown) }),
     async "tools/call"({ request, params }) {
       const { name, arguments: args = {} } = params;
-      const tool = tools().get(String(name));
-      if (!tool) throw invalidParams(`There is no tool ${name}.`);
+      const tool = tools().get(asText(name));
+      if (!tool) throw invalidParams(`There is no tool ${asText(name)}.`);
       if (typeof args !== "object" || args === null) throw invalidParams("arguments: expected an object.");
       const { method, path, body } = tool.requestOf(args as Params);
       const answer = await api(request, method, path, body);

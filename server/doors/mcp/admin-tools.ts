@@ -1,4 +1,5 @@
 import type { DescribedOperation } from "../../http/describe-operations.ts";
+import { asText } from "../../lib/as-text.ts";
 import type { Params } from "./protocol.ts";
 
 /** What may be managed from an editor. */
@@ -53,9 +54,9 @@ function toolOf({ id, method, path, summary, description, parameters, takes }: D
       const of = (place: Place | undefined) => Object.entries(args).filter(([name]) => places.get(name) === place);
       // What is unknown is refused by the API, with its name.
       const asked = new URLSearchParams();
-      for (const [name, value] of [...of("query"), ...of(undefined)]) asked.append(name, String(value));
+      for (const [name, value] of [...of("query"), ...of(undefined)]) asked.append(name, asText(value));
       const filled = of("path").reduce(
-        (path, [name, value]) => path.replace(`:${name}`, encodeURIComponent(String(value))),
+        (path, [name, value]) => path.replace(`:${name}`, encodeURIComponent(asText(value))),
         path,
       );
       return {

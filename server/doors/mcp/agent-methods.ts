@@ -3,6 +3,7 @@ import type { RequiredCall } from "../../core/run-event.ts";
 import type { NoLongerValid } from "../../http/auth.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Api, ApiAnswer } from "../../http/within.ts";
+import { asText, decoded } from "../../lib/as-text.ts";
 import type { OpenStream } from "../../runs/open-stream.ts";
 import type { RunStore } from "../../runs/store.ts";
 import { mcpDialect, waiting } from "./dialect.ts";
@@ -98,8 +99,8 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
         const { name, arguments: args = {}, requestState } = asked.params;
         if (typeof args !== "object" || args === null) throw invalidParams("arguments: expected an object.");
         if (name === searchName) return search(asked, args as Params);
-        const agent = named(asked.principal).get(String(name));
-        if (!agent) throw invalidParams(`There is no tool ${name}.`);
+        const agent = named(asked.principal).get(asText(name));
+        if (!agent) throw invalidParams(`There is no tool ${asText(name)}.`);
         if (asked.peer.session === null && typeof requestState === "string") return goOn(asked, agent, requestState);
         return callAgent(asked, agent, args as Params);
       },
@@ -113,13 +114,15 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
       "resources/templates/list": () => ({ resourceTemplates: templates }),
       async "resources/read"({ request, principal, params: { uri } }) {
         const [, store = "", part, name = ""] =
-          /^runnel:\/\/memory\/(\w+)(?:\/(entries|keys)\/(.+))?$/.exec(String(uri)) ?? [];
-        if (!storesFor(principal).includes(store)) throw noResource(String(uri));
+          /^runnel:\/\/memory\/(\w+)(?:\/(entries|keys)\/(.+))?$/.exec(asText(uri)) ?? [];
+        if (!storesFor(principal).includes(store)) throw noResource(asText(uri));
         const { kind } = await must(request, "GET", `/v1/memory/${store}`);
         const list = `/v1/memory/${store}/${kind === "kv" ? "keys" : "entries"}?limit=100`;
-        const path = part ? `/v1/memory/${store}/${part}/${encodeURIComponent(decodeURIComponent(name))}` : list;
+        const key = decoded(name);
+        if (key === null) throw noResource(asText(uri));
+        const path = part ? `/v1/memory/${store}/${part}/${encodeURIComponent(asText(key))}` : list;
         const answer = await api(request, "GET", path);
-        if (answer.status === 404) throw noResource(String(uri));
+        if (answer.status === 404) throw noResource(asText(uri));
         if (answer.status >= 400) throw refused(answer);
         const { request_id: _, ...body } = answer.body;
         return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify(body) }] };
@@ -129,8 +132,8 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
         prompts: mayRead(principal) ? [...named(principal)].map(([name, agent]) => promptOf(name, agent)) : [],
       }),
       "prompts/get"({ principal, params }) {
-        const agent = mayRead(principal) ? named(principal).get(String(params.name)) : undefined;
-        if (!agent) throw invalidParams(`There is no prompt ${params.name}.`);
+        const agent = mayRead(principal) ? named(principal).get(asText(params.name)) : undefined;
+        if (!agent) throw invalidParams(`There is no prompt ${asText(params.name)}.`);
         const { input } = (params.arguments ?? {}) as { input?: unknown };
         if (typeof input !== "string") throw invalidParams("arguments.input: expected a text.");
         const text = [agent.instructions, input].filter(Boolean).join("\n\n");
@@ -166,7 +169,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
   };
 }
 
-const runPath = (id: string) => `/v1/runs/${encodeURIComponent(id)}?exclude=messages,tool_calls`;
+const runPath = (id: string) => `/v1/runs/${encodeURIComponent(asText(id))}?exclude=messages,tool_calls`;
 const callsOf = (run: { required_action: { submit_tool_outputs: { tool_calls: RequiredCall[] } } | null }) =>
   run.required_action?.submit_tool_outputs.tool_calls ?? [];
 /** A client token has a part of its key's rights, and an agent's instructions are none of it. */

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Permission } from "../../core/scope.ts";
 import { connectMcp, kitVersions, type McpProgress, type McpTestClient } from "../../testing/mcp-client.ts";
+import { testActor } from "../../testing/test-actor.ts";
 import { type Client as ApiClient, testApp } from "../../testing/test-app.ts";
 import { sessionVersions } from "./protocol.ts";
 
@@ -625,6 +626,46 @@ describe("the version without sessions", () => {
     const { owner } = await opened();
     const answer = await ask(owner, "tools/list", {}, {}, headers);
     expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+  });
+
+  test("a key that may only read ends no run by leaving its stream", async () => {
+    const { owner, agent, name } = await opened({ agent: scripted([{ text: "x".repeat(5000), delta_ms: 50 }]) });
+    const { project_id, environment } = owner.scope;
+    const reader = await server.keys.create(
+      { project_id, environment, actor: testActor },
+      { name: "r", scopes: ["read"] },
+    );
+    const { id } = (await owner.post("/v1/runs", { agent_id: agent.id, input: "Go." })).body;
+    const params = { name, arguments: { input: "Go." }, requestState: id, _meta: meta() };
+    const response = await server.app.handle(
+      new Request("http://localhost/mcp", {
+        method: "POST",
+        headers: {
+          ...{ authorization: `Bearer ${reader.secret}`, "content-type": "application/json" },
+          ...{ accept: "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28" },
+          ...{ "mcp-method": "tools/call", "mcp-name": name },
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+      }),
+    );
+    expect([response.status, server.watches.readers(id)]).toEqual([200, 1]);
+    await response.body!.cancel();
+    expect(server.watches.readers(id)).toBe(0);
+    await owner.post(`/v1/runs/${id}/cancel`, { reason: "Enough." });
+    await endOf(owner, id);
+    expect((await owner.get(`/v1/runs/${id}`)).body.error.message).toContain("Enough.");
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ["tools/call", { name: { toString: 1 } }],
+    ["tools/call", { requestState: "run_\ud800" }],
+    ["prompts/get", { name: { toString: 1 }, arguments: { input: "Go." } }],
+    ["resources/read", { uri: { toString: 1 } }],
+  ])("a %s whose parameters are no text is the client's fault: %j", async (method, params) => {
+    const { owner, name } = await opened();
+    const { status, body } = await ask(owner, method, { name, arguments: { input: "Go." }, ...params });
+    expect([status < 500, body.error.code]).toEqual([true, expect.any(Number)]);
+    expect(body.error.code).not.toBe(-32603);
   });
 
   test("tells by HTTP too what is no method, and which versions it speaks", async () => {

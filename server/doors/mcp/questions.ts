@@ -1,4 +1,5 @@
 import type { RequiredCall } from "../../core/run-event.ts";
+import { asText } from "../../lib/as-text.ts";
 import type { SubmitToolOutputs } from "../../runs/schema.ts";
 import type { Params } from "./protocol.ts";
 
@@ -51,6 +52,6 @@ export const questionId = (run_id: string, call_id: string): string => `${run_id
 
 /** Null for an id that is of no question. */
 export function readQuestionId(id: string | number): { run_id: string; call_id: string } | null {
-  const [, run_id, call_id] = /^(run_\w+)\/(\w+)$/.exec(String(id)) ?? [];
+  const [, run_id, call_id] = /^(run_\w+)\/(\w+)$/.exec(asText(id)) ?? [];
   return run_id && call_id ? { run_id, call_id } : null;
 }
