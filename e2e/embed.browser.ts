@@ -162,7 +162,7 @@ test("what goes wrong is said in plain words, and a token that is over is renewe
   await open(page, agent_id, `token="ct_test_${"x".repeat(80)}" theme="dark"`);
   await say(page, "Hello?");
   await expect(chat(page).getByRole("alert")).toHaveText(
-    "This chat is closed. Reload the page, or ask whoever runs it.",
+    "This chat is closed. Reload the page, or contact the site's owner.",
   );
   await looksWell(page, "failing-dark");
 

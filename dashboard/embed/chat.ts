@@ -186,7 +186,7 @@ export class RunnelChat extends HTMLElement {
       const body = { agent_id: this.#agent, input: text, ...(this.#thread && { thread_id: this.#thread }) };
       return this.#server.follow(null, await this.#server.start(body), null);
     });
-    if (turn.runId === null && turn.error && this.#input.value === "") this.#input.value = text; // Nobody has it: to be sent again.
+    if (turn.runId === null && turn.error && this.#input.value === "") this.#input.value = text; // The server has none of it: keep the text to send again.
     this.#draw();
   }
 

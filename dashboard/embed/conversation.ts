@@ -160,7 +160,7 @@ export function inWords(error: unknown): string {
 const words: Record<string, string> = {
   unreachable: "The chat cannot reach its server. Check your connection, then try again.",
   client_token_expired: "Your time in this chat is over. Reload the page to go on.",
-  invalid_api_key: "This chat is closed. Reload the page, or ask whoever runs it.",
+  invalid_api_key: "This chat is closed. Reload the page, or contact the site's owner.",
   missing_api_key: "This chat is not set up: it has no token.",
   insufficient_scope: "This chat may not do that.",
   origin_not_allowed: "This chat may not be used on this site.",

@@ -94,7 +94,7 @@ function list(lines: readonly string[], at: number, depth: number): [Node, numbe
 
 const outdented = (line: string, width: number): string => line.replace(new RegExp(`^ {0,${width}}`), "");
 
-/** What an item of a list says stands in it without a paragraph. */
+/** The text of a list item is not wrapped in a paragraph. */
 const tight = (nodes: Node[]): Node[] =>
   nodes.flatMap((node) => (typeof node !== "string" && node.tag === "p" ? node.children : [node]));
 

@@ -1,4 +1,4 @@
-/** Whoever embeds the chat may set each `--runnel-…`; what is not set follows the theme. */
+/** A page may set each `--runnel-…`; what it does not set follows the theme. */
 export const styles = `
 :host {
   --a: var(--runnel-accent, #0b6a77); --on-a: var(--runnel-on-accent, #fff);
