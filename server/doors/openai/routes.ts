@@ -1,24 +1,22 @@
-import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Elysia } from "elysia";
 import type { AgentStore } from "../../agents/store.ts";
 import { AppError } from "../../core/errors.ts";
 import type { ModelAnswer } from "../../core/run-event.ts";
 import type { ToolAnswer } from "../../core/submit.ts";
 import { ofAgents } from "../../http/auth.ts";
-import { errorHeaders, fault, toAppError, validationError } from "../../http/errors.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { declared } from "../../http/operation.ts";
 import type { Page } from "../../http/page.ts";
 import type { Principal } from "../../http/principal.ts";
-import type { ApiAnswer, DoorAccess } from "../../http/within.ts";
+import type { DoorAccess } from "../../http/within.ts";
 import type { Journal } from "../../journal/journal.ts";
-import { dotted } from "../../lib/json-schema.ts";
 import type { OpenStream } from "../../runs/open-stream.ts";
 import type { RunStore } from "../../runs/store.ts";
 import { chatDialect } from "./chat-dialect.ts";
 import { readChat } from "./chat-request.ts";
 import { CreateChatCompletion } from "./chat-schema.ts";
-import { ofMessages, openAiError, stopping } from "./errors.ts";
+import { createDoor, json, readerOf } from "./door.ts";
+import { ofMessages, stopping } from "./errors.ts";
 
 interface Deps extends DoorAccess {
   agents: Pick<AgentStore, "list" | "get" | "has">;
@@ -27,34 +25,11 @@ interface Deps extends DoorAccess {
   openStream: OpenStream;
 }
 
-const check = TypeCompiler.Compile(CreateChatCompletion);
-
-type Headers_ = Record<string, unknown>;
+const read = readerOf(CreateChatCompletion);
 
 /** OpenAI's API as far as runs carry it. Whatever is done is done by the API, with its key and its rules. */
 export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journal, openStream }: Deps) {
-  async function guarded(
-    request: Request,
-    headers: Headers_,
-    work: (principal: Principal) => Promise<Response> | Response,
-  ): Promise<Response> {
-    try {
-      // Each request is a read; what it asks of the API is counted there.
-      return await work(identify(request, headers, "reads_per_minute"));
-    } catch (thrown) {
-      if (thrown instanceof Refused) return thrown.response;
-      const error = toAppError(thrown);
-      if (error.code === "internal_error") throw thrown; // A bug: the log shall have its cause.
-      return json(error.status, openAiError(error), errorHeaders(error));
-    }
-  }
-
-  /** Asks the API for what has to be there. */
-  async function must(request: Request, path: string, body: object) {
-    const answer = await api(request, "POST", path, body);
-    if (answer.status >= 400) throw thrownAs(answer);
-    return answer.body;
-  }
+  const { guarded, must } = createDoor({ identify, api });
 
   async function completion(request: Request, principal: Principal): Promise<Response> {
     const body = read(await readJsonBody(request));
@@ -85,7 +60,7 @@ export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journ
   }
 
   async function create(request: Request, run: object, places: readonly number[]) {
-    const made = await must(request, "/v1/runs", run).catch((error) => {
+    const made = await must(request, "POST", "/v1/runs", run).catch((error) => {
       throw ofMessages(error, places);
     });
     return { run_id: String(made.id), seq: 0 };
@@ -102,7 +77,7 @@ export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journ
     const [run_id] = asking;
     const unknown = asking.findIndex((one) => one === null || one !== run_id);
     if (!run_id || unknown !== -1) throw noCall(places[Math.max(0, unknown)]!);
-    await must(request, `/v1/runs/${run_id}/submit_tool_outputs`, { tool_outputs: answers }).catch((error) => {
+    await must(request, "POST", `/v1/runs/${run_id}/submit_tool_outputs`, { tool_outputs: answers }).catch((error) => {
       // They were given before: what came of them is told once more.
       if (!(error instanceof AppError && error.code === "run_not_awaiting_action")) throw error;
     });
@@ -127,15 +102,12 @@ export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journ
   }
 
   return new Elysia({ prefix: "/openai/v1" })
-    .get("/models", ({ request, set }) => guarded(request, set.headers, models))
-    .get("/models/:id", ({ request, set, params }) =>
-      guarded(request, set.headers, (principal) => model(principal, params.id)),
-    )
-    .post(
-      "/chat/completions",
-      ({ request, set }) => guarded(request, set.headers, (principal) => completion(request, principal)),
-      { parse: "none", ...declared({ needsRoom: false }) },
-    );
+    .get("/models", (context) => guarded(context, models))
+    .get("/models/:id", (context) => guarded(context, (principal) => model(principal, context.params.id)))
+    .post("/chat/completions", (context) => guarded(context, (principal) => completion(context.request, principal)), {
+      parse: "none",
+      ...declared({ needsRoom: false }),
+    });
 }
 
 const firstPage: Page = {
@@ -147,12 +119,6 @@ const firstPage: Page = {
 function requireUse({ scopes }: Principal): void {
   if (!(["read", "run", "admin"] as const).some((scope) => scopes.has(scope)))
     throw new AppError("insufficient_scope", 'This needs the scope "read".');
-}
-
-function read(body: unknown): CreateChatCompletion {
-  if (check.Check(body)) return body;
-  const first = check.Errors(body).First();
-  throw validationError([fault(dotted(first?.path ?? ""), `${first?.message ?? "This is no request"}.`)]);
 }
 
 const modelOf = ({ id, created_at }: { id: string; created_at: string }) => ({
@@ -170,32 +136,6 @@ const noModel = (model: string) =>
 
 const noCall = (place: number) =>
   new AppError("tool_call_not_found", "No run has asked for this call.", { param: `messages[${place}].tool_call_id` });
-
-class Refused extends Error {
-  constructor(readonly response: Response) {
-    super("The API refused what the door asked of it.");
-  }
-}
-
-/** What the API refused, as it is thrown here. */
-function thrownAs({ status, body, headers }: ApiAnswer): Error {
-  const { error } = body;
-  if (status < 500) {
-    const retryAfter = headers.get("retry-after");
-    return new AppError(error.code, error.message, {
-      ...(error.param && { param: error.param }),
-      ...(retryAfter && { retryAfter: Number(retryAfter) }),
-    });
-  }
-  const { message, type, param, code } = error;
-  return new Refused(json(status, { error: { message, type, param, code } }));
-}
-
-const json = (status: number, body: object, headers: Record<string, string> = {}): Response =>
-  new Response(JSON.stringify(body), {
-    status,
-    headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
-  });
 
 /** What the model said in the step that this entry ends. */
 function answerAt(journal: Pick<Journal, "read">, runId: string, seq: number): ModelAnswer | null {

@@ -1,0 +1,73 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { AppError } from "../../core/errors.ts";
+import { errorHeaders, fault, toAppError, validationError } from "../../http/errors.ts";
+import type { Principal } from "../../http/principal.ts";
+import type { ApiAnswer, DoorAccess } from "../../http/within.ts";
+import { dotted } from "../../lib/json-schema.ts";
+import { openAiError } from "./errors.ts";
+
+// What all of OpenAI's addresses have in common: who asks, what the API is asked, and how a refusal is said.
+
+export function createDoor({ identify, api }: Pick<DoorAccess, "identify" | "api">) {
+  return {
+    /** Says who asks, and every refusal in OpenAI's shape. */
+    async guarded(
+      { request, set }: { request: Request; set: { headers: Record<string, unknown> } },
+      work: (principal: Principal) => Promise<Response> | Response,
+    ): Promise<Response> {
+      try {
+        // Each request is a read; what it asks of the API is counted there.
+        return await work(identify(request, set.headers, "reads_per_minute"));
+      } catch (thrown) {
+        if (thrown instanceof Refused) return thrown.response;
+        const error = toAppError(thrown);
+        if (error.code === "internal_error") throw thrown; // A bug: the log shall have its cause.
+        return json(error.status, openAiError(error), errorHeaders(error));
+      }
+    },
+
+    /** Asks the API for what has to be there; throws what it refuses. */
+    async must(request: Request, method: string, path: string, body?: object): Promise<ApiAnswer["body"]> {
+      const answer = await api(request, method, path, body);
+      if (answer.status >= 400) throw thrownAs(answer);
+      return answer.body;
+    },
+  };
+}
+
+/** Says whether a body is of a schema; throws what is wrong with it first. */
+export function readerOf<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
+  const check = TypeCompiler.Compile(schema);
+  return (body) => {
+    if (check.Check(body)) return body;
+    const first = check.Errors(body).First();
+    throw validationError([fault(dotted(first?.path ?? ""), `${first?.message ?? "This is no request"}.`)]);
+  };
+}
+
+export const json = (status: number, body: object, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
+  });
+
+class Refused extends Error {
+  constructor(readonly response: Response) {
+    super("The API refused what the door asked of it.");
+  }
+}
+
+/** What the API refused, as it is thrown here. */
+function thrownAs({ status, body, headers }: ApiAnswer): Error {
+  const { error } = body;
+  if (status < 500) {
+    const retryAfter = headers.get("retry-after");
+    return new AppError(error.code, error.message, {
+      ...(error.param && { param: error.param }),
+      ...(retryAfter && { retryAfter: Number(retryAfter) }),
+    });
+  }
+  const { message, type, param, code } = error;
+  return new Refused(json(status, { error: { message, type, param, code } }));
+}
