@@ -1,3 +1,4 @@
+import { sha256 } from "../lib/hash.ts";
 import type { Auth, Identify, NoLongerValid } from "./auth.ts";
 
 /** What the API answered, as a door reads it. */
@@ -20,15 +21,9 @@ export interface DoorAccess {
   api: Api;
 }
 
-/** Of what came from outside; a door writes its own body, and nothing of it is repeated under the same key. */
-const notPassedOn = [
-  "content-type",
-  "content-length",
-  "transfer-encoding",
-  "accept",
-  "last-event-id",
-  "idempotency-key",
-];
+/** Of what came from outside: a door writes its own body, and reads the answer itself. */
+const notPassedOn = ["content-type", "content-length", "transfer-encoding", "accept", "last-event-id"];
+const keyHeader = "idempotency-key";
 
 /**
  * Requests from within: they are admitted, counted, checked and refused like those from outside, so that a door has no
@@ -36,10 +31,26 @@ const notPassedOn = [
  */
 export function createWithin(handle: (request: Request) => Promise<Response>) {
   const outers = new WeakMap<Request, Request>();
+  /** How many changes were asked for on behalf of a request. */
+  const changes = new WeakMap<Request, number>();
+
+  /**
+   * The key of the next change for a request that has one: of the first its own, so that the same request with another
+   * content is refused; of others one that comes of it.
+   */
+  function keyFor(outer: Request): string | null {
+    const key = outer.headers.get(keyHeader);
+    const place = (changes.get(outer) ?? 0) + 1;
+    changes.set(outer, place);
+    return key === null || place === 1 ? key : `${sha256(key)}#${place}`;
+  }
 
   async function send(outer: Request, method: string, path: string, body?: unknown): Promise<ApiAnswer> {
     const headers = new Headers(outer.headers);
     for (const name of notPassedOn) headers.delete(name);
+    headers.delete(keyHeader);
+    const key = method === "POST" ? keyFor(outer) : null;
+    if (key !== null) headers.set(keyHeader, key);
     if (body !== undefined) headers.set("content-type", "application/json");
     const request = new Request(new URL(path, outer.url).href, {
       ...{ method, headers, signal: outer.signal },

@@ -10,7 +10,7 @@ type Input = Exclude<CreateRun["input"], string>;
 type InputMessage = Input[number];
 
 /** A conversation that ends with what the user says: a run of its own. */
-interface NewRun {
+export interface NewRun {
   do: "create";
   run: CreateRun;
   /** Where each message of its input stands in the request. */
@@ -108,8 +108,8 @@ function contentOf({ content }: ChatMessage, path: string, faults: Fault[]): Inp
     const at = `${path}.content[${index}]`;
     if (type === "text") return { type, text: text ?? "" };
     if (type !== "image_url") faults.push(fault(`${at}.type`, "Expected text or image_url."));
-    else if (!image_url?.url.startsWith("data:"))
-      faults.push(fault(`${at}.image_url.url`, "Send the image itself: expected data:<type>;base64,<content>."));
+    else if (!/^(data|https?):/i.test(image_url?.url ?? ""))
+      faults.push(fault(`${at}.image_url.url`, "Expected https://… or data:<type>;base64,<content>."));
     return { type: "image", data: image_url?.url ?? "" };
   });
 }

@@ -1,5 +1,5 @@
 import type { AgentStore } from "../../agents/store.ts";
-import type { Part } from "../../http/part.ts";
+import type { Base, Part } from "../../http/part.ts";
 import type { DoorAccess } from "../../http/within.ts";
 import type { Journals } from "../../journal/compose.ts";
 import type { RunPorts } from "../../runs/compose.ts";
@@ -10,11 +10,12 @@ export const composeOpenAi = ({
   agents,
   runs: { runs, openStream },
   journals: { journal },
-}: {
+  egress,
+}: Pick<Base, "egress"> & {
   agents: AgentStore;
   runs: RunPorts;
   journals: Pick<Journals, "journal">;
 }) =>
   ({
-    ports: { routes: (access: DoorAccess) => openAiRoutes({ ...access, agents, runs, journal, openStream }) },
+    ports: { routes: (access: DoorAccess) => openAiRoutes({ ...access, agents, runs, journal, openStream, egress }) },
   }) satisfies Part;

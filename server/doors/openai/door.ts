@@ -2,6 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { AppError } from "../../core/errors.ts";
 import { errorHeaders, fault, toAppError, validationError } from "../../http/errors.ts";
+import { replayedHeader } from "../../http/idempotency.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { ApiAnswer, DoorAccess } from "../../http/within.ts";
 import { dotted } from "../../lib/json-schema.ts";
@@ -10,6 +11,9 @@ import { openAiError } from "./errors.ts";
 // What all of OpenAI's addresses have in common: who asks, what the API is asked, and how a refusal is said.
 
 export function createDoor({ identify, api }: Pick<DoorAccess, "identify" | "api">) {
+  /** Requests of whose changes one was made before, by the same `Idempotency-Key`. */
+  const repeated = new WeakSet<Request>();
+
   return {
     /** Says who asks, and every refusal in OpenAI's shape. */
     async guarded(
@@ -18,7 +22,10 @@ export function createDoor({ identify, api }: Pick<DoorAccess, "identify" | "api
     ): Promise<Response> {
       try {
         // Each request is a read; what it asks of the API is counted there.
-        return await work(identify(request, set.headers, "reads_per_minute"));
+        const response = await work(identify(request, set.headers, "reads_per_minute"));
+        if (repeated.has(request))
+          for (const [name, value] of Object.entries(replayedHeader)) response.headers.set(name, value);
+        return response;
       } catch (thrown) {
         if (thrown instanceof Refused) return thrown.response;
         const error = toAppError(thrown);
@@ -31,6 +38,7 @@ export function createDoor({ identify, api }: Pick<DoorAccess, "identify" | "api
     async must(request: Request, method: string, path: string, body?: object): Promise<ApiAnswer["body"]> {
       const answer = await api(request, method, path, body);
       if (answer.status >= 400) throw thrownAs(answer);
+      if (Object.keys(replayedHeader).some((name) => answer.headers.has(name))) repeated.add(request);
       return answer.body;
     },
   };

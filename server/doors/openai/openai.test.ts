@@ -130,6 +130,53 @@ test.each([false, true])(
   },
 );
 
+/** The messages that give results to calls, with those calls before them. */
+const resultsOf = (calls: { id: string }[], given = calls) => [
+  ...[...hello, { role: "assistant", content: null, tool_calls: calls }],
+  ...given.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "Wet." })),
+];
+
+test("what an agent below it asks of the client is asked once, and the answer goes on with the whole", async () => {
+  const sub = await newAgent([{ tool_calls: [{ name: "near", arguments: {} }] }, { text: "Wet." }], {
+    tools: [(await client.post("/v1/tools", { name: "near", type: "client" })).body.id],
+  });
+  const tool = (await client.post("/v1/tools", { name: "ask_below", type: "agent", agent_id: sub })).body;
+  const model = await newAgent([{ tool_calls: [{ name: "ask_below", arguments: { input: "?" } }] }, ...asking], {
+    tools: [tool.id],
+  });
+  const ask = async (messages: object[]) =>
+    (await client.post(at, { model, messages, tools: [look] })).body.choices[0].message;
+  const [first] = (await ask(hello)).tool_calls;
+  expect(first.function.name).toBe("near");
+  for (const _ of [1, 2]) {
+    const [second] = (await ask(resultsOf([first]))).tool_calls;
+    expect(second.function.name).toBe("look");
+    for (const _ of [1, 2]) expect((await ask(resultsOf([second]))).content).toBe("Rain.");
+  }
+});
+
+test("of two calls, the result of one alone leads to the other, and both together to the end", async () => {
+  const two = ["Oslo", "Rome"].map((place) => ({ name: "look", arguments: { at: place } }));
+  const model = await newAgent([{ tool_calls: two }, { text: "Rain." }]);
+  const ask = async (messages: object[]) =>
+    (await client.post(at, { model, messages, tools: [look] })).body.choices[0].message;
+  const { tool_calls: calls } = await ask(hello);
+  for (const _ of [1, 2]) expect((await ask(resultsOf(calls, [calls[0]]))).tool_calls).toEqual([calls[1]]);
+  for (const _ of [1, 2]) expect((await ask(resultsOf(calls))).content).toBe("Rain.");
+});
+
+test("a request that is sent again with its Idempotency-Key is answered again, and another one is refused", async () => {
+  const model = await newAgent(null);
+  const headers = { authorization: `Bearer ${client.key.secret}`, "idempotency-key": "one" };
+  const ask = (content: string) => server.send("POST", at, { model, messages: [{ role: "user", content }] }, headers);
+  const answers = [await ask("Once."), await ask("Once.")];
+  expect(answers.map(({ body }) => body.choices[0].message.content)).toEqual(["Once.", "Once."]);
+  expect(new Set(answers.map((answer) => answer.headers.get("x-runnel-run-id"))).size).toBe(1);
+  expect(answers.map((answer) => answer.headers.get("idempotent-replayed"))).toEqual([null, "true"]);
+  const other = await ask("Twice.");
+  expect([other.status, other.body.error.code]).toEqual([409, "idempotency_key_reused"]);
+});
+
 test("what an agent's own tools do is no concern of the client's", async () => {
   const sub = await newAgent([{ text: "Wet." }]);
   const tool = (await client.post("/v1/tools", { name: "ask_other", type: "agent", agent_id: sub })).body;
@@ -168,7 +215,40 @@ test("a run that fails is an error with its code, and none that is tried again",
   expect([chunks.at(-1).error.code, isDone]).toEqual(["model_error", false]);
 });
 
+const onePixel = Uint8Array.fromBase64(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+);
 const image = (url: string) => [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }];
+
+test("an image at an address is fetched once, and refused where it cannot be had or is none", async () => {
+  const asked: string[] = [];
+  using site = Bun.serve({
+    port: 0,
+    fetch({ url }) {
+      const { pathname } = new URL(url);
+      asked.push(pathname);
+      if (pathname === "/long") return new Response(new Uint8Array(800 * 1024));
+      return pathname === "/a.png" ? new Response(onePixel) : new Response("x", { status: 404 });
+    },
+  });
+  const model = await newAgent(null);
+  const ask = (path: string, by = client) => {
+    const [shown] = image(`http://127.0.0.1:${site.port}${path}`);
+    return by.post(at, { model, messages: [shown, { role: "assistant", content: "What?" }, shown] });
+  };
+  const answer = await ask("/a.png");
+  expect([answer.status, asked]).toEqual([200, ["/a.png"]]);
+  const { input } = await runOf(answer);
+  expect(input[2].content).toEqual([{ type: "image", file_id: expect.any(String) }]);
+  for (const path of ["/none", "/long"]) {
+    const { status, body } = await ask(path);
+    expect([status, body.error.param]).toEqual([400, "messages[0].content[0].image_url.url"]);
+  }
+  // Whoever may start no run makes the server ask nobody.
+  const { status } = await ask("/b.png", await server.client({ scopes: ["read"] }));
+  expect([status, asked.includes("/b.png")]).toEqual([403, false]);
+});
+
 test.each<[string, object, number, string, string | null]>([
   ["no messages", { messages: [] }, 400, "validation_failed", "messages"],
   ["an unknown role", { messages: [{ role: "function", content: "x" }] }, 400, "validation_failed", "messages[0].role"],
@@ -209,8 +289,15 @@ test.each<[string, object, number, string, string | null]>([
     "overrides.model_settings.tool_choice.name",
   ],
   [
-    "an image at an address",
-    { messages: image("https://example.com/a.png") },
+    "an image at a private address",
+    { messages: image("https://10.0.0.1/a.png") },
+    403,
+    "url_not_allowed",
+    "messages[0].content[0].image_url.url",
+  ],
+  [
+    "an image at no address",
+    { messages: image("ftp://example.com/a.png") },
     400,
     "validation_failed",
     "messages[0].content[0].image_url.url",

@@ -1,34 +1,37 @@
 import { Elysia } from "elysia";
 import type { AgentStore } from "../../agents/store.ts";
 import { AppError } from "../../core/errors.ts";
-import type { ModelAnswer } from "../../core/run-event.ts";
 import type { ToolAnswer } from "../../core/submit.ts";
-import { ofAgents } from "../../http/auth.ts";
+import { mayRun, ofAgents } from "../../http/auth.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { declared } from "../../http/operation.ts";
 import type { Page } from "../../http/page.ts";
+import type { Base } from "../../http/part.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { DoorAccess } from "../../http/within.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { OpenStream } from "../../runs/open-stream.ts";
 import type { RunStore } from "../../runs/store.ts";
 import { chatDialect } from "./chat-dialect.ts";
-import { readChat } from "./chat-request.ts";
+import { type NewRun, readChat } from "./chat-request.ts";
 import { CreateChatCompletion } from "./chat-schema.ts";
 import { createDoor, json, readerOf } from "./door.ts";
 import { ofMessages, stopping } from "./errors.ts";
+import { withFetchedImages } from "./fetch-images.ts";
+import { answerAt, createdAt, lastAsked } from "./journal-places.ts";
 
 interface Deps extends DoorAccess {
   agents: Pick<AgentStore, "list" | "get" | "has">;
   runs: Pick<RunStore, "askedBy">;
   journal: Pick<Journal, "read">;
   openStream: OpenStream;
+  egress: Base["egress"];
 }
 
 const read = readerOf(CreateChatCompletion);
 
 /** OpenAI's API as far as runs carry it. Whatever is done is done by the API, with its key and its rules. */
-export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journal, openStream }: Deps) {
+export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journal, openStream, egress }: Deps) {
   const { guarded, must } = createDoor({ identify, api });
 
   async function completion(request: Request, principal: Principal): Promise<Response> {
@@ -36,13 +39,13 @@ export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journ
     if (!agents.has(principal, body.model)) throw noModel(body.model);
     const asked = readChat(body);
     const place = await (asked.do === "create"
-      ? create(request, asked.run, asked.places)
+      ? create(request, principal, asked)
       : submit(request, principal, asked.answers, asked.places));
     const { run_id, seq } = place;
     const stream = body.stream === true;
     const dialect = chatDialect({
       ...{ id: `chatcmpl-${run_id.slice(run_id.indexOf("_") + 1)}`, model: body.model, stream },
-      created: Math.floor(timeOf(journal, run_id) / 1000),
+      created: createdAt(journal, run_id),
       usage: body.stream_options?.include_usage === true,
       answerAt: (at) => answerAt(journal, run_id, at),
     });
@@ -59,8 +62,15 @@ export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journ
     return json(result.failed.status, result.failed.body, { ...named, "x-should-retry": "false" });
   }
 
-  async function create(request: Request, run: object, places: readonly number[]) {
-    const made = await must(request, "POST", "/v1/runs", run).catch((error) => {
+  async function create(request: Request, principal: Principal, { run, places }: NewRun) {
+    // Nothing is fetched for whoever may start no run: the API says so.
+    const input = mayRun(principal)
+      ? await withFetchedImages(run.input, {
+          ...{ egress: egress(principal.environment), signal: request.signal },
+          param: (message, part) => `messages[${places[message]}].content[${part}].image_url.url`,
+        })
+      : run.input;
+    const made = await must(request, "POST", "/v1/runs", { ...run, input }).catch((error) => {
       throw ofMessages(error, places);
     });
     return { run_id: String(made.id), seq: 0 };
@@ -81,7 +91,7 @@ export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journ
       // They were given before: what came of them is told once more.
       if (!(error instanceof AppError && error.code === "run_not_awaiting_action")) throw error;
     });
-    return { run_id, seq: firstResult(journal, run_id, new Set(answers.map((answer) => answer.tool_call_id))) - 1 };
+    return { run_id, seq: lastAsked(journal, run_id, new Set(answers.map((answer) => answer.tool_call_id))) };
   }
 
   async function models(principal: Principal): Promise<Response> {
@@ -136,19 +146,3 @@ const noModel = (model: string) =>
 
 const noCall = (place: number) =>
   new AppError("tool_call_not_found", "No run has asked for this call.", { param: `messages[${place}].tool_call_id` });
-
-/** What the model said in the step that this entry ends. */
-function answerAt(journal: Pick<Journal, "read">, runId: string, seq: number): ModelAnswer | null {
-  const [entry] = journal.read(runId, seq - 1, 1);
-  return entry?.event.type === "step.completed" ? entry.event.answer : null;
-}
-
-const timeOf = (journal: Pick<Journal, "read">, runId: string): number => journal.read(runId, 0, 1)[0]?.at ?? 0;
-
-/** Where the first result of these calls stands. */
-function firstResult(journal: Pick<Journal, "read">, runId: string, calls: ReadonlySet<string>): number {
-  const found = journal
-    .read(runId, 0)
-    .find(({ event }) => event.type === "tool.completed" && calls.has(event.tool_call_id));
-  return found?.seq ?? 1;
-}

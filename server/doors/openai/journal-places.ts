@@ -1,0 +1,35 @@
+import type { ModelAnswer } from "../../core/run-event.ts";
+import { read } from "../../http/page.ts";
+import type { Journal } from "../../journal/journal.ts";
+
+type Reader = Pick<Journal, "read">;
+
+/** The entries of a run behind this place, a page at a time. */
+const entriesOf = (journal: Reader, runId: string, after = 0) =>
+  read(
+    (seq: number, most) => journal.read(runId, seq, most),
+    after,
+    ({ seq }) => seq,
+  );
+
+/** What the model said in the step that this entry ends; null for steps of others. */
+export function answerAt(journal: Reader, runId: string, seq: number): ModelAnswer | null {
+  const [entry] = journal.read(runId, seq - 1, 1);
+  return entry?.event.type === "step.completed" ? entry.event.answer : null;
+}
+
+/** When a run was made, in seconds. */
+export const createdAt = (journal: Reader, runId: string): number =>
+  Math.floor((journal.read(runId, 0, 1)[0]?.at ?? 0) / 1000);
+
+/** Where a run asked for one of these calls last, for itself or for one below it: behind it stands what came of them. */
+export function lastAsked(journal: Reader, runId: string, calls: ReadonlySet<string>): number {
+  let last = 0;
+  for (const { seq, event } of entriesOf(journal, runId))
+    if (
+      event.type === "run.requires_action" &&
+      event.required_action.submit_tool_outputs.tool_calls.some(({ id }) => calls.has(id))
+    )
+      last = seq;
+  return last;
+}
