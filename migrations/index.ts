@@ -24,6 +24,7 @@ import threadPlaces from "./0023_thread_places.sql" with { type: "text" };
 import mcpSessions from "./0024_mcp_sessions.sql" with { type: "text" };
 import clientCalls from "./0025_client_calls.sql" with { type: "text" };
 import partialRecords from "./0026_partial_records.sql" with { type: "text" };
+import mcpAskers from "./0027_mcp_askers.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -53,4 +54,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0024_mcp_sessions", sql: mcpSessions },
   { name: "0025_client_calls", sql: clientCalls },
   { name: "0026_partial_records", sql: partialRecords },
+  { name: "0027_mcp_askers", sql: mcpAskers },
 ];

@@ -135,11 +135,19 @@ test("failed authentication is counted by address, for IPv6 by customer network"
   expect(limiter.take(scope, "reads_per_minute")?.remaining).toBe(599);
 });
 
-test("more addresses than memory has room for forget the oldest one", () => {
+test("more addresses than memory has room for forget the one that was used longest ago", () => {
   const limiter = limiterAt(0);
-  for (let i = 0; i < 60; i++) limiter.takeFailure("203.0.113.1");
-  for (let i = 0; i < 10_000; i++) limiter.takeFailure(`10.0.${i >> 8}.${i & 255}`);
-  expect(limiter.takeFailure("203.0.113.1").accepted).toBe(true);
+  const others = (from: number, to: number) => {
+    for (let i = from; i < to; i++) limiter.takeFailure(`10.0.${i >> 8}.${i & 255}`);
+  };
+  for (const address of ["203.0.113.1", "203.0.113.2", "203.0.113.3"])
+    for (let i = 0; i < 60; i++) limiter.takeFailure(address);
+  others(0, 9000);
+  expect(limiter.takeFailure("203.0.113.1").accepted).toBe(false);
+  expect(limiter.peekFailures("203.0.113.2").accepted).toBe(false);
+  others(9000, 10_000);
+  const accepted = ["203.0.113.1", "203.0.113.2", "203.0.113.3"].map((one) => limiter.peekFailures(one).accepted);
+  expect(accepted).toEqual([false, false, true]);
 });
 
 test.each([3_600_000, -3_600_000])(

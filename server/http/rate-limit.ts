@@ -41,14 +41,18 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
     return window;
   }
 
-  // Whoever owns a /48 has more addresses than we have memory: the oldest one is forgotten.
+  // Whoever owns a /48 has more addresses than we have memory: the one that was used longest ago is forgotten.
   function boundedWindow(windows: Map<string, Window>, name: string): Window {
     const known = windows.get(name);
-    if (known) return known;
-    if (windows.size >= maxWindows) windows.delete(windows.keys().next().value!);
-    const window = createWindow();
+    if (known) windows.delete(name);
+    else if (windows.size >= maxWindows) windows.delete(windows.keys().next().value!);
+    const window = known ?? createWindow();
     windows.set(name, window);
     return window;
+  }
+
+  function knownWindow(windows: Map<string, Window>, name: string): Window {
+    return windows.has(name) ? boundedWindow(windows, name) : unused;
   }
 
   return {
@@ -69,7 +73,7 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
     takeFailure: (address: string): Standing =>
       boundedWindow(addresses, networkOf(address)).take(failuresPerMinute, now()),
     peekFailures: (address: string): Standing =>
-      (addresses.get(networkOf(address)) ?? unused).peek(failuresPerMinute, now()),
+      knownWindow(addresses, networkOf(address)).peek(failuresPerMinute, now()),
   };
 }
 

@@ -10,7 +10,14 @@ export interface ApiAnswer {
 }
 
 /** Asks the API on behalf of a request that came by another protocol: with its key, from its address. */
-export type Api = (outer: Request, method: string, path: string, body?: unknown) => Promise<ApiAnswer>;
+export type Api = (
+  outer: Request,
+  method: string,
+  path: string,
+  body?: unknown,
+  /** The `Idempotency-Key`, where it is not that of the request. */
+  key?: string,
+) => Promise<ApiAnswer>;
 
 /** What a door needs of whoever admits requests. */
 export interface DoorAccess {
@@ -45,11 +52,17 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
     return key === null || place === 1 ? key : `${sha256(key)}#${place}`;
   }
 
-  async function send(outer: Request, method: string, path: string, body?: unknown): Promise<ApiAnswer> {
+  async function send(
+    outer: Request,
+    method: string,
+    path: string,
+    body?: unknown,
+    named?: string,
+  ): Promise<ApiAnswer> {
     const headers = new Headers(outer.headers);
     for (const name of notPassedOn) headers.delete(name);
     headers.delete(keyHeader);
-    const key = method === "POST" ? keyFor(outer) : null;
+    const key = method === "POST" ? (named ?? keyFor(outer)) : null;
     if (key !== null) headers.set(keyHeader, key);
     if (body !== undefined) headers.set("content-type", "application/json");
     const request = new Request(new URL(path, outer.url).href, {

@@ -131,7 +131,12 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
     tools.refreshStale(viewer, agents.toolIds(viewer, agentId, overrides));
   const service = createRunService({
     ...{ db, journal, watches, runs, standings, ends, lost, gate, pool, refreshTools, now },
-    ...{ snapshot: agents.snapshot, editAgent: agents.edited, threadOwner: threads.ownerOf },
+    ...{
+      snapshot: agents.snapshot,
+      editAgent: agents.edited,
+      threadOwner: threads.ownerOf,
+      beginThread: threads.begin,
+    },
     ...{ requireThere: connections.requireThere, requireFiles: files.files.facts },
     imagesOf: files.files.imagesOf,
     ...{ priceOf: prices.priceOf, windowOf: prices.windowOf },

@@ -107,6 +107,7 @@ export function createNewRuns(options: NewRunOptions) {
     const place = isOverAtOnce ? noPlace : threadQueue.take(scope, body);
     const queue_position = isOverAtOnce ? null : queue.place(scope, body.on_concurrency_limit, place.line);
     const decided = decidedEvents(made.findings, 0, 0);
+    threadQueue.beginFor(scope, body, created);
     const events: RunEvent[] =
       queue_position === null
         ? withFollowUp(initialState, [created, ...decided], agent, now())

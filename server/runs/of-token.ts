@@ -2,7 +2,7 @@ import { tightest } from "../core/budget.ts";
 import { AppError } from "../core/errors.ts";
 import { fault, validationError } from "../http/errors.ts";
 import type { Principal } from "../http/principal.ts";
-import type { CreateRun } from "./schema.ts";
+import { type CreateRun, newThread } from "./schema.ts";
 
 /** What a browser may say of a run. Whatever else a run has is its agent's, or for those who have a key. */
 const fields: ReadonlySet<string> = new Set<keyof CreateRun>([
@@ -30,6 +30,8 @@ export function ofToken({ token }: Principal, body: CreateRun): CreateRun {
     });
   if (body.user_id !== undefined && body.user_id !== token.user_id)
     throw validationError([fault("user_id", "This client token is for another user.")]);
+  if (body.thread_id === newThread && token.thread_id !== null)
+    throw new AppError("insufficient_scope", "This client token has its thread.", { param: "thread_id" });
   const thread_id = body.thread_id ?? token.thread_id ?? undefined;
   const user_id = token.user_id ?? undefined;
   const budget = tightest(token.budget, body.budget) ?? undefined;

@@ -29,6 +29,14 @@ interface Options extends Pick<ReadOptions, "slim" | "dialect"> {
 // The stream of a key that was revoked ends within a second: a quiet one looks every second, so this must be less.
 const recheck_ms = 500;
 
+/** Throws 429 where a run has as many readers as it may. */
+export function requireReaderPlace(watches: Pick<Watches, "readers">, id: string): void {
+  if (watches.readers(id) >= limits.stream_readers_per_run)
+    throw new AppError("rate_limited", `A run has at most ${limits.stream_readers_per_run} stream readers.`, {
+      retryAfter: 5,
+    });
+}
+
 export type OpenStream = ReturnType<typeof createStreamOpener>;
 
 /** Answers a request with the events of a run from a place on. Whether the run is the principal's was asked before. */
@@ -41,10 +49,7 @@ export const createStreamOpener =
     request: Request,
     { noLongerValid, slim, dialect, cancelOnLeave = false, as = (texts) => texts }: Options,
   ): Response => {
-    if (watches.readers(id) >= limits.stream_readers_per_run)
-      throw new AppError("rate_limited", `A run has at most ${limits.stream_readers_per_run} stream readers.`, {
-        retryAfter: 5,
-      });
+    requireReaderPlace(watches, id);
     // Not at every token: the key is looked up in the database.
     const end = atMostEvery(recheck_ms, () => noLongerValid(principal, request));
     let forget = () => {};

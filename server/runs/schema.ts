@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { replayAgents, replayModes } from "../core/run-event.ts";
 import { AgentOverrides, Budget, idOf, JsonObject, Metadata, RunInput } from "../http/schemas.ts";
@@ -9,13 +10,16 @@ const closed = { additionalProperties: false };
 
 const Subject = Type.String({ minLength: 1, maxLength: limits.subject_length });
 
+/** In place of a thread's id: a thread that begins with the run. */
+export const newThread = "new";
+
 /** Body of `POST /v1/runs` (contract, section 6). */
 export const CreateRun = Type.Object(
   {
     agent_id: idOf("agent"),
     input: RunInput,
     stream: Type.Optional(Type.Boolean()),
-    thread_id: Type.Optional(idOf("thread")),
+    thread_id: Type.Optional(Type.String({ pattern: `${idPattern("thread")}|^${newThread}$` })),
     if_thread_busy: Type.Optional(oneOf(["reject", "queue", "cancel_previous"])),
     session_id: Type.Optional(Subject),
     user_id: Type.Optional(Subject),

@@ -22,7 +22,7 @@ import { createQuarantine, noSuspects } from "./quarantine.ts";
 import { createRunQueue } from "./queue.ts";
 import type { RunRow, RunStore } from "./store.ts";
 import { createSubmissions } from "./submissions.ts";
-import { createThreadQueue, type ThreadOwnerOf } from "./thread-queue.ts";
+import { type BeginThread, createThreadQueue, type ThreadOwnerOf } from "./thread-queue.ts";
 import type { Watches } from "./watch.ts";
 
 type Asked = Pick<NewRunOptions, "snapshot" | "priceOf" | "now"> &
@@ -41,6 +41,7 @@ interface RunServiceOptions extends Asked {
   editAgent?: EditAgent;
   /** Whom the runs of a thread are for; throws for a thread that is not there. */
   threadOwner?: ThreadOwnerOf;
+  beginThread?: BeginThread;
   /** How many runs of a scope may be in progress at once. */
   slots(scope: Scope): number;
   /** How many runs may come of one run of a scope, by calls of agents. */
@@ -70,10 +71,13 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
       ...{ instructions, model },
     }),
     threadOwner = () => ({ user_id: null, session_id: null }),
+    beginThread = () => {},
   } = options;
   const quarantine = createQuarantine({ db, journal, watches, only: gate.only, quarantine_ms });
   const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms, now });
-  const threadQueue = createThreadQueue({ runs, ownerOf: threadOwner, insertCancelled: ends.cancelled });
+  const threadQueue = createThreadQueue({
+    ...{ runs, ownerOf: threadOwner, begin: beginThread, insertCancelled: ends.cancelled },
+  });
   const children = createChildren({ ...options, due });
   const childStarts = createChildStarts({
     ...{ ...options, childrenMax, windowOf },

@@ -1,13 +1,22 @@
 import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import type { Inserted } from "../journal/journal.ts";
-import type { CreateRun } from "./schema.ts";
+import { type CreateRun, newThread } from "./schema.ts";
 import type { RunRow, RunStore } from "./store.ts";
 
 /** Whom the runs of a thread are for; throws for a thread that is not there. */
-export type ThreadOwnerOf = (viewer: Viewer, threadId: string) => { user_id: string | null; session_id: string | null };
+export type ThreadOwnerOf = (viewer: Viewer, threadId: string) => Owner;
+
+interface Owner {
+  user_id: string | null;
+  session_id: string | null;
+}
+
+/** Within a write: there is a thread of this id from here on. */
+export type BeginThread = (scope: Scope, thread: Owner & { id: string }) => void;
 
 /** What a new run meets in its thread. */
 interface ThreadPlace {
@@ -25,23 +34,26 @@ export type ThreadQueue = ReturnType<typeof createThreadQueue>;
 export function createThreadQueue({
   runs,
   ownerOf,
+  begin,
   insertCancelled,
 }: {
   runs: Pick<RunStore, "inThread">;
   ownerOf: ThreadOwnerOf;
+  begin: BeginThread;
   /** Within a write: cancels a run and those below it. */
   insertCancelled(row: RunRow, reason: string): Inserted[];
 }) {
   /** Whom a run is for: who its thread is for, where it has one. Throws for a run that says otherwise. */
   function owner(viewer: Viewer, { thread_id, user_id, session_id }: CreateRun) {
-    const of = thread_id === undefined ? null : ownerOf(viewer, thread_id);
+    const isNew = thread_id === newThread;
+    const of = thread_id === undefined || isNew ? null : ownerOf(viewer, thread_id);
     const own = { user_id: user_id ?? null, session_id: session_id ?? null };
     const faults = (["user_id", "session_id"] as const)
       .filter((name) => own[name] !== null && of && of[name] !== null && own[name] !== of[name])
       .map((name) => fault(name, `The thread has another ${name}.`));
     if (faults.length > 0) throw validationError(faults);
     return {
-      thread_id: thread_id ?? null,
+      thread_id: isNew ? newId("thread") : (thread_id ?? null),
       user_id: own.user_id ?? of?.user_id ?? null,
       session_id: own.session_id ?? of?.session_id ?? null,
     };
@@ -49,7 +61,7 @@ export function createThreadQueue({
 
   /** Within a write: makes room for a new run in its thread, or finds its place in the line. */
   function take(viewer: Viewer, { thread_id, if_thread_busy = "reject" }: CreateRun): ThreadPlace {
-    if (thread_id === undefined) return noPlace;
+    if (thread_id === undefined || thread_id === newThread) return noPlace;
     ownerOf(viewer, thread_id); // It may have been deleted in the meantime.
     const before = runs.inThread(viewer, thread_id);
     if (before.length === 0) return noPlace;
@@ -59,7 +71,12 @@ export function createThreadQueue({
     return { ended: before.flatMap((row) => insertCancelled(row, replaced)), line: null };
   }
 
-  return { owner, take };
+  /** Within a write: the thread that a run begins, if it begins one. */
+  function beginFor(scope: Scope, body: CreateRun, { thread_id, user_id, session_id }: ReturnType<typeof owner>): void {
+    if (body.thread_id === newThread) begin(scope, { id: thread_id!, user_id, session_id });
+  }
+
+  return { owner, take, beginFor };
 }
 
 const replaced = "A new run has taken its place in the thread (if_thread_busy).";

@@ -27,6 +27,9 @@ type Row = typeof threads.$inferSelect & { status: ThreadStatus };
 /** Whom the runs of a thread are for. */
 type ThreadOwner = Pick<Row, "user_id" | "session_id">;
 
+/** A thread as it begins. */
+type Begun = Pick<CreateThread, "title" | "metadata"> & Partial<ThreadOwner> & { id: string };
+
 export type ThreadStore = ReturnType<typeof createThreadStore>;
 
 const unfinished = `FROM runs WHERE runs.project_id = threads.project_id AND runs.environment = threads.environment
@@ -67,13 +70,17 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     return row;
   }
 
-  async function create(
+  /** Within a write. */
+  function begin(
     scope: Scope,
-    { title = null, user_id = null, session_id = null, metadata = {} }: CreateThread,
-  ) {
+    { id, title = null, user_id = null, session_id = null, metadata = {} }: Begun,
+  ): typeof threads.$inferSelect {
     const at = now();
-    const thread = { title, user_id, session_id, metadata, created_at_ms: at, updated_at_ms: at };
-    const row = await db.write(() => rows.insert(scope, { id: newId("thread", at), ...thread }));
+    return rows.insert(scope, { id, title, user_id, session_id, metadata, created_at_ms: at, updated_at_ms: at });
+  }
+
+  async function create(scope: Scope, input: CreateThread) {
+    const row = await db.write(() => begin(scope, { ...input, id: newId("thread", now()) }));
     return toThread({ ...row, status: "idle" });
   }
 
@@ -110,6 +117,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
   }
 
   return {
+    begin,
     create,
     update,
     say,

@@ -161,6 +161,28 @@ test("a run is for whom its thread is for, and may not say otherwise", async () 
   expect((await client.get(`/v1/runs?thread_id=${thread_id}`)).body.data).toHaveLength(2);
 });
 
+test("a run may begin its thread: both are there, or neither is", async () => {
+  const agent_id = await newAgent([{ text: "Hi." }]);
+  const create = (body: object) =>
+    client.post("/v1/runs?wait=5", { agent_id, input: "Hi.", thread_id: "new", ...body });
+  const { body: run } = await create({ user_id: "u7", session_id: "s7" });
+  expect(await threadOf(run.thread_id)).toMatchObject({
+    ...{ user_id: "u7", session_id: "s7", message_count: 2, last_run_id: run.id, status: "idle" },
+  });
+  expect((await client.post("/v1/runs?wait=5", { agent_id, input: "Hi.", thread_id: run.thread_id })).status).toBe(201);
+  const before = (await client.get("/v1/threads?limit=1")).body.data[0].id;
+  await server.projects.update(client.scope.project_id, { limits: { runs_in_progress: 1 } });
+  try {
+    const held = await begin(run.thread_id);
+    expect((await create({ on_concurrency_limit: "reject" })).body.error.code).toBe("concurrency_limit_exceeded");
+    await client.post(`/v1/runs/${held.body.id}/cancel`);
+  } finally {
+    await server.projects.update(client.scope.project_id, { limits: { runs_in_progress: 100 } });
+  }
+  expect((await create({ thread_id: "newer" })).body.error.param).toBe("thread_id");
+  expect((await client.get("/v1/threads?limit=1")).body.data[0].id).toBe(before);
+});
+
 test("a busy thread refuses a second run, and is not deleted", async () => {
   const id = await newThread();
   const { body: run } = await begin(id);

@@ -385,7 +385,7 @@ const own: Record<string, Sentences> = {
     file_ids: "Files that the model is given, and that code tools can read.",
     session_id: "A name of your own for the session. Default: that of the thread, or none.",
     user_id: "A name of your own for the user. Default: that of the thread, or none.",
-    thread_id: "The thread in which the run takes place; null: none.",
+    thread_id: "The thread in which the run takes place, or `new`: one that begins with the run. Default: none.",
     budget: "What it may spend; the agent's budget binds it too.",
   },
   CancelRun: { reason: "Why; the run keeps it." },

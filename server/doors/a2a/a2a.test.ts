@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Permission } from "../../core/scope.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
+import { refused } from "./errors.ts";
 
 const server = testApp();
 afterAll(() => server[Symbol.asyncDispose]());
@@ -41,7 +42,7 @@ async function rest(client: Key, method: string, path: string, body?: object) {
 }
 
 const said = (text: string, more: object = {}) => ({
-  message: { messageId: "m1", role: "ROLE_USER", parts: [{ text }], ...more },
+  message: { messageId: `m-${text}`, role: "ROLE_USER", parts: [{ text }], ...more },
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of the protocol.
@@ -56,11 +57,12 @@ const textOf = (updates: any[]): string =>
     return (update.append ? text : "") + update.artifact.parts[0].text;
   }, "");
 
-const asking = async (needs: "output" | "approval") => {
+const asking = async (needs: "output" | "approval", times = 1) => {
   const owner = await server.client({ project: crypto.randomUUID() });
   const tool = { name: "ask", ...(needs === "approval" && { approval: "always", type: "code", source: "() => 7" }) };
   const { body } = await owner.post("/v1/tools", tool);
-  const script = [{ tool_calls: [{ name: "ask", arguments: { what: "now" } }] }, { text: "Done." }];
+  const calls = Array.from({ length: times }, () => ({ tool_calls: [{ name: "ask", arguments: { what: "now" } }] }));
+  const script = [...calls, { text: "Done." }];
   const { body: agent } = await owner.post("/v1/agents", scripted(script, { tools: [body.id] }));
   return { owner, at: `/a2a/v1/agents/${agent.id}` };
 };
@@ -104,6 +106,65 @@ describe("a message", () => {
     expect([second.body.task.contextId, second.body.task.artifacts[0].parts]).toEqual([
       ...[first.contextId, [{ text: 'Two\n{"n":2}' }]],
     ]);
+  });
+
+  test("that comes twice is one run, and one that says something else under the same name is refused", async () => {
+    const { owner, at } = await opened();
+    const answers = [
+      await ask(owner, at, "SendMessage", said("Hello")),
+      await ask(owner, at, "SendMessage", said("Hello")),
+    ];
+    const [first, again] = answers.map(({ body }) => body.result.task);
+    expect([again.id, again.status.state]).toEqual([first.id, "TASK_STATE_COMPLETED"]);
+    const streamed = messagesOf((await ask(owner, at, "SendStreamingMessage", said("Hello"))).body);
+    expect([streamed[0].result.task.id, textOf(streamed.map(({ result }) => result))]).toEqual([first.id, "Hello"]);
+    const other = await ask(owner, at, "SendMessage", said("Goodbye", { messageId: "m-Hello" }));
+    expect(other.body.error.data[0]).toMatchObject({
+      ...{ reason: "INVALID_PARAMS", metadata: { code: "idempotency_key_reused" } },
+    });
+    expect((await owner.get("/v1/runs")).body.data.length).toBe(1);
+    expect((await owner.get("/v1/threads")).body.data.length).toBe(1);
+    // Whoever else calls a message so means another one.
+    const { body: key } = await owner.post("/v1/api_keys", { name: "k", scopes: ["run"] });
+    expect((await ask({ key }, at, "SendMessage", said("Hello"))).body.result.task.id).not.toBe(first.id);
+  });
+
+  test("that answers a call answers no other one when it comes twice", async () => {
+    const { owner, at } = await asking("approval", 2);
+    const { task } = (await ask(owner, at, "SendMessage", said("Go."))).body.result;
+    const yes = said("approve", { taskId: task.id, messageId: "yes" });
+    expect((await ask(owner, at, "SendMessage", yes)).body.result.task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const again = await ask(owner, at, "SendMessage", yes);
+    expect(again.body.error.data[0].metadata).toEqual({ code: "idempotency_key_reused" });
+    expect((await ask(owner, at, "GetTask", { id: task.id })).body.result.status.state).toBe(
+      "TASK_STATE_INPUT_REQUIRED",
+    );
+  });
+
+  test("that is refused leaves no thread, and is taken when it comes again", async () => {
+    const { owner, at } = await opened();
+    await server.projects.update(owner.scope.project_id, { limits: { run_creations_per_minute: 1 } });
+    await ask(owner, at, "SendMessage", said("x", { messageId: "m0" }));
+    expect((await ask(owner, at, "SendMessage", said("x"))).status).toBe(429);
+    expect((await owner.get("/v1/threads")).body.data.length).toBe(1);
+    await server.projects.update(owner.scope.project_id, { limits: { run_creations_per_minute: 9 } });
+    expect((await ask(owner, at, "SendMessage", said("x"))).body.result.task.status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
+  test("with a token goes to the token's thread", async () => {
+    const { owner, agent, at } = await opened();
+    const thread_id = (await owner.post("/v1/threads", { user_id: "ada" })).body.id;
+    for (const [bound, user_id] of [
+      [{ thread_id }, "ada"],
+      [{ user_id: "bob" }, "bob"],
+    ] as const) {
+      const asked = { agent_id: agent.id, scopes: ["run", "read"], expires_in: 60, ...bound };
+      const key = { id: "", secret: (await owner.post("/v1/client_tokens", asked)).body.token };
+      const { task } = (await ask({ key }, at, "SendMessage", said("Hi"))).body.result;
+      expect(task.status.state).toBe("TASK_STATE_COMPLETED");
+      expect((await owner.get(`/v1/threads/${task.contextId}`)).body.user_id).toBe(user_id);
+      if ("thread_id" in bound) expect(task.contextId).toBe(thread_id);
+    }
   });
 
   test("is answered at once when its sender does not wait, and with as much history as it wants", async () => {
@@ -310,6 +371,12 @@ describe("who may", () => {
     expect([status, body.id, body.error.data[0].reason]).toEqual([429, 7, "RESOURCE_EXHAUSTED"]);
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
   });
+});
+
+test("a bug of the server is called one, and not a fault of the message", () => {
+  const body = { error: { message: "Something went wrong.", code: "internal_error" } };
+  const error = refused({ status: 500, body, headers: new Headers() });
+  expect([error.rpc().code, error.http().error.code]).toEqual([-32603, 500]);
 });
 
 test("what is not of the protocol is refused in its words", async () => {

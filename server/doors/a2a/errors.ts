@@ -16,6 +16,7 @@ const kinds = {
   PERMISSION_DENIED: [-32000, 403, "PERMISSION_DENIED"],
   RESOURCE_EXHAUSTED: [-32000, 429, "RESOURCE_EXHAUSTED"],
   UNAVAILABLE: [-32000, 503, "UNAVAILABLE"],
+  INTERNAL: [-32603, 500, "INTERNAL"],
 } as const;
 type Kind = keyof typeof kinds;
 
@@ -61,6 +62,7 @@ const byStatus: Record<number, Kind> = {
   403: "PERMISSION_DENIED",
   404: "TASK_NOT_FOUND",
   429: "RESOURCE_EXHAUSTED",
+  500: "INTERNAL",
   503: "UNAVAILABLE",
   507: "UNAVAILABLE",
 };
@@ -68,7 +70,9 @@ const byStatus: Record<number, Kind> = {
 /** What the API refused, in the protocol's words; `otherwise` for what has no word of its own. */
 export function refused({ status, body, headers }: ApiAnswer, otherwise: Kind = "INVALID_PARAMS"): A2aError {
   const { message, code } = body.error;
-  return new A2aError(byStatus[status] ?? otherwise, message, code, Number(headers.get("retry-after")) || undefined);
+  // The same message is on its way: what becomes of it can be had in a moment.
+  const kind = code === "idempotency_in_progress" ? "UNAVAILABLE" : (byStatus[status] ?? otherwise);
+  return new A2aError(kind, message, code, Number(headers.get("retry-after")) || undefined);
 }
 
 /** Null for a bug, which is for the log. */

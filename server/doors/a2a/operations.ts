@@ -57,20 +57,11 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     if (configuration.taskPushNotificationConfig) throw noPush();
     const sent = readMessage(params.message);
     if (sent.taskId !== null) return goOn(asked, sent);
-    const thread_id = sent.contextId ?? (await threadFor(request));
-    const answer = await api(request, "POST", "/v1/runs", {
-      ...{ agent_id: agentId, input: sent.text, thread_id, if_thread_busy: "queue" },
-    });
-    if (answer.status === 404) throw new A2aError("INVALID_PARAMS", "There is no such agent.");
+    const thread_id = sent.contextId ?? principal.token?.thread_id ?? "new";
+    const body = { agent_id: agentId, input: sent.text, thread_id, if_thread_busy: "queue" };
+    const answer = await api(request, "POST", "/v1/runs", body, keyOf(asked, sent));
     if (answer.status >= 400) throw refused(answer);
-    runs.standing(principal, answer.body.id);
     return { run: answer.body, from: 0 };
-  }
-
-  async function threadFor(request: Request): Promise<string> {
-    const answer = await api(request, "POST", "/v1/threads", {});
-    if (answer.status >= 400) throw refused(answer);
-    return answer.body.id;
   }
 
   async function goOn(asked: Asked, sent: Sent): Promise<{ run: TaskRun; from: number }> {
@@ -80,7 +71,8 @@ export function createOperations(deps: Deps): Record<string, Operation> {
       throw new A2aError("UNSUPPORTED_OPERATION", `The task is ${run.status}: it takes no message.`);
     const from = runs.standing(principal, run.id).seq;
     const tool_outputs = outputsOf(sent, run.required_action);
-    const answer = await api(request, "POST", `/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
+    const path = `/v1/runs/${run.id}/submit_tool_outputs`;
+    const answer = await api(request, "POST", path, { tool_outputs }, keyOf(asked, sent));
     if (answer.status >= 400) throw refused(answer);
     return { run: answer.body, from };
   }
@@ -155,6 +147,10 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     deleteTaskPushNotificationConfig: async () => Promise.reject(noPush()),
   };
 }
+
+/** By this a message that comes again does nothing twice: its sender names it, for this agent. */
+const keyOf = ({ principal: { id, token }, agentId }: Asked, { messageId }: Sent): string =>
+  `a2a/${new Bun.CryptoHasher("sha256").update(JSON.stringify([token?.id ?? id, agentId, messageId])).digest("hex")}`;
 
 const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
 const noPush = () => new A2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", "Use a webhook of this server for run events.");

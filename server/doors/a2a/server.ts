@@ -69,7 +69,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
       const error = asA2a(thrown);
       // Faults of the message are 200 with an error; faults of the sender are HTTP statuses too.
       return json(
-        [401, 403, 429, 503].includes(error.status) ? error.status : 200,
+        [401, 403, 429, 500, 503].includes(error.status) ? error.status : 200,
         wrap({ error: error.rpc() }),
         error,
       );

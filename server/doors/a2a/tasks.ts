@@ -108,6 +108,7 @@ const historyOf = (run: TaskRun) =>
 
 /** What a client said, as it is read here. */
 export interface Sent {
+  messageId: string;
   text: string;
   data: unknown[];
   taskId: string | null;
@@ -134,7 +135,7 @@ export function readMessage(message: unknown): Sent {
     data.push(part.data);
     return JSON.stringify(part.data);
   });
-  return { text: texts.join("\n"), data, taskId: idOrNull(taskId), contextId: idOrNull(contextId) };
+  return { messageId, text: texts.join("\n"), data, taskId: idOrNull(taskId), contextId: idOrNull(contextId) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { limits } from "../../core/limits.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
 
 const server = testApp();
@@ -155,6 +156,19 @@ test("a long poll returns when something comes, and at once where the stream is 
     "true",
     "true",
   ]);
+});
+
+test("a long poll is one of the readers that a run may have, and none once it was answered", async () => {
+  const run = await makeWaiting();
+  const polls = Array.from({ length: limits.stream_readers_per_run }, () => read(run.id, "?offset=now&live=long-poll"));
+  await Promise.resolve();
+  for (const live of ["long-poll", "sse"]) {
+    const { status, body, headers } = await read(run.id, `?offset=now&live=${live}`);
+    expect([live, status, body.error.code, headers.has("retry-after")]).toEqual([live, 429, "rate_limited", true]);
+  }
+  await answer(run);
+  for (const { status } of await Promise.all(polls)) expect(status).toBe(200);
+  expect(server.watches.readers(run.id)).toBe(0);
 });
 
 /** The events of a stream by SSE, until it ends. */

@@ -9,7 +9,7 @@ import { pathOf } from "../../http/schemas.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Texts } from "../../lib/sse.ts";
 import { untilAborted } from "../../lib/until-aborted.ts";
-import type { OpenStream } from "../../runs/open-stream.ts";
+import { type OpenStream, requireReaderPlace } from "../../runs/open-stream.ts";
 import type { RunStore } from "../../runs/store.ts";
 import { type Cursor, type RunStream, requirePlace } from "../../runs/stream.ts";
 import type { Watches } from "../../runs/watch.ts";
@@ -184,6 +184,8 @@ async function polled(
   request: Request,
 ): Promise<Response> {
   const { watches, closing, noLongerValid, wait_ms = 20_000, now } = deps;
+  requireReaderPlace(watches, id);
+  const reader = watches.read(id, () => {}); // It is counted as one, and woken as one that waits.
   const watch = watches.join(id);
   const forget = untilAborted([closing, request.signal], watch.leave);
   try {
@@ -200,5 +202,6 @@ async function polled(
   } finally {
     forget();
     watch.leave();
+    reader.leave();
   }
 }

@@ -26,7 +26,8 @@ type Asking = Omit<Asked, "id" | "params">;
 /** Agents as tools and prompts, and what they remember as resources. Whatever is done is done by the API. */
 export function agentMethods({ agents, runs, openStream, api, noLongerValid }: Deps): McpMethods {
   const named = (principal: Principal) => toolNames<DoorAgent>(agents.throughDoor(principal, "mcp"));
-  const storesFor = (principal: Principal) => storesOf(agents.throughDoor(principal, "mcp"));
+  /** What a client token sees of an agent is none of what it remembers. */
+  const storesFor = (principal: Principal) => (principal.token ? [] : storesOf(agents.throughDoor(principal, "mcp")));
 
   /** Asks the API for what has to be there. */
   async function must(request: Request, ...asked: [method: string, path: string, body?: unknown]) {

@@ -240,7 +240,7 @@ const initialize = (protocolVersion = "2025-11-25") => ({
   ...{ jsonrpc: "2.0", id: 0, method: "initialize" },
   params: { protocolVersion, capabilities: {}, clientInfo: { name: "t", version: "1" } },
 });
-const session = async (client: ApiClient, address = "/mcp") =>
+const session = async (client: Pick<ApiClient, "key">, address = "/mcp") =>
   (await raw(client, initialize(), {}, address)).headers.get("mcp-session-id")!;
 const listTools = { jsonrpc: "2.0", id: 1, method: "tools/list" };
 
@@ -369,8 +369,10 @@ describe("who may connect", () => {
     expect(admin.status).toBe(may.admin ? 200 : 403);
   });
 
-  test("with a client token has its agent, and of that no instructions", async () => {
+  test("with a client token has its agent, and of that neither instructions nor memory", async () => {
     const { owner, agent, name } = await opened();
+    const { body: store } = await owner.post("/v1/memory", { name: "n", kind: "vector" });
+    await owner.patch(`/v1/agents/${agent.id}`, { memory: { stores: [{ memory_id: store.id }] } });
     await owner.post("/v1/agents", { ...agentBody, name: "other" });
     const asked = { agent_id: agent.id, scopes: ["run", "read"], expires_in: 60 };
     const { body } = await owner.post("/v1/client_tokens", asked);
@@ -378,6 +380,7 @@ describe("who may connect", () => {
     await using it = await connect({ key });
     expect((await it.client.listTools()).tools.map((tool) => tool.name)).toEqual([name]);
     expect((await it.client.listPrompts()).prompts).toEqual([]);
+    expect((await it.client.listResources()).resources).toEqual([]);
     const { content, _meta } = await call(it.client, name, { input: "Hi" });
     expect(content[0].text).toBe("Hi");
     expect((await owner.get(`/v1/runs/${_meta["runnel/run_id"]}`)).body.user_id).toBe(body.user_id);
@@ -431,7 +434,7 @@ describe("a session", () => {
     expect(await ask(owner.key, "/mcp", named)).toBe(404);
   });
 
-  test("ends a day after it was last used, and of a project the oldest of more than a thousand", async () => {
+  test("ends a day after it was last used, and of a key the oldest of more than a hundred", async () => {
     let at = Date.UTC(2026, 0, 1);
     await using clocked = testApp({ now: () => at });
     const client = await clocked.client();
@@ -450,12 +453,31 @@ describe("a session", () => {
     await clocked.db.write(() => {});
     at += 1;
     const first = await begin();
-    for (let count = 0; count < 999; count++) {
+    for (let count = 0; count < 99; count++) {
       at += 1;
       await begin();
     }
     expect(await ask(used)).toBe(404);
     expect(await ask(first)).toBe(200);
+  });
+
+  test("of one page is not another's, and no page pushes out those of others", async () => {
+    const { owner, agent } = await opened();
+    await server.projects.update(owner.scope.project_id, { limits: { reads_per_minute: 0 } });
+    const limits = { requests_per_minute: 1000 };
+    const page = async () => {
+      const asked = { agent_id: agent.id, scopes: ["run"], expires_in: 60, limits };
+      return { key: { id: "", secret: (await owner.post("/v1/client_tokens", asked)).body.token } };
+    };
+    const [one, other] = [await page(), await page()];
+    const ids = { owner: await session(owner), one: await session(one), other: await session(other) };
+    const ask = async (client: Pick<ApiClient, "key">, id: string) =>
+      (await raw(client, listTools, { "mcp-session-id": id })).status;
+    expect([await ask(one, ids.other), await ask(other, ids.one), await ask(owner, ids.one)]).toEqual([404, 404, 404]);
+    for (let count = 0; count < 100; count++) await session(one);
+    expect([await ask(one, ids.one), await ask(other, ids.other), await ask(owner, ids.owner)]).toEqual([
+      404, 200, 200,
+    ]);
   });
 
   test.each(sessionVersions)("speaks %s when the client does", async (version) => {
