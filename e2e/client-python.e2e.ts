@@ -204,7 +204,7 @@ describe("the Python client", () => {
   });
 });
 
-const mypy = await pythonWith("client-mypy", ["httpx==0.28.1", "mypy==2.4.1"]);
+const mypy = await pythonWith("client-mypy-2", ["httpx==0.28.1", "mypy==2.4.1", "pip==26.3"]);
 const others = await Promise.all(
   [
     ["Python 3.10", "3.10", "httpx==0.28.1"],

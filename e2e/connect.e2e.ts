@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { npmWith } from "../scripts/npm-tool.ts";
 import { pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
 import { createAgent, createScripted } from "./fixtures.ts";
@@ -29,17 +30,17 @@ const examples = [...page.matchAll(/`(?:npm|pip) install ([^`]+)`\n\n```(javascr
 /** The command that runs a program with these packages, from a folder of its own; null where they are not to be had. */
 async function commandFor({ packages, language, program }: Example, folder: string): Promise<string[] | null> {
   mkdirSync(folder, { recursive: true });
-  const name = packages[0]!.replaceAll(/[^\w.-]/g, "-");
+  const name = `connect-${packages[0]!.replaceAll(/[^\w.-]/g, "-")}`;
   if (language === "py") {
     writeFileSync(join(folder, "program.py"), program);
-    const programs = await pythonWith(`connect-${name}`, packages);
+    const programs = await pythonWith(name, packages);
     return programs === null ? null : [join(programs, "python"), "program.py"];
   }
   writeFileSync(join(folder, "program.mjs"), program);
-  writeFileSync(join(folder, "package.json"), '{"private": true}');
-  const install = ["npm", "install", "--silent", "--no-audit", "--no-fund", ...packages];
-  const { success } = Bun.spawnSync(install, { cwd: folder });
-  return success ? ["node", "program.mjs"] : null;
+  const modules = await npmWith(name, packages);
+  if (modules === null) return null;
+  symlinkSync(modules, join(folder, "node_modules"));
+  return ["node", "program.mjs"];
 }
 
 describe("a program for OpenAI's API", () => {

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { npmWith } from "../scripts/npm-tool.ts";
-import { pythonWith } from "../scripts/python-tool.ts";
+import { installWheel, pythonWith } from "../scripts/python-tool.ts";
 import { build } from "../server/lib/build-info.ts";
 import { type Ended, executable, type Runnel, runProgram } from "./harness.ts";
 
@@ -50,7 +50,8 @@ export async function nodeForTypeScript(): Promise<string[] | null> {
 }
 
 /** The folder of the programs of a Python that has what the client needs; null where there is none. */
-export const pythonForExamples = (): Promise<string | null> => pythonWith("docs-python", ["httpx==0.28.1"]);
+export const pythonForExamples = (): Promise<string | null> =>
+  pythonWith("docs-python-2", ["httpx==0.28.1", "pip==26.3"]);
 
 /** What there is here beside bash and Bun. */
 interface Runtimes {
@@ -71,15 +72,7 @@ export async function createExampleRunner(server: Runnel, { python, node }: Runt
   const archive = new Bun.Archive(await Bun.file(await download(`runnel-${build.version}.tgz`)).bytes());
   await archive.extract(join(folder, "npm"));
   const site = join(folder, "python");
-  if (python) {
-    const wheel = await download(`runnel-${build.version}-py3-none-any.whl`);
-    await runProgram(
-      [join(python, "pip"), "install", "--quiet", "--no-deps", "--target", site, wheel],
-      folder,
-      {},
-      patience_ms,
-    );
-  }
+  if (python) await installWheel(await download(`runnel-${build.version}-py3-none-any.whl`), site, python);
 
   // Examples call the executable as `runnel`.
   const bin = join(folder, "bin");

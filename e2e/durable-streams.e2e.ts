@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { npmWith } from "../scripts/npm-tool.ts";
 import { createScripted } from "./fixtures.ts";
 import { freePort } from "./free-port.ts";
-import { type Runnel, runProgram, startRunnel } from "./harness.ts";
+import { type Runnel, startRunnel } from "./harness.ts";
 import { inTime } from "./until.ts";
 
 // The official client of Durable Streams, unchanged, on runs of the compiled executable.
@@ -29,18 +30,11 @@ response.subscribeJson(async ({ items, offset, streamClosed }) => {
 let hasClient = false;
 let server: Runnel;
 beforeAll(async () => {
-  await Bun.write(join(folder, "package.json"), '{"private": true, "type": "module"}');
   await Bun.write(join(folder, "read.mjs"), program);
-  const packages = [`@durable-streams/client@${version}`];
-  const environment = { PATH: process.env.PATH!, HOME: folder };
-  const installed = await runProgram(
-    ["npm", "install", "--no-audit", "--no-fund", ...packages],
-    folder,
-    environment,
-    120_000,
-  );
-  hasClient = installed.code === 0;
-  if (!hasClient) console.warn("skipped: the client of Durable Streams (the npm registry has none)");
+  const modules = await npmWith(`durable-streams-${version}`, [`@durable-streams/client@${version}`]);
+  hasClient = modules !== null;
+  if (modules) symlinkSync(modules, join(folder, "node_modules"));
+  else console.warn("skipped: the client of Durable Streams (the npm registry has none)");
   server = await startRunnel({ flags: ["--port", String(freePort())] });
 });
 afterAll(async () => {

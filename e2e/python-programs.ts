@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withoutAsync } from "../scripts/clients/python.ts";
+import { installWheel } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
 import { build } from "../server/lib/build-info.ts";
 import type { Ended, Runnel } from "./harness.ts";
@@ -22,9 +23,7 @@ export async function installClient(server: Runnel, programs: string) {
   const name = `runnel-${build.version}-py3-none-any.whl`;
   const wheel = join(folder, name);
   await Bun.write(wheel, await server.fetch(`/docs/clients/${name}`, { key: null }));
-  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"];
-  const installed = await runProgram([join(programs, "python"), ...pip, "--target", site, wheel], { cwd: folder });
-  if (installed.code !== 0) throw new Error(`The wheel is not installed:\n${installed.stderr}`);
+  await installWheel(wheel, site, programs);
 
   const environment = {
     PATH: process.env.PATH ?? "",

@@ -2,10 +2,10 @@
 // bounded time, and any 5xx, undocumented status or answer against its schema is a failure. SEED=<n> repeats a run's requests.
 // It needs python3 with venv (PYTHON names another one) and fetches the pinned schemathesis from PyPI into .tools/;
 // where that cannot be had it says so and ends with 0.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startRunnel } from "../e2e/harness.ts";
-import { inProject } from "./root.ts";
+import { pythonWith } from "./python-tool.ts";
 
 const version = "4.32.5";
 const seconds = 60;
@@ -26,8 +26,8 @@ const left_out = [
   "webhooks.deliveries.redeliver",
 ];
 
-const schemathesis = await installed();
-if (!schemathesis) {
+const programs = await pythonWith(`schemathesis-${version}`, [`schemathesis==${version}`]);
+if (!programs) {
   console.log(
     `schemathesis: skipped, since ${version} cannot be installed here (it needs python3 with venv, and PyPI).`,
   );
@@ -45,7 +45,16 @@ await fill();
 // With one worker: Python 3.11 may fail when two threads parse at once (SystemError: AST constructor recursion depth).
 const child = Bun.spawn(
   [
-    ...[schemathesis, "run", description, "--url", server.url, "--tls-verify", certificate, "--no-color"],
+    ...[
+      join(programs, "schemathesis"),
+      "run",
+      description,
+      "--url",
+      server.url,
+      "--tls-verify",
+      certificate,
+      "--no-color",
+    ],
     ...["--header", `Authorization: Bearer ${server.keys.test}`, "--seed", seed, "--no-shrink"],
     ...["--phases", "examples,coverage,fuzzing", "--max-examples", "15", "--max-time", String(seconds)],
     ...["--checks", checks.join(), "--warnings", "off", "--continue-on-failure", "--request-timeout", "20"],
@@ -70,23 +79,4 @@ async function fill(): Promise<void> {
   await made("/v1/memory", { name: "k", kind: "kv" });
   await made("/v1/files", { filename: "a.txt", text: "a", purpose: "attachment" });
   await made("/v1/schedules", { name: "s", agent_id, input: "Go.", cron: "0 9 * * *", timezone: "UTC" });
-}
-
-/** The executable of the pinned version, fetched when it is not there; null where it cannot be had. */
-async function installed(): Promise<string | null> {
-  const home = inProject(`.tools/schemathesis-${version}`);
-  const program = join(home, "bin", "schemathesis");
-  if (existsSync(join(home, "installed"))) return program;
-  rmSync(home, { recursive: true, force: true });
-  mkdirSync(inProject(".tools"), { recursive: true });
-  const steps = [
-    [process.env.PYTHON ?? "python3", "-m", "venv", home],
-    [join(home, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", `schemathesis==${version}`],
-  ];
-  for (const command of steps) {
-    const ended = await Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "pipe" }).exited.catch(() => 1);
-    if (ended !== 0) return null;
-  }
-  writeFileSync(join(home, "installed"), version); // Last: an interrupted fetch is none.
-  return program;
 }
