@@ -54,6 +54,7 @@ function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal
     {
       run_id: "run_1",
       owner: "project",
+      recorded: Promise.resolve(),
       secrets: async () => ({ headers, signing_secret, named }),
       hidden: () => hidden,
       egress,

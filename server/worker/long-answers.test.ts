@@ -1,26 +1,28 @@
 import { expect, test } from "bun:test";
-import { inTurn, withRoom } from "./long-answers.ts";
+import { inTurn, noteLength, withRoom } from "./long-answers.ts";
 
 const never = new AbortController().signal;
 /** All that follows from what was just done has happened. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Calls of owners that wait for room, and then go on until they are ended. */
+const callOf = (owner: string, recorded = Promise.resolve(), tool_id = "tool_1") => ({ owner, recorded, tool_id });
+
+/** Calls of owners that wait for room, and then go on until they are recorded. */
 function fixture() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   return {
     begun,
-    call: (name: string, signal = never): Promise<string> =>
-      withRoom(name[0]!, signal, async (beforeLong) => {
-        await beforeLong();
-        await beforeLong(); // A second attempt of the call keeps its room.
+    call(name: string, signal = never, tool_id = "tool_1"): Promise<string> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ends.set(name, resolve);
+      return withRoom(callOf(name[0]!, promise, tool_id), signal, async (beforeLong) => {
+        if (tool_id === "tool_1") await beforeLong();
+        if (tool_id === "tool_1") await beforeLong(); // A second attempt of the call keeps its room.
         begun.push(name);
-        const { promise, resolve } = Promise.withResolvers<void>();
-        ends.set(name, resolve);
-        await promise;
         return name;
-      }),
+      });
+    },
     async end(name: string): Promise<void> {
       ends.get(name)!();
       await settled();
@@ -43,7 +45,7 @@ test("long answers have room for a few at a time, and an owner leaves some to ot
 test("a call that fails or is given up leaves its room, and one that needs none takes none", async () => {
   const { begun, call, end } = fixture();
   const fails = (owner: string) =>
-    withRoom(owner, never, async (beforeLong) => {
+    withRoom(callOf(owner), never, async (beforeLong) => {
       await beforeLong();
       throw new Error("broken");
     });
@@ -55,10 +57,24 @@ test("a call that fails or is given up leaves its room, and one that needs none 
   await settled();
   leaving.abort(new Error("gone"));
   await expect(left).rejects.toThrow("gone");
-  expect(await withRoom("a", never, async () => "short")).toBe("short");
+  expect(await withRoom(callOf("a"), never, async () => "short")).toBe("short");
   expect(begun).toHaveLength(4);
   for (let index = 0; index < 4; index++) await end(`a${index}`);
   await Promise.all(held);
+});
+
+test("a tool whose last answer was very long is not asked before there is room for the next", async () => {
+  const { begun, call, end } = fixture();
+  noteLength("tool_2", 2_000_000);
+  const calls = Array.from({ length: 5 }, (_, index) => call(`a${index}`, never, "tool_2"));
+  await settled();
+  expect(begun).toEqual(["a0", "a1", "a2", "a3"]);
+  for (let index = 0; index < 4; index++) await end(`a${index}`);
+  expect(begun.at(-1)).toBe("a4");
+  await end("a4");
+  noteLength("tool_2", 2_000);
+  calls.push(...Array.from({ length: 9 }, (_, index) => call(`b${index}`, never, "tool_2")));
+  await Promise.all(calls); // None of these is recorded.
 });
 
 test("long answers are read one at a time, and an owner with many of them does not keep another waiting", async () => {

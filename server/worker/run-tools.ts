@@ -46,13 +46,18 @@ async function runCall({ id }: ToolCall, turn: Turn, inLine: InLine): Promise<vo
   }
   const begun = performance.now();
   failpoint?.(`before_effect.${stepTypeOf(tool.type)}`);
-  const outcome = await outcomeOf(call, tool, turn);
-  failpoint?.(`after_effect.${stepTypeOf(tool.type)}`);
-  const latency_ms = Math.round(performance.now() - begun);
-  await inLine(async () => {
-    requireCurrent(turn);
-    await record(call(), tool, outcome, latency_ms, turn);
-  });
+  const recorded = Promise.withResolvers<void>();
+  try {
+    const outcome = await outcomeOf(call, tool, turn, recorded.promise);
+    failpoint?.(`after_effect.${stepTypeOf(tool.type)}`);
+    const latency_ms = Math.round(performance.now() - begun);
+    await inLine(async () => {
+      requireCurrent(turn);
+      await record(call(), tool, outcome, latency_ms, turn);
+    });
+  } finally {
+    recorded.resolve();
+  }
 }
 
 /** A result on record stands for running the call, once guardrails have looked at it; nobody is asked anything. */
@@ -76,9 +81,14 @@ function requireCurrent({ signal, state }: Turn): void {
 const openStep = (turn: Turn, callId: string): OpenStep =>
   turn.state().open.find(({ tool_call_id }) => tool_call_id === callId)!;
 
-async function outcomeOf(call: () => ToolCall, tool: ToolSnapshot, turn: Turn): Promise<ToolOutcome> {
+async function outcomeOf(
+  call: () => ToolCall,
+  tool: ToolSnapshot,
+  turn: Turn,
+  recorded: Promise<void>,
+): Promise<ToolOutcome> {
   try {
-    return (await startChild(call(), tool, turn)) ?? (await turn.ports.runTool(call(), tool, turn.signal));
+    return (await startChild(call(), tool, turn)) ?? (await turn.ports.runTool(call(), tool, turn.signal, recorded));
   } catch (error) {
     // A tool that was stopped says so by throwing: no bug, and nothing that the journal has to hold.
     throw turn.signal.aborted ? new Superseded() : error;

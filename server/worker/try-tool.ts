@@ -14,14 +14,16 @@ export async function tryTool(
   signal: AbortSignal,
 ): Promise<TriedOutcome> {
   const { runTool, keepFile, close } = tools({ owner, secrets, egress, run_id: "none", attempt: 1, file_ids: [] }, ask);
+  const recorded = Promise.withResolvers<void>();
   try {
-    const outcome = await runTool(callOf(tool, args), tool, signal);
+    const outcome = await runTool(callOf(tool, args), tool, signal, recorded.promise);
     if ("child" in outcome) throw new Error("A child run has no parent here.");
     return "later" in outcome ? outcome : await bounded(outcome, tool, keepFile);
   } catch (error) {
     if (!signal.aborted) throw error;
     return failed("aborted", "Whoever asked for it has left.");
   } finally {
+    recorded.resolve();
     close();
   }
 }

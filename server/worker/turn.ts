@@ -32,7 +32,13 @@ export interface Ports {
   now(): number;
 }
 
-type RunTool = (call: ToolCall, tool: ToolSnapshot, signal: AbortSignal) => Promise<ToolOutcome>;
+/** `recorded` settles once the outcome is on record, or never will be. */
+type RunTool = (
+  call: ToolCall,
+  tool: ToolSnapshot,
+  signal: AbortSignal,
+  recorded: Promise<void>,
+) => Promise<ToolOutcome>;
 
 /** The run was ended or taken over while this loop worked on it: it stops without a word. */
 export class Superseded extends Error {}

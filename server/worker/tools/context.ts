@@ -21,6 +21,8 @@ export interface ToolContext {
   run_id: string;
   /** Whose work it is, where that of several waits in one line. */
   owner: string;
+  /** Settles once the result of the call is on record, or never will be: until then its answer is in memory. */
+  recorded: Promise<void>;
   egress: Egress;
   /** Asks the main thread. */
   ask: Ask;

@@ -4,7 +4,7 @@ import type { EgressResponse } from "../../lib/egress.ts";
 import { jsonFault } from "../../lib/json-limits.ts";
 import { hideInAnyCase, hideInJson, hideInSlices } from "../../lib/redact.ts";
 import { fillTemplate } from "../../lib/url-template.ts";
-import { inTurn, withRoom } from "../long-answers.ts";
+import { inTurn, noteLength, withRoom } from "../long-answers.ts";
 import type { ToolRunner } from "./context.ts";
 import { type Done, failed } from "./outcome.ts";
 import { type Outgoing, sendCall } from "./send-call.ts";
@@ -19,11 +19,12 @@ export const runHttpTool: ToolRunner = async (call, tool, context, signal) => {
   const http = tool.http!;
   const filled = fillTemplate(http.url, call.arguments);
   if ("fault" in filled) return failed("url_argument_invalid", filled.fault, 0);
-  return withRoom(context.owner, signal, async (beforeLong) => {
+  return withRoom({ ...context, tool_id: tool.id }, signal, async (beforeLong) => {
     const request = { ...outgoing(http, filled.url, filled.rest), beforeLong };
     const sent = await sendCall(call, tool, request, context, signal);
     if (!("response" in sent)) return sent;
     const { response, attempts } = sent;
+    noteLength(tool.id, response.body.length);
     const read = () => readResult(response, http.response, context.hidden(), attempts);
     return inTurn(context.owner, response.body.length, signal, read);
   });

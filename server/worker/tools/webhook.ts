@@ -1,5 +1,5 @@
 import type { ToolCallDelivery } from "../../wire/webhook.ts";
-import { inTurn, withRoom } from "../long-answers.ts";
+import { inTurn, noteLength, withRoom } from "../long-answers.ts";
 import type { ToolRunner } from "./context.ts";
 import { readResult } from "./http.ts";
 import { sendCall } from "./send-call.ts";
@@ -20,11 +20,12 @@ export const runWebhookTool: ToolRunner = async (call, tool, context, signal) =>
     expires_at,
   } satisfies ToolCallDelivery);
   const { url } = tool.http!;
-  return withRoom(context.owner, signal, async (beforeLong) => {
+  return withRoom({ ...context, tool_id: tool.id }, signal, async (beforeLong) => {
     const outgoing = { url, method: "POST", body, accept: "application/json", maxRedirects: 0, beforeLong };
     const sent = await sendCall(call, tool, outgoing, context, signal);
     if (!("response" in sent)) return sent;
     const { response, attempts } = sent;
+    noteLength(tool.id, response.body.length);
     if (response.status === 202) return { later: true, attempts };
     const read = () => readResult(response, tool.http!.response, context.hidden(), attempts);
     return inTurn(context.owner, response.body.length, signal, read);
