@@ -8,6 +8,7 @@ import { type ConnectionOptions, composeConnections } from "./connections/compos
 import { composeConsole, type DashboardOptions } from "./console/compose.ts";
 import { createAudit } from "./db/audit.ts";
 import { composeA2a } from "./doors/a2a/compose.ts";
+import { composeAiSdk } from "./doors/ai-sdk/compose.ts";
 import { composeDurableStreams } from "./doors/durable-streams/compose.ts";
 import { composeMcp } from "./doors/mcp/compose.ts";
 import { composeOpenAi } from "./doors/openai/compose.ts";
@@ -117,6 +118,7 @@ export function createApp(options: AppOptions) {
   const a2a = composeA2a({ ...shared, agents: agents.ports, runs: runs.ports });
   const openAi = composeOpenAi({ ...shared, runs: runs.ports });
   const { onRefused } = audit.ports;
+  const aiSdk = composeAiSdk({ ...shared, runs: runs.ports, threads: threads.ports });
   const dashboard = composeConsole({
     ...{ ...shared, connections: connections.ports, watches: runs.ports.watches, onRefused, resources },
   });
@@ -126,7 +128,7 @@ export function createApp(options: AppOptions) {
       mounting([keys.ports.clientTokens])(resources(into, auth, noLongerValid), auth, noLongerValid),
     callbacks: callbacks.ports.routes(),
     dashboard: dashboard.ports.routes(),
-    doors: [mcp.ports.routes, a2a.ports.routes, durableStreams.ports.routes, openAi.ports.routes],
+    doors: [mcp.ports.routes, a2a.ports.routes, durableStreams.ports.routes, openAi.ports.routes, aiSdk.ports.routes],
   });
   /** They start in this order and stop in reverse. */
   const parts: Part[] = [

@@ -545,6 +545,14 @@ export const threadPlaces = sqliteTable("thread_places", {
   position: integer().notNull(),
 });
 
+export const threadChats = sqliteTable("thread_chats", {
+  ...scope,
+  agent_id: text().notNull(),
+  user_id: text().notNull(),
+  chat: text().notNull(),
+  thread_id: text().notNull(),
+});
+
 export const suites = sqliteTable("suites", {
   ...own,
   name: text().notNull(),

@@ -78,7 +78,7 @@ const loose = [
   ...["files.run_id", "files.tool_call_id", "files.agent_id", "usage_days.agent_id", "usage_durations.agent_id"],
   ...["memory_entries.scope_id", "memory_entries.file_id", "memory_entries.tool_call_id"],
   ...["memory_keys.scope_id", "memory_keys.tool_call_id"],
-  ...["threads.user_id", "threads.session_id", "threads.last_run_id"],
+  ...["threads.user_id", "threads.session_id", "threads.last_run_id", "thread_chats.agent_id", "thread_chats.user_id"],
   ...["suite_cases.agent_id", "suite_run_cases.run_id", "suite_run_cases.agent_id"],
   ...["schedules.agent_id", "schedules.last_run_id", "schedule_runs.run_id"],
 ];

@@ -184,6 +184,10 @@ function refusalOf({ token, kind, scopes }: Principal, { needs, client }: Access
 /** Whether somebody may start and end runs. */
 export const mayRun = (principal: Principal): boolean => refusalOf(principal, { needs: "run", client: "run" }) === null;
 
+/** Whether somebody may answer what runs ask. */
+export const mayAnswer = (principal: Principal): boolean =>
+  refusalOf(principal, { needs: "run", client: "submit" }) === null;
+
 const scopeMissing = (required_scope: Permission | ClientScope): AppError =>
   new AppError("insufficient_scope", `This needs the scope "${required_scope}".`, { details: { required_scope } });
 

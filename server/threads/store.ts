@@ -14,6 +14,7 @@ import { fault, validationError } from "../http/errors.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
 import { inputMost } from "../http/schemas.ts";
 import type { ThreadStatus } from "../wire/names.ts";
+import { createChats } from "./chats.ts";
 import { createAppend, historyWithin, listMessages, openCallsIn } from "./messages.ts";
 import type { CreateMessage, CreateThread, UpdateThread } from "./schema.ts";
 
@@ -116,11 +117,18 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     });
   }
 
+  const chats = createChats({
+    ...{ db, known, now },
+    insert: (scope, thread) => void rows.insert(scope, thread),
+  });
+
   return {
     begin,
     create,
     update,
     say,
+    /** By the names that clients of other protocols give them. */
+    chats,
     get: (viewer: Viewer, id: string) => toThread(find(viewer, id)),
     list(viewer: Viewer, page: Page) {
       const { status: wanted, ...filters } = page.filters;

@@ -1,0 +1,425 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { type Client, testApp } from "../../testing/test-app.ts";
+
+const server = testApp();
+afterAll(() => server[Symbol.asyncDispose]());
+
+// biome-ignore lint/suspicious/noExplicitAny: parts of the protocol.
+type Json = any;
+
+async function opened(script: object[] | null, more: object = {}) {
+  const owner = await server.client({ project: crypto.randomUUID() });
+  const model = script ? { model: "test/script", model_settings: { script } } : { model: "test/echo" };
+  const made = await owner.post("/v1/agents", { name: "a", instructions: "", ...model, ...more });
+  expect(made.body.error).toBeUndefined();
+  return { owner, agent: made.body.id as string, at: `/ui/v1/agents/${made.body.id}/chat` };
+}
+
+const remembering = { memory: { history: { mode: "thread" } } };
+const userSays = (text: string, id: string = crypto.randomUUID()) => ({
+  id,
+  role: "user",
+  parts: [{ type: "text", text }],
+});
+
+const textPart = (text: string) => ({ type: "text", text, state: "done" });
+
+/** The parts of a stream, in their order. */
+const partsOf = (text: string): Json[] =>
+  text.split("\n").flatMap((line) => (line.startsWith("data: {") ? [JSON.parse(line.slice(6))] : []));
+const typesOf = (parts: Json[]): string[] => parts.map(({ type }) => type);
+const textOf = (parts: Json[]): string => parts.map(({ type, delta }) => (type === "text-delta" ? delta : "")).join("");
+
+async function send(client: Client, at: string, body: object) {
+  const answer = await client.post(at, { id: "chat", trigger: "submit-message", ...body });
+  return { ...answer, parts: answer.status === 200 ? partsOf(answer.body) : [] };
+}
+
+test("a message of the user is a run, and its answer a message with the id of the run", async () => {
+  const { owner, agent, at } = await opened(null);
+  const { status, headers, body, parts } = await send(owner, at, { messages: [userSays("Hello you")] });
+  expect([status, headers.get("x-vercel-ai-ui-message-stream"), headers.get("content-type")]).toEqual([
+    ...[200, "v1", "text/event-stream; charset=utf-8"],
+  ]);
+  const [start] = parts;
+  expect(typesOf(parts).filter((type, index, all) => type !== all[index - 1])).toEqual([
+    ...["start", "start-step", "text-start", "text-delta", "text-end", "finish-step", "finish"],
+  ]);
+  expect(textOf(parts)).toBe("Hello you");
+  expect(parts.at(-1)).toMatchObject({ finishReason: "stop", messageMetadata: { usage: { model_calls: 1 } } });
+  expect(body.endsWith("data: [DONE]\n\n")).toBe(true);
+  const { body: run } = await owner.get(`/v1/runs/${start.messageId}`);
+  expect(run).toMatchObject({ agent_id: agent, input: "Hello you", output: "Hello you" });
+  expect(headers.get("x-runnel-run-id")).toBe(start.messageId);
+});
+
+test("reasoning, the calls of the agent's own tools, their outputs and a second step are parts", async () => {
+  const owner = await server.client({ project: crypto.randomUUID() });
+  const { body: tool } = await owner.post("/v1/tools", { name: "add", type: "code", source: "({a, b}) => a + b" });
+  const script = [{ reasoning: "Add.", tool_calls: [{ name: "add", arguments: { a: 1, b: 2 } }] }, { text: "Three." }];
+  const agent = { name: "a", instructions: "", model: "test/script", model_settings: { script }, tools: [tool.id] };
+  const { body } = await owner.post("/v1/agents", agent);
+  const { parts } = await send(owner, `/ui/v1/agents/${body.id}/chat`, { messages: [userSays("Go.")] });
+  expect(typesOf(parts).filter((type) => !type.endsWith("-delta"))).toEqual([
+    ...["start", "start-step", "reasoning-start", "reasoning-end", "tool-input-available", "tool-output-available"],
+    ...["finish-step", "start-step", "text-start", "text-end", "finish-step", "finish"],
+  ]);
+  expect(parts.find(({ type }) => type === "tool-input-available")).toMatchObject({
+    ...{ toolName: "add", input: { a: 1, b: 2 }, providerExecuted: true },
+  });
+  expect(parts.find(({ type }) => type === "tool-output-available").output.result).toBe(3);
+});
+
+/** An agent with a client tool, or one whose calls are approved. */
+async function asking(needs: "output" | "approval", script?: object[]) {
+  const owner = await server.client({ project: crypto.randomUUID() });
+  const kind = needs === "approval" ? { type: "code", source: "() => 7", approval: "always" } : {};
+  const { body: tool } = await owner.post("/v1/tools", { name: "ask", ...kind });
+  const twice = [{ name: "ask", arguments: { n: 1 } }];
+  const all = script ?? [{ tool_calls: twice }, { text: "Done." }];
+  const agent = {
+    name: "a",
+    instructions: "",
+    model: "test/script",
+    model_settings: { script: all },
+    tools: [tool.id],
+  };
+  const { body } = await owner.post("/v1/agents", agent);
+  return { owner, at: `/ui/v1/agents/${body.id}/chat` };
+}
+
+const answered = (id: string, ...parts: object[]) => [
+  userSays("Go."),
+  { id, role: "assistant", parts: [{ type: "step-start" }, ...parts.map((part) => ({ type: "tool-ask", ...part }))] },
+];
+
+describe("a call of a client tool", () => {
+  test("ends the stream, and its output goes on with the run, also when it is sent twice", async () => {
+    const { owner, at } = await asking("output");
+    const { parts } = await send(owner, at, { messages: [userSays("Go.")] });
+    expect(typesOf(parts).slice(-3)).toEqual(["tool-input-available", "finish-step", "finish"]);
+    const { toolCallId } = parts.at(-3);
+    expect(parts.at(-3).providerExecuted).toBe(false);
+    expect(parts.at(-1).finishReason).toBe("tool-calls");
+    const messages = answered(parts[0].messageId, { toolCallId, state: "output-available", output: { ok: true } });
+    for (const _ of [1, 2]) {
+      const { parts: more } = await send(owner, at, { messages });
+      expect([more[0].messageId, textOf(more), more.at(-1).finishReason]).toEqual([
+        parts[0].messageId,
+        "Done.",
+        "stop",
+      ]);
+      expect(more.find(({ type }) => type === "tool-output-available")).toMatchObject({
+        toolCallId,
+        output: { ok: true },
+      });
+    }
+    const { body: run } = await owner.get(`/v1/runs/${parts[0].messageId}`);
+    expect([run.usage.model_calls, run.tool_calls[0].output]).toEqual([2, { ok: true }]);
+    const other = answered(parts[0].messageId, { toolCallId, state: "output-available", output: "other" });
+    const refused = await send(owner, at, { messages: other });
+    expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
+      ...[409, "tool_call_already_resolved", "messages[1].parts[1]"],
+    ]);
+  });
+
+  test("may go wrong, and of two the first alone leaves the run waiting for the other", async () => {
+    const calls = [1, 2].map((n) => ({ name: "ask", arguments: { n } }));
+    const { owner, at } = await asking("output", [{ tool_calls: calls }, { text: "Done." }]);
+    const { parts } = await send(owner, at, { messages: [userSays("Go.")] });
+    const [one, two] = parts.filter(({ type }) => type === "tool-input-available").map(({ toolCallId }) => toolCallId);
+    const first = { toolCallId: one, state: "output-error", errorText: "No." };
+    const half = await send(owner, at, { messages: answered(parts[0].messageId, first) });
+    expect(typesOf(half.parts)).toEqual(["start", "tool-output-error", "finish"]);
+    expect(half.parts.at(-1).finishReason).toBe("tool-calls");
+    const second = { toolCallId: two, state: "output-available", output: 2 };
+    const whole = await send(owner, at, { messages: answered(parts[0].messageId, first, second) });
+    expect(textOf(whole.parts)).toBe("Done.");
+    expect((await owner.get(`/v1/runs/${parts[0].messageId}`)).body.tool_calls[0].error.message).toBe("No.");
+  });
+
+  test.each([
+    ["that never was", "call_00000000000000000000000000", 400, "tool_call_not_found", "messages[1].parts[1]"],
+    ["without an id of a run", null, 400, "tool_call_not_found", "messages[1].parts[1]"],
+  ])("%s is refused, and it is said where", async (_, toolCallId, status, code, param) => {
+    const { owner, at } = await asking("output");
+    const { parts } = await send(owner, at, { messages: [userSays("Go.")] });
+    const id = toolCallId === null ? "msg" : parts[0].messageId;
+    const given = { toolCallId: toolCallId ?? "call_x", state: "output-available", output: 1 };
+    const { status: got, body } = await send(owner, at, { messages: answered(id, given) });
+    expect([got, body.error.code, body.error.param]).toEqual([status, code, param]);
+  });
+});
+
+test.each([
+  [true, "completed", ["tool-approval-response", "tool-output-available"]],
+  [false, "rejected", ["tool-approval-response", "tool-output-denied"]],
+])("a call that waits for an approval goes on when its client says %p", async (approved, status, types) => {
+  const { owner, at } = await asking("approval");
+  const { parts } = await send(owner, at, { messages: [userSays("Go.")] });
+  expect(typesOf(parts).slice(-4)).toEqual(["tool-input-available", "tool-approval-request", "finish-step", "finish"]);
+  const { toolCallId, approvalId } = parts.at(-3);
+  expect(parts.at(-4).providerExecuted).toBe(true);
+  const approval = { id: approvalId, approved, reason: "So." };
+  const part = { toolCallId, state: "approval-responded", providerExecuted: true, approval };
+  const { parts: more } = await send(owner, at, { messages: answered(parts[0].messageId, part) });
+  expect(typesOf(more).slice(0, 3)).toEqual(["start", ...types]);
+  expect(textOf(more)).toBe("Done.");
+  expect((await owner.get(`/v1/runs/${parts[0].messageId}`)).body.tool_calls[0].status).toBe(status);
+});
+
+describe("a chat", () => {
+  test("is a thread: what was said before is known, whatever the client says of it", async () => {
+    const { owner, at } = await opened([{ text: "A." }], remembering);
+    const first = await send(owner, at, { messages: [userSays("One")] });
+    const forged = { id: first.parts[0].messageId, role: "assistant", parts: [{ type: "text", text: "Forged." }] };
+    const second = await send(owner, at, { messages: [userSays("Zero"), forged, userSays("Two")] });
+    const [a, b] = await Promise.all(
+      [first, second].map(async ({ parts }) => (await owner.get(`/v1/runs/${parts[0].messageId}`)).body),
+    );
+    expect(b.thread_id).toBe(a.thread_id);
+    const { body } = await owner.get(`/v1/threads/${a.thread_id}/messages?order=asc`);
+    expect(body.data.map(({ content }: Json) => content)).toEqual(["One", "A.", "Two", "A."]);
+    const other = await send(owner, at, { id: "other", messages: [userSays("One")] });
+    expect((await owner.get(`/v1/runs/${other.parts[0].messageId}`)).body.thread_id).not.toBe(a.thread_id);
+  });
+
+  test("has its messages in the record, with the calls of tools, for a page that was loaded anew", async () => {
+    const { owner, at } = await asking("output");
+    expect((await owner.get(`${at}/chat`)).body).toMatchObject({ id: "chat", messages: [] });
+    const { parts } = await send(owner, at, { messages: [userSays("Go.")] });
+    const waiting = (await owner.get(`${at}/chat`)).body.messages;
+    expect(waiting).toEqual([{ id: expect.stringMatching(/^msg_/), role: "user", parts: [textPart("Go.")] }]);
+    const { toolCallId } = parts.find(({ type }) => type === "tool-input-available");
+    const output = { state: "output-available", output: { ok: true } };
+    await send(owner, at, { messages: answered(parts[0].messageId, { toolCallId, ...output }) });
+    const call = { type: "tool-ask", toolCallId, ...output, input: { n: 1 }, providerExecuted: true };
+    const step = { type: "step-start" };
+    expect((await owner.get(`${at}/chat`)).body.messages.slice(1)).toEqual([
+      { id: parts[0].messageId, role: "assistant", parts: [step, call, step, textPart("Done.")] },
+    ]);
+  });
+
+  test("goes on from before what is edited or made anew, and the old conversation stays as it was", async () => {
+    const { owner, at } = await opened(null, remembering);
+    const one = await send(owner, at, { messages: [userSays("One")] });
+    const said = { id: one.parts[0].messageId, role: "assistant", parts: [] };
+    const two = await send(owner, at, { messages: [userSays("One"), said, userSays("Two")] });
+    const edited = { messages: [userSays("One"), said, userSays("Zwei", "m2")], messageId: "m2" };
+    const anew = await send(owner, at, edited);
+    const again = await send(owner, at, { ...edited, messageId: undefined, trigger: "regenerate-message" });
+    const threads = await Promise.all(
+      [two, anew, again].map(async ({ parts }) => {
+        const { thread_id } = (await owner.get(`/v1/runs/${parts[0].messageId}`)).body;
+        const { body } = await owner.get(`/v1/threads/${thread_id}/messages?order=asc`);
+        return body.data.map(({ content }: Json) => content);
+      }),
+    );
+    expect(threads).toEqual([
+      ["One", "One", "Two", "Two"],
+      ["One", "One", "Zwei", "Zwei"],
+      ["One", "One", "Zwei", "Zwei"],
+    ]);
+    const first = await send(owner, at, { messages: [userSays("Eins", "m1")], messageId: "m1" });
+    const { body: run } = await owner.get(`/v1/runs/${first.parts[0].messageId}`);
+    const { body: thread } = await owner.get(`/v1/threads/${run.thread_id}`);
+    expect(thread.message_count).toBe(2);
+    const strange = { id: "run_00000000000000000000000000", role: "assistant", parts: [] };
+    const refused = await send(owner, at, { messages: [strange, userSays("x", "m3")], messageId: "m3" });
+    expect([refused.status, refused.body.error.code]).toEqual([404, "resource_not_found"]);
+  });
+
+  test("is resumed from its beginning while its run is not over, stopped, and nothing after that", async () => {
+    const { owner, at } = await opened([{ text: "One two three.", delta_ms: 60_000 }]);
+    expect((await owner.get(`${at}/chat/stream`)).status).toBe(204);
+    const sent = send(owner, at, { messages: [userSays("Go.")] });
+    let runs: { id: string }[] = [];
+    while (runs.length === 0) runs = (await owner.get("/v1/runs")).body.data;
+    const resumed = owner.get(`${at}/chat/stream`);
+    while (server.watches.readers(runs[0]!.id) < 2) await new Promise((resolve) => setImmediate(resolve));
+    expect((await owner.delete(`${at}/chat/stream`)).status).toBe(204);
+    for (const { body } of [await sent, await resumed]) {
+      const parts = partsOf(body);
+      expect([parts[0].type, parts[0].messageId]).toEqual(["start", runs[0]!.id]);
+      expect(typesOf(parts).slice(-3)).toEqual(["abort", "finish-step", "finish"]);
+      expect(parts.at(-1).finishReason).toBe("interrupted");
+    }
+    expect((await owner.get(`/v1/runs/${runs[0]!.id}`)).body.status).toBe("cancelled");
+    expect((await owner.get(`${at}/chat/stream`)).status).toBe(204);
+    expect((await owner.delete(`${at}/chat/stream`)).status).toBe(204);
+  });
+
+  test("that waits for its client is resumed with what it asks", async () => {
+    const { owner, at } = await asking("output");
+    const { parts } = await send(owner, at, { messages: [userSays("Go.")] });
+    const again = partsOf((await owner.get(`${at}/chat/stream`)).body);
+    expect(typesOf(again)).toEqual(typesOf(parts));
+    const next = await send(owner, at, { messages: [userSays("Something else.")] });
+    expect(next.parts[0].messageId).not.toBe(parts[0].messageId);
+    expect((await owner.get(`/v1/runs/${parts[0].messageId}`)).body.status).toBe("cancelled");
+  });
+});
+
+test("a run that fails is an error, and a cut answer says so", async () => {
+  const { owner, at } = await opened([{ error: "Out of order." }]);
+  const { parts } = await send(owner, at, { messages: [userSays("Go.")] });
+  expect(parts.at(-1)).toEqual({ type: "error", errorText: expect.stringContaining("Out of order.") });
+  expect(parts.at(-2)).toMatchObject({ type: "message-metadata", messageMetadata: { error: { code: "model_error" } } });
+  const cut = await opened([{ text: "One two three four." }]);
+  const overrides = { model_settings: { max_output_tokens: 2 } };
+  const short = await send(cut.owner, cut.at, { messages: [userSays("Go.")], run: { overrides } });
+  expect(short.parts.at(-1).finishReason).toBe("length");
+});
+
+test("structured output and images have their parts", async () => {
+  const output_schema = { type: "object", properties: { n: { type: "integer" } } };
+  const { owner, at } = await opened([{ text: '{"n": 4}' }], { output_schema });
+  const { parts } = await send(owner, at, { messages: [userSays("Go.")] });
+  expect(parts.find(({ type }) => type === "data-output").data).toEqual({ n: 4 });
+  const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const image = { type: "file", mediaType: "image/png", url: `data:image/png;base64,${pixel}` };
+  const shown = await opened(null);
+  const seen = await send(shown.owner, shown.at, {
+    messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "Look." }, image] }],
+  });
+  expect([seen.status, textOf(seen.parts)]).toEqual([200, "Look."]);
+});
+
+test.each<[string, object, number, string, string | null]>([
+  ["no messages", { messages: [] }, 400, "validation_failed", "messages"],
+  ["no chat", { id: "", messages: [userSays("x")] }, 400, "validation_failed", "id"],
+  [
+    "a message of the system",
+    { messages: [{ role: "system", parts: [] }] },
+    400,
+    "validation_failed",
+    "messages[0].role",
+  ],
+  ["a message that says nothing", { messages: [userSays("")] }, 400, "validation_failed", "messages[0]"],
+  [
+    "a file that is no image",
+    { messages: [{ role: "user", parts: [{ type: "file", mediaType: "text/plain", url: "data:," }] }] },
+    ...([400, "validation_failed", "messages[0].parts[0].mediaType"] as const),
+  ],
+  [
+    "an image at an address",
+    { messages: [{ role: "user", parts: [{ type: "file", mediaType: "image/png", url: "https://x/a.png" }] }] },
+    ...([400, "validation_failed", "messages[0].parts[0].url"] as const),
+  ],
+  [
+    "an answer that answers nothing",
+    { messages: [{ id: "m", role: "assistant", parts: [{ type: "text", text: "x" }] }] },
+    ...([400, "validation_failed", "messages[0].parts"] as const),
+  ],
+  [
+    "a field of a run that is none",
+    { messages: [userSays("x")], run: { nothing: 1 } },
+    400,
+    "unknown_parameter",
+    "run.nothing",
+  ],
+])("%s is refused, and it is said where", async (_, body, status, code, param) => {
+  const { owner, at } = await opened(null);
+  const answer = await send(owner, at, body);
+  expect([answer.status, answer.body.error?.code, answer.body.error?.param]).toEqual([status, code, param]);
+  expect((await owner.get("/v1/runs")).body.data).toEqual([]);
+});
+
+describe("who may", () => {
+  const tokenOf = async (owner: Client, agent_id: string, more: object = {}) => {
+    const scopes = ["run", "read", "submit"];
+    const { body } = await owner.post("/v1/client_tokens", { agent_id, scopes, expires_in: 600, ...more });
+    return body.token as string;
+  };
+  const by = (token: string) => ({ authorization: `Bearer ${token}` });
+  const asked = (text: string) => ({ id: "chat", messages: [userSays(text)] });
+
+  test("with a token of one user sees no chat of another, though both have the same name", async () => {
+    const { owner, agent, at } = await opened([{ text: "One two.", delta_ms: 60_000 }]);
+    const [ada, bob] = [
+      await tokenOf(owner, agent, { user_id: "ada" }),
+      await tokenOf(owner, agent, { user_id: "bob" }),
+    ];
+    const sent = server.send("POST", at, asked("Go."), by(ada));
+    let runs: { id: string }[] = [];
+    while (runs.length === 0) runs = (await owner.get("/v1/runs")).body.data;
+    for (const method of ["GET", "DELETE"])
+      for (const other of [bob, owner.key.secret])
+        expect((await server.send(method, `${at}/chat/stream`, undefined, by(other))).status).toBe(204);
+    const hers = `${at}/chat/stream?user_id=ada`;
+    expect((await server.send("DELETE", `${at}/chat/stream?user_id=ada`, undefined, by(bob))).status).toBe(204);
+    expect((await owner.get(`/v1/runs/${runs[0]!.id}`)).body.status).toBe("in_progress");
+    expect((await server.send("DELETE", hers, undefined, by(owner.key.secret))).status).toBe(204);
+    expect(partsOf((await sent).body).at(-1).finishReason).toBe("interrupted");
+  });
+
+  test("is nobody without a key, nor one of another project, agent or scope", async () => {
+    const { owner, agent, at } = await opened(null);
+    const never = at.replace(agent, "agt_00000000000000000000000000");
+    const other = await opened(null);
+    const tokens = [other.owner.key.secret, await tokenOf(other.owner, other.agent)];
+    for (const [method, path] of [
+      ["POST", ""],
+      ["GET", "/chat"],
+      ["GET", "/chat/stream"],
+      ["DELETE", "/chat/stream"],
+    ] as const) {
+      const body = method === "POST" ? asked("x") : undefined;
+      expect((await server.send(method, at + path, body)).status).toBe(401);
+      for (const token of tokens) {
+        const [theirs, none] = [
+          await server.send(method, at + path, body, by(token)),
+          await server.send(method, never + path, body, by(token)),
+        ];
+        expect([path, theirs.status, theirs.body.error]).toEqual([path, none.status, none.body.error]);
+        const empty = path === "/chat" ? 200 : 204;
+        expect(theirs.status).toBe(method === "POST" || token.startsWith("ct_") ? 404 : empty);
+      }
+    }
+    const { body: reader } = await owner.post("/v1/api_keys", { name: "k", scopes: ["read"] });
+    const refused = await server.send("POST", at, asked("x"), by(reader.secret));
+    expect([refused.status, refused.body.error.code]).toEqual([403, "insufficient_scope"]);
+    expect((await owner.get("/v1/threads")).body.data).toEqual([]);
+  });
+
+  test("with a token for a thread or a run has that one alone", async () => {
+    const { owner, agent, at } = await opened(null);
+    const { body: thread } = await owner.post("/v1/threads", { user_id: "ada" });
+    const bound = by(await tokenOf(owner, agent, { thread_id: thread.id }));
+    const { body } = await server.send("POST", at, asked("x"), bound);
+    const id = partsOf(body)[0].messageId;
+    expect((await owner.get(`/v1/runs/${id}`)).body.thread_id).toBe(thread.id);
+    const anew = await server.send("POST", at, { ...asked("x"), trigger: "regenerate-message" }, bound);
+    expect([anew.status, anew.body.error.code]).toEqual([403, "insufficient_scope"]);
+    const ofRun = await server.send("POST", at, asked("x"), by(await tokenOf(owner, agent, { run_id: id })));
+    expect([ofRun.status, ofRun.body.error.code]).toEqual([403, "insufficient_scope"]);
+  });
+
+  test("may only start and read is told nothing of calls that it could answer: others do", async () => {
+    const { owner, at } = await asking("approval");
+    const agent = at.split("/")[4]!;
+    const token = await tokenOf(owner, agent, { scopes: ["run", "read"] });
+    const sent = server.send("POST", at, asked("Go."), by(token));
+    let waiting: Json[] = [];
+    while (waiting.length === 0) waiting = (await owner.get("/v1/approvals")).body.data;
+    const { run_id, id } = waiting[0];
+    await owner.post(`/v1/runs/${run_id}/submit_tool_outputs`, {
+      tool_outputs: [{ tool_call_id: id, decision: "approve" }],
+    });
+    expect(textOf(partsOf((await sent).body))).toBe("Done.");
+  });
+});
+
+test("a server that stops says so, and nobody takes a part for the whole", async () => {
+  await using other = testApp();
+  const owner = await other.client();
+  const model_settings = { script: [{ delta_ms: 60_000, text: "One two three." }] };
+  const agent = (await owner.post("/v1/agents", { name: "a", instructions: "", model: "test/script", model_settings }))
+    .body;
+  const sent = send(owner, `/ui/v1/agents/${agent.id}/chat`, { messages: [userSays("Go.")] });
+  let runs: { id: string }[] = [];
+  while (runs.length === 0) runs = (await owner.get("/v1/runs")).body.data;
+  while (other.watches.readers(runs[0]!.id) === 0) await new Promise((resolve) => setImmediate(resolve));
+  await other.stop();
+  expect((await sent).parts.at(-1)).toMatchObject({ type: "error", errorText: expect.stringContaining("stopping") });
+});

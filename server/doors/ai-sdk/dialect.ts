@@ -1,0 +1,189 @@
+import type { RequiredCall } from "../../core/run-event.ts";
+import type { Dialect } from "../../runs/stream.ts";
+import { type Frame, isLastFrame } from "../../wire/frames.ts";
+import type { Followed } from "../conversations.ts";
+
+interface Streamed extends Followed {
+  /** What the client was asked before this stream, as `keyOf` has it. */
+  asked: Iterable<string>;
+}
+
+/** What a client is asked of a call: each once. */
+export const keyOf = ({ id, needs }: Pick<RequiredCall, "id" | "needs">): string => `${id}:${needs}`;
+
+const line = (part: object): string => `data: ${JSON.stringify(part)}\n\n`;
+
+const finishOf: Record<string, string> = { length: "length", content_filter: "content-filter" };
+
+/** A run as one message of the assistant: its id is that of the run, and each model call begins a step. */
+export function uiMessageDialect({ run_id, answered, answers, answerAt, asked: before }: Streamed): Dialect {
+  let isBegun = false;
+  /** The model call that the last step is, and whether it has said something. */
+  let step = { index: -1, isOpen: false, isSaid: false };
+  /** The text or reasoning that is being said, with its count within all. */
+  let part = { id: "", kind: "", count: 0 };
+  let finishReason = "stop";
+  const shown = new Set<string>();
+  const asked = new Set(before);
+
+  function begin(): string {
+    if (isBegun) return "";
+    isBegun = true;
+    return line({ type: "start", messageId: run_id, messageMetadata: { run_id } });
+  }
+
+  function endPart(): string {
+    if (part.id === "") return "";
+    const { id, kind, count } = part;
+    part = { id: "", kind: "", count };
+    return line({ type: `${kind}-end`, id });
+  }
+
+  function endStep(): string {
+    const ended = endPart() + (step.isOpen ? line({ type: "finish-step" }) : "");
+    step.isOpen = false;
+    return ended;
+  }
+
+  function beginStep(index: number): string {
+    const ended = endStep();
+    step = { index, isOpen: true, isSaid: false };
+    return ended + line({ type: "start-step" });
+  }
+
+  function say(kind: "text" | "reasoning", delta: string): string {
+    step.isSaid ||= kind === "text";
+    let opening = "";
+    if (part.kind !== kind) {
+      opening = endPart();
+      part = { id: `${run_id}-${part.count}`, kind, count: part.count + 1 };
+      opening += line({ type: `${kind}-start`, id: part.id });
+    }
+    return `${opening}data: {"type":"${kind}-delta","id":"${part.id}","delta":${JSON.stringify(delta)}}\n\n`;
+  }
+
+  const show = (call: { id: string; tool: string; type?: string; arguments: unknown }, isOurs: boolean): string => {
+    shown.add(call.id);
+    const { id: toolCallId, tool: toolName, arguments: input } = call;
+    const dynamic = call.type === "mcp" && { dynamic: true };
+    return line({
+      ...{ type: "tool-input-available", toolCallId, toolName, input, providerExecuted: isOurs },
+      ...dynamic,
+    });
+  };
+
+  /** What the client shall do about a call: give its output, or decide. */
+  function ask(call: RequiredCall): string {
+    const key = keyOf(call);
+    if (asked.has(key)) return "";
+    asked.add(key);
+    if (call.needs === "output") return show(call, false);
+    const announced = shown.has(call.id) ? "" : show(call, true);
+    const doubt = call.needs === "reconcile" && {
+      reason: "Whether the call was done is not known. Shall it be done (again)?",
+    };
+    return announced + line({ type: "tool-approval-request", approvalId: call.id, toolCallId: call.id, ...doubt });
+  }
+
+  const isDecidedHere = (id: string): boolean => asked.has(`${id}:approval`) || asked.has(`${id}:reconcile`);
+
+  function completed(data: Extract<Frame, { event: "tool.completed" }>["data"]): string {
+    const { tool_call_id: toolCallId, status, result, error, files = [] } = data;
+    if (status === "completed")
+      return (
+        line({ type: "tool-output-available", toolCallId, output: result ?? null }) +
+        files.map((file) => line({ type: "data-file", id: file.id, data: file })).join("")
+      );
+    if (status !== "rejected" || !isDecidedHere(toolCallId))
+      return line({ type: "tool-output-error", toolCallId, errorText: error?.message ?? status });
+    const decided = { type: "tool-approval-response", approvalId: toolCallId, approved: false, reason: error?.message };
+    return line(decided) + line({ type: "tool-output-denied", toolCallId });
+  }
+
+  const finish = (reason: string, messageMetadata?: object): string =>
+    `${endStep()}${line({ type: "finish", finishReason: reason, messageMetadata })}data: [DONE]\n\n`;
+
+  function said(frame: Frame): string {
+    switch (frame.event) {
+      case "run.queued":
+        return line({ type: "data-queued", data: { position: frame.data.queue_position }, transient: true });
+      case "step.started":
+        return frame.data.type === "model_call" ? beginStep(frame.data.step_index) : "";
+      case "step.restarted":
+        if (frame.data.step_index !== step.index) return "";
+        part.id = "";
+        part.kind = "";
+        step.isSaid = false;
+        return line({ type: "reset-step" });
+      case "step.completed": {
+        if (frame.data.type !== "model_call") return "";
+        finishReason = finishOf[answerAt(frame.seq)?.finish ?? ""] ?? "stop";
+        return endPart();
+      }
+      case "memory.retrieved":
+        return frame.data.matches.map(sourceOf).map(line).join("");
+      case "tool.requested": {
+        const { tool_call_id: id, tool, type, args, needs } = frame.data;
+        if (needs === "output") asked.add(keyOf({ id, needs }));
+        return show({ id, tool, type, arguments: args }, needs !== "output");
+      }
+      case "tool.decided": {
+        const { tool_call_id: approvalId, decision, reason } = frame.data;
+        const isShown = decision === "approve" && isDecidedHere(approvalId);
+        const why = reason !== null && { reason };
+        return isShown ? line({ type: "tool-approval-response", approvalId, approved: true, ...why }) : "";
+      }
+      case "tool.completed":
+        return completed(frame.data);
+      case "run.requires_action": {
+        const calls = frame.data.required_action.submit_tool_outputs.tool_calls.map(ask).join("");
+        return endPart() + calls + (isWait(frame) ? finish("tool-calls") : "");
+      }
+      case "run.completed": {
+        const { output, output_json, usage } = frame.data;
+        // A text that was not streamed, such as one that a guardrail has changed.
+        const whole = output && !step.isSaid ? say("text", output) : "";
+        const data = output_json === null ? "" : line({ type: "data-output", id: "output", data: output_json });
+        return whole + endPart() + data + finish(finishReason, { usage });
+      }
+      case "run.failed": {
+        const { status, error } = frame.data;
+        // By `interrupted` the client knows that it does not go on by itself.
+        if (status === "cancelled")
+          return endPart() + line({ type: "abort", reason: error.message }) + finish("interrupted");
+        const { code, message } = error;
+        const about = line({ type: "message-metadata", messageMetadata: { error: { code, message } } });
+        return `${endStep()}${about}${fault(message)}data: [DONE]\n\n`;
+      }
+      default:
+        return "";
+    }
+  }
+
+  const isWait = (frame: Frame): boolean => frame.event === "run.requires_action" && answers && frame.seq > answered;
+
+  return {
+    event: (frame) => begin() + said(frame),
+    token: ({ kind, text }) => begin() + say(kind === "output" ? "text" : "reasoning", text),
+    // What was said so far is no whole answer: the client resumes when the server is back.
+    closing: fault("The server is stopping. The run goes on when it is back."),
+    error: (why) => fault(why.message),
+    isLast: (frame) => isLastFrame(frame.event) || isWait(frame),
+  };
+}
+
+const fault = (errorText: string): string => line({ type: "error", errorText });
+
+/** A passage of a memory store that the model was shown. */
+const sourceOf = ({
+  entry_id,
+  filename,
+  chunk_index,
+}: {
+  entry_id: string;
+  filename: string | null;
+  chunk_index: number;
+}) => ({
+  ...{ type: "source-document", sourceId: `${entry_id}-${chunk_index}`, mediaType: "text/plain" },
+  ...{ title: filename ?? entry_id, ...(filename !== null && { filename }) },
+});

@@ -1,0 +1,48 @@
+/** A message of a thread or a run, as the API shows it. */
+interface Recorded {
+  id: string;
+  role: "system" | "user" | "assistant" | "tool";
+  content: string;
+  tool_calls?: { id: string; name: string; arguments: Record<string, unknown> }[];
+  tool_call_id?: string;
+  run_id?: string | null;
+}
+
+interface UiMessage {
+  id: string;
+  role: "user" | "assistant";
+  parts: object[];
+}
+
+/** What was said in a chat as its messages: all that a run said is one, with the id of the run. The oldest comes first. */
+export function uiMessages(recorded: readonly Recorded[]): UiMessage[] {
+  const outputs = new Map(
+    recorded.flatMap(({ tool_call_id, content }) => (tool_call_id ? [[tool_call_id, content]] : [])),
+  );
+  const messages: UiMessage[] = [];
+  for (const { id: own, role, content, tool_calls = [], run_id } of recorded) {
+    const text = content === "" ? [] : [{ type: "text", text: content, state: "done" }];
+    if (role === "user") messages.push({ id: own, role, parts: text });
+    if (role !== "assistant") continue;
+    const calls = tool_calls.map(({ id: toolCallId, name, arguments: input }) => ({
+      ...{ type: `tool-${name}`, toolCallId, state: "output-available", input, providerExecuted: true },
+      output: outputIn(outputs.get(toolCallId) ?? ""),
+    }));
+    const parts = [{ type: "step-start" }, ...text, ...calls];
+    const id = run_id ?? own;
+    const last = messages.at(-1);
+    if (last?.id === id) last.parts.push(...parts);
+    else messages.push({ id, role, parts });
+  }
+  return messages;
+}
+
+/** An output as models read it: JSON where it is an object or a list. */
+function outputIn(text: string): unknown {
+  if (!/^[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // It only begins like JSON.
+  }
+}

@@ -1,0 +1,198 @@
+import { AppError } from "../core/errors.ts";
+import { notFound } from "../core/not-found.ts";
+import type { ModelAnswer, RequiredCall } from "../core/run-event.ts";
+import type { ToolAnswer } from "../core/submit.ts";
+import { mayAnswer, mayRun, mayUse } from "../http/auth.ts";
+import { read as readPages } from "../http/page.ts";
+import type { Principal } from "../http/principal.ts";
+import type { ApiAnswer, DoorAccess } from "../http/within.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { OpenStream } from "../runs/open-stream.ts";
+import type { RunStore } from "../runs/store.ts";
+import type { Dialect } from "../runs/stream.ts";
+import type { ThreadStore } from "../threads/store.ts";
+
+export interface ConversationDeps extends Pick<DoorAccess, "api" | "noLongerValid"> {
+  chats: ThreadStore["chats"];
+  runs: Pick<RunStore, "standing" | "inThread" | "askedBy">;
+  journal: Pick<Journal, "read">;
+  openStream: OpenStream;
+}
+
+/** Who talks to which agent. */
+export interface Talk {
+  request: Request;
+  principal: Principal;
+  agentId: string;
+}
+
+/** What a dialect is told of the place where its stream begins and ends. */
+export interface Followed {
+  run_id: string;
+  /** Waits up to here were answered: the stream does not end at them. */
+  answered: number;
+  /** Whether the client answers what the run asks; else the stream goes on until somebody else has. */
+  answers: boolean;
+  /** What the model said in the step that this entry ends. */
+  answerAt(seq: number): ModelAnswer | null;
+}
+
+/** Says the parameters of what the API refused as the client knows them. */
+type Rename = (param: string) => string;
+
+/** Conversations as clients of user interfaces have them: by names of their own, with runs that go on and are read again. */
+export function createConversations({ api, noLongerValid, chats, runs, journal, openStream }: ConversationDeps) {
+  /** Asks the API; throws what it refuses. */
+  async function must({ request }: Talk, method: string, path: string, body?: object, rename?: Rename) {
+    const answer = await api(request, method, path, body);
+    if (answer.status >= 400) throw refusalOf(answer, rename);
+    return answer.body;
+  }
+
+  /** Whose the chats of this name are. */
+  const nameOf = ({ principal, agentId }: Talk, chat: string, userId: string | null) => ({
+    ...{ agent_id: agentId, chat, user_id: principal.token ? principal.token.user_id : userId },
+  });
+
+  /** The thread of a chat; a token for one thread has no other. */
+  function threadOf(talk: Talk, chat: string, userId: string | null): string | null {
+    const { token } = talk.principal;
+    return token?.thread_id ?? (token?.run_id ? null : chats.threadOf(talk.principal, nameOf(talk, chat, userId)));
+  }
+
+  /** Starts a run with what the user says; what was said in its thread behind `keep` is taken back where it is given. */
+  async function say(
+    talk: Talk,
+    chat: { id: string; userId: string | null; keep?: string | null },
+    run: object,
+    rename?: Rename,
+  ): Promise<string> {
+    const { principal, agentId } = talk;
+    const body = { ...run, agent_id: agentId, ...(chat.userId !== null && { user_id: chat.userId }) };
+    // Whoever may not is told so by the API, and leaves no thread behind.
+    if (!mayRun(principal) || principal.token?.run_id) return (await must(talk, "POST", "/v1/runs", body, rename)).id;
+    let thread_id = threadOf(talk, chat.id, chat.userId);
+    thread_id ??= await chats.open(principal, nameOf(talk, chat.id, chat.userId));
+    if (chat.keep !== undefined) thread_id = await rewind(talk, thread_id, chat.keep);
+    const made = { ...body, thread_id, if_thread_busy: "cancel_previous" };
+    return (await must(talk, "POST", "/v1/runs", made, rename)).id;
+  }
+
+  async function rewind(talk: Talk, threadId: string, keep: string | null): Promise<string> {
+    const { principal } = talk;
+    if (principal.token?.thread_id)
+      throw new AppError("insufficient_scope", "This client token has its thread, in which nothing is taken back.");
+    if (keep !== null) standing(talk, keep);
+    for (const { id } of runs.inThread(principal, threadId)) await cancel(talk, id);
+    return chats.rewind(principal, threadId, keep);
+  }
+
+  /** Ends a run; one that has just ended by itself is as good. */
+  const cancel = (talk: Talk, runId: string): Promise<void> =>
+    must(talk, "POST", `/v1/runs/${runId}/cancel`, {}).catch((error) => {
+      if (!(error instanceof AppError && error.code === "run_already_terminal")) throw error;
+    });
+
+  /** Throws for a run that is not one of this agent, or not the principal's. */
+  function standing({ principal, agentId }: Talk, runId: string) {
+    const row = runs.standing(principal, runId);
+    if (row.agent_id !== agentId) throw notFound();
+    return row;
+  }
+
+  /** Hands in what the client says to calls of a run. */
+  async function answer(
+    talk: Talk,
+    runId: string,
+    answers: readonly ToolAnswer[],
+    rename?: Rename,
+  ): Promise<{
+    /** The place behind which the client reads what comes of it. */
+    from: number;
+    /** What it was asked up to there. */
+    asked: RequiredCall[];
+  }> {
+    standing(talk, runId);
+    const path = `/v1/runs/${runId}/submit_tool_outputs`;
+    await must(talk, "POST", path, { tool_outputs: answers }, rename).catch((error) => {
+      // They were given before: what came of them is told once more.
+      if (!(error instanceof AppError && error.code === "run_not_awaiting_action")) throw error;
+    });
+    return placeOf(runId, answers);
+  }
+
+  /** Behind the last question that these answers are about, which may be one of a run below: there stands what came of it. */
+  function placeOf(runId: string, answers: readonly ToolAnswer[]): { from: number; asked: RequiredCall[] } {
+    const isAbout = ({ id, needs }: RequiredCall): boolean =>
+      answers.some(({ tool_call_id, decision }) => tool_call_id === id && needs !== (decision ? "output" : "approval"));
+    const waits = [...entriesOf(runId)].flatMap(({ seq, event }) =>
+      event.type === "run.requires_action"
+        ? [{ seq, calls: event.required_action.submit_tool_outputs.tool_calls }]
+        : [],
+    );
+    const last = waits.findLastIndex(({ calls }) => calls.some(isAbout));
+    return { from: waits[last]?.seq ?? 0, asked: waits.slice(0, last + 1).flatMap(({ calls }) => calls) };
+  }
+
+  const entriesOf = (runId: string) =>
+    readPages(
+      (after: number, most) => journal.read(runId, after, most),
+      0,
+      ({ seq }) => seq,
+    );
+
+  return {
+    must,
+    cancel,
+    threadOf,
+    say,
+    answer,
+
+    /** The run of a chat that is not over; null where there is none. */
+    underWay(talk: Talk, chat: string, userId: string | null): string | null {
+      const { principal, agentId } = talk;
+      if (!mayUse(principal, agentId)) throw notFound();
+      const threadId = threadOf(talk, chat, userId);
+      const rows = threadId === null ? [] : runs.inThread(principal, threadId);
+      const own = rows.filter((row) => row.agent_id === agentId);
+      return (own.find(({ status }) => status !== "queued") ?? own[0])?.id ?? null;
+    },
+
+    /** The run whose client was asked to make this call. */
+    askedBy: (talk: Talk, callId: string): string | null => runs.askedBy(talk.principal, callId),
+
+    /** The run from behind a place on, to where it ends or asks something new. */
+    follow(
+      { principal, request }: Talk,
+      runId: string,
+      from: number,
+      dialectOf: (of: Followed) => Dialect,
+      cancelOnLeave = false,
+    ): Response {
+      const { seq, status } = runs.standing(principal, runId);
+      const dialect = dialectOf({
+        ...{ run_id: runId, answered: status === "requires_action" ? seq - 1 : seq, answers: mayAnswer(principal) },
+        answerAt(at) {
+          const [entry] = journal.read(runId, at - 1, 1);
+          return entry?.event.type === "step.completed" ? entry.event.answer : null;
+        },
+      });
+      const place = { seq: from, anchor: null, offset: 0 };
+      const response = openStream(principal, runId, place, request, { noLongerValid, dialect, cancelOnLeave });
+      response.headers.set("x-runnel-run-id", runId);
+      return response;
+    },
+  };
+}
+
+/** What the API refused, as it is thrown here. */
+function refusalOf({ body: { error }, headers }: ApiAnswer, rename: Rename = (param) => param): AppError {
+  const retryAfter = headers.get("retry-after");
+  const param = error.param && rename(error.param);
+  const said = (text: string): string => (error.param ? text.replace(error.param, param) : text);
+  return new AppError(error.code, said(error.message), {
+    ...(param && { param }),
+    ...(error.details && { details: error.details }),
+    ...(retryAfter && { retryAfter: Number(retryAfter) }),
+  });
+}
