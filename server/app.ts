@@ -128,7 +128,10 @@ export function createApp(options: AppOptions) {
       mounting([keys.ports.clientTokens])(resources(into, auth, noLongerValid), auth, noLongerValid),
     callbacks: callbacks.ports.routes(),
     dashboard: dashboard.ports.routes(),
-    doors: [mcp.ports.routes, a2a.ports.routes, durableStreams.ports.routes, openAi.ports.routes, aiSdk.ports.routes],
+    doors: [
+      ...[mcp.ports.routes, a2a.ports.routes, durableStreams.ports.routes, aiSdk.ports.routes],
+      ...openAi.ports.doors,
+    ],
   });
   /** They start in this order and stop in reverse. */
   const parts: Part[] = [

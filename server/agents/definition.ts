@@ -8,7 +8,7 @@ import { nameFaults } from "../http/name-fault.ts";
 import type { AgentOverrides } from "../http/schemas.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { parseModel } from "../models/registry.ts";
-import type { FactsOf } from "./memory-policy.ts";
+import { type FactsOf, withHistory } from "./memory-policy.ts";
 import {
   type CreateAgent,
   type Definition,
@@ -64,7 +64,12 @@ export function changed(input: CreateAgent | UpdateAgent, before: Definition | n
 /** A definition with what a run has different. What is added stands behind it, and no answer gets longer than it may. */
 export function overridden(
   definition: Definition,
-  { additional_instructions: added = "", model_settings, ...different }: Omit<AgentOverrides, "tools" | "model">,
+  {
+    additional_instructions: added = "",
+    model_settings,
+    history,
+    ...different
+  }: Omit<AgentOverrides, "tools" | "model">,
 ): Definition {
   const after = { ...definition, ...different };
   const { max_output_tokens: most = Number.POSITIVE_INFINITY } = definition.model_settings;
@@ -72,6 +77,7 @@ export function overridden(
   if (settings.max_output_tokens !== undefined) settings.max_output_tokens = Math.min(most, settings.max_output_tokens);
   return {
     ...after,
+    ...(history && { memory: withHistory(definition.memory, history) }),
     instructions: [after.instructions, added].filter((text) => text !== "").join("\n\n"),
     model_settings: settings,
   };

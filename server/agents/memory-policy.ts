@@ -4,7 +4,7 @@ import type { Fault } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { idOf } from "../http/schemas.ts";
+import { HistoryInput, idOf } from "../http/schemas.ts";
 import { named, oneOf } from "../lib/schema.ts";
 
 const closed = { additionalProperties: false };
@@ -32,16 +32,7 @@ export const MemoryInput = named(
   Type.Partial(
     Type.Object({
       stores: Type.Array(MemoryStore, { maxItems: 20 }),
-      history: named(
-        "HistoryPolicyInput",
-        Type.Partial(
-          Type.Object({
-            mode: oneOf(["none", "thread"] as const),
-            max_messages: Type.Integer({ minimum: 1, maximum: 200 }),
-          }),
-          closed,
-        ),
-      ),
+      history: HistoryInput,
       context: named(
         "ContextPolicyInput",
         Type.Partial(
@@ -94,6 +85,12 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
     },
   };
 }
+
+/** The policy of a run that is told more of its thread, or less. */
+export const withHistory = (policy: MemoryPolicy | null, history: Partial<MemoryPolicy["history"]>): MemoryPolicy => {
+  const known = policy ?? completePolicy({}, () => null)!;
+  return { ...known, history: { ...known.history, ...history } };
+};
 
 /** The policy as a run pins it. A store that is gone is searched all the same, so that the run notes that it is gone. */
 export const pinnedPolicy = (policy: MemoryPolicy, factsOf: FactsOf): MemoryPolicy<PinnedStore> => ({

@@ -134,6 +134,18 @@ export const settingFields = {
   seed: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
 };
 
+/** How much of its thread a run is told. */
+export const HistoryInput = named(
+  "HistoryPolicyInput",
+  Type.Partial(
+    Type.Object({
+      mode: oneOf(["none", "thread"] as const),
+      max_messages: Type.Integer({ minimum: 1, maximum: 200 }),
+    }),
+    closed,
+  ),
+);
+
 /** What `overrides` of a run may hold. */
 export const AgentOverrides = named(
   "AgentOverrides",
@@ -141,6 +153,7 @@ export const AgentOverrides = named(
     Type.Object({
       ...agentFields,
       additional_instructions: agentFields.instructions,
+      history: HistoryInput,
       model_settings: named("ModelSettingsOverrides", Type.Partial(Type.Object(settingFields), closed)),
     }),
     closed,

@@ -1,13 +1,22 @@
 import type { Fault } from "../../core/errors.ts";
-import { type reasoningEfforts, toolChoices } from "../../core/providers.ts";
 import type { ToolAnswer } from "../../core/submit.ts";
 import { fault, validationError } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
 import type { CreateRun } from "../../runs/schema.ts";
-import type { ChatMessage, ChatTool, CreateChatCompletion } from "./chat-schema.ts";
-
-type Input = Exclude<CreateRun["input"], string>;
-type InputMessage = Input[number];
+import type { ChatMessage, CreateChatCompletion } from "./chat-schema.ts";
+import {
+  choiceOf,
+  effortOf,
+  givenSettings,
+  type InputCall,
+  type InputMessage,
+  type InputPart,
+  imageOf,
+  objectOf,
+  type Settings,
+  schemaOf,
+  toolOf,
+} from "./request-fields.ts";
 
 /** A conversation that ends with what the user says: a run of its own. */
 export interface NewRun {
@@ -31,8 +40,12 @@ export function readChat(body: CreateChatCompletion): NewRun | Results {
   if ((body.n ?? 1) !== 1) faults.push(fault("n", "One choice is made of each request: expected 1."));
   const read = body.messages.map((message, index) => readMessage(message, `messages[${index}]`, faults));
   const settings = settingsOf(body, faults);
-  const tools = (body.tools ?? []).map((tool, index) => readTool(tool, `tools[${index}]`, faults));
-  const output_schema = schemaOf(body.response_format, faults);
+  const tools = (body.tools ?? []).map((tool, index) =>
+    toolOf(tool.type, tool.function ?? null, `tools[${index}]`, faults),
+  );
+  const { response_format: format } = body;
+  const form = format && { type: format.type, schema: format.json_schema?.schema };
+  const output_schema = schemaOf(form, "response_format", faults);
   if (faults.length > 0) throw validationError(faults);
   const messages = read as (InputMessage | string)[]; // Each that could not be read is a fault.
   const trailing =
@@ -104,13 +117,11 @@ function textOf({ content }: ChatMessage, path: string, faults: Fault[]): string
 
 function contentOf({ content }: ChatMessage, path: string, faults: Fault[]): InputMessage["content"] {
   if (typeof content === "string") return content;
-  return (content ?? []).map(({ type, text, image_url }, index): Exclude<InputMessage["content"], string>[number] => {
+  return (content ?? []).map(({ type, text, image_url }, index): InputPart => {
     const at = `${path}.content[${index}]`;
     if (type === "text") return { type, text: text ?? "" };
     if (type !== "image_url") faults.push(fault(`${at}.type`, "Expected text or image_url."));
-    else if (!/^(data|https?):/i.test(image_url?.url ?? ""))
-      faults.push(fault(`${at}.image_url.url`, "Expected https://… or data:<type>;base64,<content>."));
-    return { type: "image", data: image_url?.url ?? "" };
+    return imageOf(type === "image_url" ? image_url?.url : "data:", `${at}.image_url.url`, faults);
   });
 }
 
@@ -118,78 +129,24 @@ function readCall(
   { id, function: asked }: NonNullable<ChatMessage["tool_calls"]>[number],
   path: string,
   faults: Fault[],
-): NonNullable<InputMessage["tool_calls"]>[number] {
+): InputCall {
   if (!asked) faults.push(fault(`${path}.type`, "Expected function."));
   return { id, name: asked?.name ?? "", arguments: objectOf(asked?.arguments ?? "") };
 }
 
-/** Arguments that a model wrote; what is no object is kept under `unreadable_arguments`. */
-function objectOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
-    // It is kept as it is.
-  }
-  return { unreadable_arguments: text };
-}
-
-function readTool({ type, function: asked }: ChatTool, path: string, faults: Fault[]) {
-  if (type !== "function" || !asked) {
-    faults.push(fault(`${path}.type`, "Expected function. What an agent does by itself are tools of its own."));
-    return null;
-  }
-  const { name, description, parameters } = asked;
-  return {
-    type: "client" as const,
-    name,
-    ...(description && { description }),
-    ...(parameters && { parameters }),
-  };
-}
-
-type Settings = NonNullable<AgentOverrides["model_settings"]>;
-
 function settingsOf(body: CreateChatCompletion, faults: Fault[]): Settings {
-  const { stop } = body;
-  const all = {
+  const { stop, tool_choice } = body;
+  return givenSettings({
     temperature: body.temperature,
     top_p: body.top_p,
     max_output_tokens: body.max_completion_tokens ?? body.max_tokens,
     reasoning_effort: effortOf(body.reasoning_effort, "reasoning_effort", faults),
     parallel_tool_calls: body.parallel_tool_calls,
-    tool_choice: choiceOf(body.tool_choice, faults),
+    tool_choice: choiceOf(tool_choice, nameIn(tool_choice), faults),
     stop: typeof stop === "string" ? [stop] : stop,
     seed: body.seed,
-  };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
+  });
 }
 
-type Effort = (typeof reasoningEfforts)[number];
-const efforts: Record<string, Effort> = {
-  ...{ none: "none", minimal: "minimal", low: "low", medium: "medium", high: "high", xhigh: "max" },
-};
-
-function effortOf(text: string | null | undefined, param: string, faults: Fault[]): Effort | null {
-  if (text === null || text === undefined) return null;
-  const effort = Object.hasOwn(efforts, text) ? efforts[text]! : null;
-  if (!effort) faults.push(fault(param, `Expected one of ${Object.keys(efforts).join(", ")}.`));
-  return effort;
-}
-
-function choiceOf(choice: CreateChatCompletion["tool_choice"], faults: Fault[]): Settings["tool_choice"] | null {
-  if (choice === null || choice === undefined) return null;
-  if (typeof choice === "object" && choice.type === "function" && choice.function)
-    return { name: choice.function.name };
-  const known = toolChoices.find((one) => one === choice);
-  if (!known) faults.push(fault("tool_choice", "Expected auto, none, required, or a function."));
-  return known ?? null;
-}
-
-function schemaOf(format: CreateChatCompletion["response_format"], faults: Fault[]): Record<string, unknown> | null {
-  if (!format || format.type === "text") return null;
-  if (format.type === "json_object") return { type: "object" };
-  if (format.type !== "json_schema")
-    faults.push(fault("response_format.type", "Expected text, json_object or json_schema."));
-  return format.json_schema?.schema ?? { type: "object" };
-}
+const nameIn = (choice: CreateChatCompletion["tool_choice"]): string | null =>
+  typeof choice === "object" && choice?.type === "function" ? (choice.function?.name ?? null) : null;

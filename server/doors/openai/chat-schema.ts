@@ -5,8 +5,8 @@ import { JsonObject, Metadata, Subject, settingFields } from "../../http/schemas
 // What OpenAI's clients send. Fields that are not here are ignored: clients send many that change nothing.
 
 /** Clients send null for what they leave out. */
-const given = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
-const open = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: true });
+export const given = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+export const open = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: true });
 
 const Text = Type.String();
 
@@ -24,7 +24,6 @@ export type ChatMessage = Static<typeof Message>;
 
 const ToolFunction = open({ name: Text, description: given(Text), parameters: given(JsonObject) });
 const Tool = open({ type: Text, function: given(ToolFunction) });
-export type ChatTool = Static<typeof Tool>;
 
 const ResponseFormat = open({ type: Text, json_schema: given(open({ schema: given(JsonObject) })) });
 

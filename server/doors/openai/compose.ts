@@ -3,12 +3,14 @@ import type { Base, Part } from "../../http/part.ts";
 import type { DoorAccess } from "../../http/within.ts";
 import type { Journals } from "../../journal/compose.ts";
 import type { RunPorts } from "../../runs/compose.ts";
+import { conversationRoutes } from "./conversations/routes.ts";
+import { responseRoutes } from "./responses/routes.ts";
 import { openAiRoutes } from "./routes.ts";
 
 /** Agents as models, for clients of OpenAI's API. */
 export const composeOpenAi = ({
   agents,
-  runs: { runs, openStream },
+  runs: { runs, tail, openStream },
   journals: { journal },
   egress,
 }: Pick<Base, "egress"> & {
@@ -17,5 +19,11 @@ export const composeOpenAi = ({
   journals: Pick<Journals, "journal">;
 }) =>
   ({
-    ports: { routes: (access: DoorAccess) => openAiRoutes({ ...access, agents, runs, journal, openStream, egress }) },
+    ports: {
+      doors: [
+        (access: DoorAccess) => openAiRoutes({ ...access, agents, runs, journal, openStream, egress }),
+        (access: DoorAccess) => conversationRoutes({ ...access, egress }),
+        (access: DoorAccess) => responseRoutes({ ...access, agents, runs, journal, tail, openStream, egress }),
+      ],
+    },
   }) satisfies Part;

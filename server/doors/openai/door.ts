@@ -44,6 +44,8 @@ export function createDoor({ identify, api }: Pick<DoorAccess, "identify" | "api
   };
 }
 
+export type Door = ReturnType<typeof createDoor>;
+
 /** Says whether a body is of a schema; throws what is wrong with it first. */
 export function readerOf<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
   const check = TypeCompiler.Compile(schema);

@@ -5,7 +5,7 @@ import type { Journal } from "../../journal/journal.ts";
 type Reader = Pick<Journal, "read">;
 
 /** The entries of a run behind this place, a page at a time. */
-const entriesOf = (journal: Reader, runId: string, after = 0) =>
+export const entriesOf = (journal: Reader, runId: string, after = 0) =>
   read(
     (seq: number, most) => journal.read(runId, seq, most),
     after,

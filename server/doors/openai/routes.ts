@@ -16,9 +16,10 @@ import { chatDialect } from "./chat-dialect.ts";
 import { type NewRun, readChat } from "./chat-request.ts";
 import { CreateChatCompletion } from "./chat-schema.ts";
 import { createDoor, json, readerOf } from "./door.ts";
-import { ofMessages, stopping } from "./errors.ts";
+import { noModel, ofMessages, stopping } from "./errors.ts";
 import { withFetchedImages } from "./fetch-images.ts";
 import { answerAt, createdAt, lastAsked } from "./journal-places.ts";
+import { submitResults } from "./submit-results.ts";
 
 interface Deps extends DoorAccess {
   agents: Pick<AgentStore, "list" | "get" | "has">;
@@ -83,14 +84,8 @@ export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journ
     answers: readonly ToolAnswer[],
     places: readonly number[],
   ) {
-    const asking = answers.map(({ tool_call_id }) => runs.askedBy(principal, tool_call_id));
-    const [run_id] = asking;
-    const unknown = asking.findIndex((one) => one === null || one !== run_id);
-    if (!run_id || unknown !== -1) throw noCall(places[Math.max(0, unknown)]!);
-    await must(request, "POST", `/v1/runs/${run_id}/submit_tool_outputs`, { tool_outputs: answers }).catch((error) => {
-      // They were given before: what came of them is told once more.
-      if (!(error instanceof AppError && error.code === "run_not_awaiting_action")) throw error;
-    });
+    const param = (place: number) => `messages[${place}].tool_call_id`;
+    const run_id = await submitResults({ runs, must }, { request, principal, answers, places, param, expected: null });
     return { run_id, seq: lastAsked(journal, run_id, new Set(answers.map((answer) => answer.tool_call_id))) };
   }
 
@@ -134,15 +129,3 @@ function requireUse({ scopes }: Principal): void {
 const modelOf = ({ id, created_at }: { id: string; created_at: string }) => ({
   ...{ id, object: "model", created: Math.floor(Date.parse(created_at) / 1000), owned_by: "runnel" },
 });
-
-const noModel = (model: string) =>
-  new AppError(
-    "resource_not_found",
-    `The model "${model.slice(0, 100)}" does not exist: expected the id of an agent.`,
-    {
-      param: "model",
-    },
-  );
-
-const noCall = (place: number) =>
-  new AppError("tool_call_not_found", "No run has asked for this call.", { param: `messages[${place}].tool_call_id` });

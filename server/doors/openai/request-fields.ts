@@ -1,0 +1,90 @@
+import type { Fault } from "../../core/errors.ts";
+import { type reasoningEfforts, toolChoices } from "../../core/providers.ts";
+import { fault } from "../../http/errors.ts";
+import type { AgentOverrides } from "../../http/schemas.ts";
+import type { CreateRun } from "../../runs/schema.ts";
+
+// What chat completions and responses say alike. What cannot be read is noted as a fault.
+
+export type Settings = NonNullable<AgentOverrides["model_settings"]>;
+type Input = Exclude<CreateRun["input"], string>;
+export type InputMessage = Input[number];
+export type InputPart = Exclude<InputMessage["content"], string>[number];
+export type InputCall = NonNullable<InputMessage["tool_calls"]>[number];
+type RequestTool = NonNullable<CreateRun["tools"]>[number];
+
+/** The settings without those that are not given. */
+export const givenSettings = (all: { [Name in keyof Settings]: Settings[Name] | null }): Settings =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
+
+/** Arguments that a model wrote; what is no object is kept under `unreadable_arguments`. */
+export function objectOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // It is kept as it is.
+  }
+  return { unreadable_arguments: text };
+}
+
+type Effort = (typeof reasoningEfforts)[number];
+const efforts: Record<string, Effort> = {
+  ...{ none: "none", minimal: "minimal", low: "low", medium: "medium", high: "high", xhigh: "max" },
+};
+
+export function effortOf(text: string | null | undefined, param: string, faults: Fault[]): Effort | null {
+  if (text === null || text === undefined) return null;
+  const effort = Object.hasOwn(efforts, text) ? efforts[text]! : null;
+  if (!effort) faults.push(fault(param, `Expected one of ${Object.keys(efforts).join(", ")}.`));
+  return effort;
+}
+
+/** `name` is that of the function which is chosen, where one is. */
+export function choiceOf(
+  choice: unknown,
+  name: string | null | undefined,
+  faults: Fault[],
+): Settings["tool_choice"] | null {
+  if (choice === null || choice === undefined) return null;
+  if (name) return { name };
+  const known = toolChoices.find((one) => one === choice);
+  if (!known) faults.push(fault("tool_choice", "Expected auto, none, required, or a function."));
+  return known ?? null;
+}
+
+interface FunctionTool {
+  name?: string | null;
+  description?: string | null;
+  parameters?: Record<string, unknown> | null;
+}
+
+/** A tool of the client's; null where it is none. */
+export function toolOf(type: string, asked: FunctionTool | null, path: string, faults: Fault[]): RequestTool | null {
+  if (type !== "function" || !asked?.name) {
+    faults.push(fault(`${path}.type`, "Expected function. What an agent does by itself are tools of its own."));
+    return null;
+  }
+  const { name, description, parameters } = asked;
+  return { type: "client", name, ...(description && { description }), ...(parameters && { parameters }) };
+}
+
+interface Format {
+  type: string;
+  schema?: Record<string, unknown> | null | undefined;
+}
+
+/** The schema of an answer that has a form; null for a text. */
+export function schemaOf(format: Format | null | undefined, param: string, faults: Fault[]) {
+  if (!format || format.type === "text") return null;
+  if (format.type === "json_object") return { type: "object" };
+  if (format.type !== "json_schema") faults.push(fault(`${param}.type`, "Expected text, json_object or json_schema."));
+  return format.schema ?? { type: "object" };
+}
+
+/** An image by its address, its bytes or a file. */
+export function imageOf(url: string | null | undefined, param: string, faults: Fault[]): InputPart {
+  if (!/^(data|https?):/i.test(url ?? ""))
+    faults.push(fault(param, "Expected https://… or data:<type>;base64,<content>."));
+  return { type: "image", data: url ?? "" };
+}

@@ -1,0 +1,184 @@
+import { Elysia } from "elysia";
+import type { AgentStore } from "../../../agents/store.ts";
+import { AppError } from "../../../core/errors.ts";
+import { mayRun } from "../../../http/auth.ts";
+import { fault, validationError } from "../../../http/errors.ts";
+import { readJsonBody } from "../../../http/json-body.ts";
+import { declared } from "../../../http/operation.ts";
+import type { Base } from "../../../http/part.ts";
+import type { Principal } from "../../../http/principal.ts";
+import type { DoorAccess } from "../../../http/within.ts";
+import type { OpenStream } from "../../../runs/open-stream.ts";
+import type { CreateRun } from "../../../runs/schema.ts";
+import type { RunStore } from "../../../runs/store.ts";
+import { createDoor, json, readerOf } from "../door.ts";
+import { failedRun, noModel, ofMessages, stopping } from "../errors.ts";
+import { withFetchedImages } from "../fetch-images.ts";
+import { responseId, type Stretch } from "../item-ids.ts";
+import { itemPage } from "../item-page.ts";
+import { CreateResponse } from "../item-schema.ts";
+import { conversationOf } from "../items.ts";
+import { lastAsked } from "../journal-places.ts";
+import { submitResults } from "../submit-results.ts";
+import { lastNumber } from "./dialect.ts";
+import { readResponse, resultsIn, withoutRoom } from "./request.ts";
+import { createResponses, type ResponsesOptions } from "./responses.ts";
+
+interface Deps extends DoorAccess, ResponsesOptions {
+  agents: Pick<AgentStore, "has" | "get">;
+  runs: Pick<RunStore, "standing" | "askedBy">;
+  openStream: OpenStream;
+  egress: Base["egress"];
+}
+
+const read = readerOf(CreateResponse);
+
+/** Responses: each is a run, or what comes of it between two questions to its client. */
+export function responseRoutes(deps: Deps) {
+  const { noLongerValid, agents, runs, journal, openStream, egress } = deps;
+  const { guarded, must } = createDoor(deps);
+  const responses = createResponses(deps);
+
+  async function create(request: Request, principal: Principal): Promise<Response> {
+    const body = read(await readJsonBody(request));
+    if (!agents.has(principal, body.model)) throw noModel(body.model);
+    const asked = readResponse(body);
+    const results = resultsIn(asked.entries);
+    const stretch = results
+      ? await submit(request, principal, results, body)
+      : await begin(request, principal, asked, body);
+    const isBackground = body.background === true;
+    if (body.stream) return streamed(request, principal, stretch, -1, !isBackground);
+    if (isBackground) return shown(stretch);
+    const dialect = responses.dialectOf(stretch);
+    const response = openStream(principal, stretch.run_id, from(stretch), request, { noLongerValid, dialect });
+    await response.text();
+    const { object, status, failed } = dialect.soFar();
+    if (status === "queued" || status === "in_progress") throw stopping();
+    if (!failed) return json(200, object, named(stretch));
+    const { status: code, body: error } = failedRun(failed);
+    return json(code, error, { ...named(stretch), "x-should-retry": "false" });
+  }
+
+  /** A run of its own, with what was said before. */
+  async function begin(
+    request: Request,
+    principal: Principal,
+    { entries, run, shortens }: ReturnType<typeof readResponse>,
+    { previous_response_id: previous }: CreateResponse,
+  ): Promise<Stretch> {
+    const before = previous ? await responses.messagesTo(principal, previous) : [];
+    const whole = conversationOf(before, await responses.resolved(principal, entries));
+    const cut = shortens ? withoutRoom(whole.messages) : 0;
+    const [messages, places] = [whole.messages.slice(cut), whole.places.slice(cut)];
+    if (messages.length === 0) throw validationError([fault("input", "Expected something that the user says.")]);
+    // Nothing is fetched for whoever may start no run: the API says so.
+    const input = mayRun(principal)
+      ? await withFetchedImages(messages, {
+          ...{ egress: egress(principal.environment), signal: request.signal },
+          param: (message, part) => `input[${places[message]}].content[${part}].image_url`,
+        })
+      : messages;
+    const made = await must(request, "POST", "/v1/runs", { ...remembering(principal, run), input }).catch((error) => {
+      const isThread = error instanceof AppError && error.param === "thread_id";
+      throw isThread ? refusedConversation(error) : ofMessages(error, places, "input");
+    });
+    return { run_id: String(made.id), seq: 0 };
+  }
+
+  /** A conversation is remembered, also by an agent whose runs are told nothing of their thread by themselves. */
+  function remembering(principal: Principal, run: Omit<CreateRun, "input">): Omit<CreateRun, "input"> {
+    const isTold = agents.get(principal, run.agent_id).memory?.history.mode === "thread";
+    // What a client token's runs are told is its agent's business.
+    if (!run.thread_id || isTold || principal.token) return run;
+    return { ...run, overrides: { ...run.overrides, history: { mode: "thread" } } };
+  }
+
+  /** Results go to the run that asked for them; the same results again lead to what came of them. */
+  async function submit(
+    request: Request,
+    principal: Principal,
+    { answers, places }: NonNullable<ReturnType<typeof resultsIn>>,
+    { previous_response_id: previous }: CreateResponse,
+  ): Promise<Stretch> {
+    const param = (place: number) => `input[${place}].call_id`;
+    const expected = previous ? responses.find(principal, previous).run_id : null;
+    const run_id = await submitResults({ runs, must }, { request, principal, answers, places, param, expected });
+    return { run_id, seq: lastAsked(journal, run_id, new Set(answers.map(({ tool_call_id }) => tool_call_id))) };
+  }
+
+  function streamed(
+    request: Request,
+    principal: Principal,
+    stretch: Stretch,
+    after: number,
+    cancelOnLeave: boolean,
+  ): Response {
+    const dialect = responses.dialectOf(stretch, { stream: true, after });
+    const options = { noLongerValid, dialect, cancelOnLeave };
+    const response = openStream(principal, stretch.run_id, from(stretch), request, options);
+    for (const [name, value] of Object.entries(named(stretch))) response.headers.set(name, value);
+    return response;
+  }
+
+  const shown = async (stretch: Stretch): Promise<Response> =>
+    json(200, (await responses.soFar(stretch)).object, named(stretch));
+
+  /** Where a response stands, for whoever may read its run. */
+  async function findFor(request: Request, principal: Principal, id: string): Promise<Stretch> {
+    const stretch = responses.find(principal, id);
+    await must(request, "GET", `/v1/runs/${stretch.run_id}?exclude=messages,tool_calls`);
+    return stretch;
+  }
+
+  async function retrieve(request: Request, principal: Principal, id: string): Promise<Response> {
+    const stretch = await findFor(request, principal, id);
+    const query = new URL(request.url).searchParams;
+    if (query.get("stream") !== "true") return shown(stretch);
+    const after = numberIn(query.get("starting_after"));
+    if (after > lastNumber(journal.head(stretch.run_id)?.seq ?? 0))
+      throw new AppError("invalid_cursor", "This response has no such event.", { param: "starting_after" });
+    return streamed(request, principal, stretch, after, false);
+  }
+
+  async function cancel(request: Request, principal: Principal, id: string): Promise<Response> {
+    const stretch = responses.find(principal, id);
+    await must(request, "POST", `/v1/runs/${stretch.run_id}/cancel`, {}).catch((error) => {
+      // Once more is no fault.
+      if (journal.head(stretch.run_id)?.status !== "cancelled") throw error;
+    });
+    return shown(stretch);
+  }
+
+  async function remove(request: Request, principal: Principal, id: string): Promise<Response> {
+    const stretch = responses.find(principal, id);
+    await must(request, "DELETE", `/v1/runs/${stretch.run_id}`);
+    return json(200, { id: responseId(stretch), object: "response", deleted: true });
+  }
+
+  async function inputItems(request: Request, principal: Principal, id: string): Promise<Response> {
+    const stretch = await findFor(request, principal, id);
+    return json(200, itemPage(responses.inputItems(stretch), request.url));
+  }
+
+  const { parse, ...change } = { parse: "none" as const, ...declared({ needsRoom: false }) };
+  return new Elysia({ prefix: "/openai/v1/responses" })
+    .post("/", (context) => guarded(context, (by) => create(context.request, by)), { parse, ...change })
+    .get("/:id", (context) => guarded(context, (by) => retrieve(context.request, by, context.params.id)))
+    .delete("/:id", (context) => guarded(context, (by) => remove(context.request, by, context.params.id)), { parse })
+    .post("/:id/cancel", (context) => guarded(context, (by) => cancel(context.request, by, context.params.id)), {
+      ...{ parse, ...change },
+    })
+    .get("/:id/input_items", (context) => guarded(context, (by) => inputItems(context.request, by, context.params.id)));
+}
+
+const from = ({ seq }: Stretch) => ({ seq, anchor: null, offset: 0 });
+const refusedConversation = ({ code }: AppError) =>
+  new AppError(code, "There is no such conversation.", { param: "conversation" });
+const named = ({ run_id }: Stretch) => ({ "x-runnel-run-id": run_id });
+
+function numberIn(text: string | null): number {
+  if (text === null) return -1;
+  if (!/^\d{1,16}$/.test(text)) throw validationError([fault("starting_after", "Expected the number of an event.")]);
+  return Number(text);
+}
