@@ -116,7 +116,7 @@ export function createApp(options: AppOptions) {
   const durableStreams = composeDurableStreams({ ...shared, runs: runs.ports });
   const mcp = composeMcp({ ...shared, agents: agents.ports, runs: runs.ports });
   const a2a = composeA2a({ ...shared, agents: agents.ports, runs: runs.ports });
-  const openAi = composeOpenAi({ ...shared, runs: runs.ports });
+  const openAi = composeOpenAi({ ...shared, runs: runs.ports, memory: memory.ports });
   const { onRefused } = audit.ports;
   const aiSdk = composeAiSdk({ ...shared, runs: runs.ports, threads: threads.ports });
   const dashboard = composeConsole({

@@ -114,7 +114,8 @@ export function composeHttp({
         .use(callbacks)
         .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard);
-      for (const door of doors) root.use(door({ auth, identify, noLongerValid, api: within.send }));
+      for (const door of doors)
+        root.use(door({ auth, identify, noLongerValid, api: within.send, forward: within.forward }));
       return app as unknown as Elysia;
     },
   };

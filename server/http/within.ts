@@ -19,6 +19,20 @@ export type Api = (
   key?: string,
 ) => Promise<ApiAnswer>;
 
+/** The same where a body is no JSON; the response is the API's own, to be read or passed on. */
+export type Forward = (
+  outer: Request,
+  method: string,
+  path: string,
+  body?: SentBody,
+  key?: string,
+) => Promise<Response>;
+
+interface SentBody {
+  type: string;
+  content: string | ReadableStream<Uint8Array>;
+}
+
 /** What a door needs of whoever admits requests. */
 export interface DoorAccess {
   /** For routes that are admitted as those of the API are. */
@@ -26,6 +40,7 @@ export interface DoorAccess {
   identify: Identify;
   noLongerValid: NoLongerValid;
   api: Api;
+  forward: Forward;
 }
 
 /** Of what came from outside: a door writes its own body, and reads the answer itself. */
@@ -52,25 +67,30 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
     return key === null || place === 1 ? key : `${sha256(key)}#${place}`;
   }
 
-  async function send(
+  async function forward(
     outer: Request,
     method: string,
     path: string,
-    body?: unknown,
+    body?: SentBody,
     named?: string,
-  ): Promise<ApiAnswer> {
+  ): Promise<Response> {
     const headers = new Headers(outer.headers);
     for (const name of notPassedOn) headers.delete(name);
     headers.delete(keyHeader);
     const key = method === "POST" ? (named ?? keyFor(outer)) : null;
     if (key !== null) headers.set(keyHeader, key);
-    if (body !== undefined) headers.set("content-type", "application/json");
+    if (body) headers.set("content-type", body.type);
     const request = new Request(new URL(path, outer.url).href, {
       ...{ method, headers, signal: outer.signal },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body && { body: body.content }),
     });
     outers.set(request, outer);
-    const response = await handle(request);
+    return await handle(request);
+  }
+
+  async function send(...[outer, method, path, body, key]: Parameters<Api>): Promise<ApiAnswer> {
+    const sent = body === undefined ? undefined : { type: "application/json", content: JSON.stringify(body) };
+    const response = await forward(outer, method, path, sent, key);
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.startsWith("application/json");
     return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
@@ -78,6 +98,7 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
 
   return {
     send: send satisfies Api,
+    forward: forward satisfies Forward,
     /** The request on whose behalf one is made; of those from outside, itself. */
     outerOf: (request: Request): Request => outers.get(request) ?? request,
   };

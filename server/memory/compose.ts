@@ -68,7 +68,7 @@ export function composeMemory({
   return {
     routes: (auth) => [memoryRoutes({ auth, stores, entries, keys, search })],
     ports: {
-      ...{ stores, entries, keys, search, indexer, sweeper },
+      ...{ embedders, stores, entries, keys, search, indexer, sweeper },
       /** What memory stores have of files. */
       ofFiles: { ...createFileEntries({ db, now }), add: entries.addFile, forget: entries.forgetFile },
       eraseFirst: sweeper.eraseOfProject,

@@ -11,7 +11,8 @@ export interface ChosenEmbedding {
 
 /** What makes vectors, by the model's name. */
 export interface Embedders {
-  of(model: string, dimensions: number, owner?: string): Embedder;
+  /** Of these dimensions; null: of as many as the model makes. */
+  of(model: string, dimensions: number | null, owner?: string): Embedder;
   /** How long the vectors of a model are. */
   probe(model: string, signal?: AbortSignal): Promise<number>;
 }

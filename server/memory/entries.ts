@@ -81,6 +81,12 @@ export function createEntryStore(options: EntryStoreOptions) {
     `SELECT ${columnsOf(memoryEntries)} FROM memory_entries WHERE project_id = ? AND environment = ? AND file_id = ?
        AND deleted_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?) ORDER BY id`,
   );
+  const countOf = (status: "processing" | "failed") =>
+    sqlite.query<{ n: number }, [string, Environment, string]>(
+      `SELECT count(*) AS n FROM memory_entries WHERE project_id = ? AND environment = ? AND memory_id = ?
+         AND status = '${status}' AND deleted_at_ms IS NULL`, // As it stands in the partial index.
+    );
+  const [processing, failed] = [countOf("processing"), countOf("failed")];
   const rows = createRows(db, memoryEntries);
   const deletion = sqlite.query(
     `UPDATE memory_entries SET deleted_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?
@@ -168,6 +174,11 @@ export function createEntryStore(options: EntryStoreOptions) {
 
   return {
     create,
+    /** How many entries of a store cannot be found yet, and how many never will. */
+    unfound: ({ project_id, environment }: Scope, memoryId: string) => ({
+      processing: processing.get(project_id, environment, memoryId)!.n,
+      failed: failed.get(project_id, environment, memoryId)!.n,
+    }),
     get: (scope: Scope, memoryId: string, id: string) => {
       vectors(scope, memoryId);
       return shownEntry(find(scope, memoryId, id));

@@ -35,6 +35,9 @@ export function createMemoryStores(options: MemoryStoreOptions) {
   const count = sqlite.query<{ n: number }, [string, Environment]>(
     "SELECT count(*) AS n FROM memory_stores WHERE project_id = ? AND environment = ? AND deleted_at_ms IS NULL",
   );
+  const using = sqlite.query<unknown, [string, Environment, string]>(
+    "SELECT 1 FROM memory_stores WHERE project_id = ? AND environment = ? AND model = ? AND deleted_at_ms IS NULL LIMIT 1",
+  );
   const nextNumber = sqlite.query<{ number: number }, []>(
     "UPDATE memory_store_numbers SET number = number + 1 RETURNING number",
   );
@@ -94,6 +97,9 @@ export function createMemoryStores(options: MemoryStoreOptions) {
     /** Null for what is not there. */
     facts: rows.get,
     get: (scope: Scope, id: string) => shown(find(scope, id)),
+    /** Whether there is a store whose vectors are this model's. */
+    isUsing: ({ project_id, environment }: Scope, model: string): boolean =>
+      using.get(project_id, environment, model) !== null,
     list(scope: Scope, page: Page) {
       const where = [{ sql: "deleted_at_ms IS NULL", values: [] }];
       return listPage(db, { table: memoryStores, kind: "memory", scope, page, where }, shown);

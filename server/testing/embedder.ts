@@ -9,7 +9,7 @@ export function wordEmbedders(): Embedders {
   const of: Embedders["of"] = (model, dimensions) => ({
     async embed(texts) {
       if (model.startsWith("none/")) throw new EmbeddingError("model_not_available", `There is no ${model}.`);
-      return texts.map((text) => vectorOf(text, dimensions));
+      return texts.map((text) => vectorOf(text, dimensions ?? builtInEmbedding.dimensions));
     },
   });
   return {

@@ -4,13 +4,15 @@ import { AppError } from "../../core/errors.ts";
 import { errorHeaders, fault, toAppError, validationError } from "../../http/errors.ts";
 import { replayedHeader } from "../../http/idempotency.ts";
 import type { Principal } from "../../http/principal.ts";
-import type { ApiAnswer, DoorAccess } from "../../http/within.ts";
+import type { ApiAnswer, DoorAccess, Forward } from "../../http/within.ts";
 import { dotted } from "../../lib/json-schema.ts";
 import { openAiError } from "./errors.ts";
 
 // What all of OpenAI's addresses have in common: who asks, what the API is asked, and how a refusal is said.
 
-export function createDoor({ identify, api }: Pick<DoorAccess, "identify" | "api">) {
+export type Door = ReturnType<typeof createDoor>;
+
+export function createDoor({ identify, api, forward }: Pick<DoorAccess, "identify" | "api" | "forward">) {
   /** Requests of whose changes one was made before, by the same `Idempotency-Key`. */
   const repeated = new WeakSet<Request>();
 
@@ -41,10 +43,15 @@ export function createDoor({ identify, api }: Pick<DoorAccess, "identify" | "api
       if (Object.keys(replayedHeader).some((name) => answer.headers.has(name))) repeated.add(request);
       return answer.body;
     },
+
+    /** The same of what is no JSON: the API's own response. */
+    async pass(...asked: Parameters<Forward>): Promise<Response> {
+      const response = await forward(...asked);
+      if (response.status < 400) return response;
+      throw thrownAs({ status: response.status, body: await response.json(), headers: response.headers });
+    },
   };
 }
-
-export type Door = ReturnType<typeof createDoor>;
 
 /** Says whether a body is of a schema; throws what is wrong with it first. */
 export function readerOf<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
@@ -56,8 +63,9 @@ export function readerOf<T extends TSchema>(schema: T): (body: unknown) => Stati
   };
 }
 
-export const json = (status: number, body: object, headers: Record<string, string> = {}): Response =>
-  new Response(JSON.stringify(body), {
+/** `body` may be JSON already. */
+export const json = (status: number, body: object | string, headers: Record<string, string> = {}): Response =>
+  new Response(typeof body === "string" ? body : JSON.stringify(body), {
     status,
     headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
   });

@@ -19,6 +19,7 @@ import { createDoor, json, readerOf } from "./door.ts";
 import { noModel, ofMessages, stopping } from "./errors.ts";
 import { withFetchedImages } from "./fetch-images.ts";
 import { answerAt, createdAt, lastAsked } from "./journal-places.ts";
+import { embedderId } from "./stores/embeddings.ts";
 import { submitResults } from "./submit-results.ts";
 
 interface Deps extends DoorAccess {
@@ -32,8 +33,18 @@ interface Deps extends DoorAccess {
 const read = readerOf(CreateChatCompletion);
 
 /** OpenAI's API as far as runs carry it. Whatever is done is done by the API, with its key and its rules. */
-export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journal, openStream, egress }: Deps) {
-  const { guarded, must } = createDoor({ identify, api });
+export function openAiRoutes({
+  identify,
+  noLongerValid,
+  api,
+  forward,
+  agents,
+  runs,
+  journal,
+  openStream,
+  egress,
+}: Deps) {
+  const { guarded, must } = createDoor({ identify, api, forward });
 
   async function completion(request: Request, principal: Principal): Promise<Response> {
     const body = read(await readJsonBody(request));
@@ -95,24 +106,29 @@ export function openAiRoutes({ identify, noLongerValid, api, agents, runs, journ
     for (let starting_after: string | null = null; ; ) {
       const list = await agents.list(principal, { ...firstPage, starting_after }, ofAgents(principal, "id"));
       found.push(...list.data.map(modelOf));
-      if (!list.has_more) return json(200, { object: "list", data: found });
+      if (!list.has_more) return json(200, { object: "list", data: [...found, embedder] });
       starting_after = list.last_id;
     }
   }
 
   function model(principal: Principal, id: string): Response {
     requireUse(principal);
+    if (id === embedderId) return json(200, embedder);
     if (!agents.has(principal, id)) throw noModel(id);
     return json(200, modelOf(agents.get(principal, id)));
   }
 
-  return new Elysia({ prefix: "/openai/v1" })
-    .get("/models", (context) => guarded(context, models))
-    .get("/models/:id", (context) => guarded(context, (principal) => model(principal, context.params.id)))
-    .post("/chat/completions", (context) => guarded(context, (principal) => completion(context.request, principal)), {
-      parse: "none",
-      ...declared({ needsRoom: false }),
-    });
+  return (
+    new Elysia({ prefix: "/openai/v1" })
+      .get("/models", (context) => guarded(context, models))
+      .get("/models/:id", (context) => guarded(context, (principal) => model(principal, context.params.id)))
+      // Clients write the slash as it is, or escaped.
+      .get(`/models/${embedderId}`, (context) => guarded(context, (principal) => model(principal, embedderId)))
+      .post("/chat/completions", (context) => guarded(context, (principal) => completion(context.request, principal)), {
+        parse: "none",
+        ...declared({ needsRoom: false }),
+      })
+  );
 }
 
 const firstPage: Page = {
@@ -129,3 +145,6 @@ function requireUse({ scopes }: Principal): void {
 const modelOf = ({ id, created_at }: { id: string; created_at: string }) => ({
   ...{ id, object: "model", created: Math.floor(Date.parse(created_at) / 1000), owned_by: "runnel" },
 });
+
+/** It was never made: it came with the server. */
+const embedder = { id: embedderId, object: "model", created: 0, owned_by: "runnel" };

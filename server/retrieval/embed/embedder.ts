@@ -43,13 +43,13 @@ export function createEmbedders({ resolve, log, idle_ms }: EmbeddersOptions) {
   }
 
   return {
-    /** The embedder of a model by its full name, for vectors of one length. Owners of texts take queue. */
-    of(model: string, dimensions: number, owner?: string): Embedder {
+    /** The embedder of a model by its full name, for vectors of one length: null is the model's own. Owners of texts take queue. */
+    of(model: string, dimensions: number | null, owner?: string): Embedder {
       if (model !== builtInEmbedding.model)
         return { embed: (texts, signal) => remote(model, dimensions, texts, signal) };
       return {
         async embed(texts, signal) {
-          if (dimensions !== builtInEmbedding.dimensions) throw otherLength(dimensions);
+          if (dimensions !== null && dimensions !== builtInEmbedding.dimensions) throw otherLength(dimensions);
           return await builtIn.embed(texts, signal, owner);
         },
       };

@@ -1,0 +1,109 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { AppError } from "../../../core/errors.ts";
+import { nameOf } from "../../../core/scope.ts";
+import { estimateTokens } from "../../../documents/estimate-tokens.ts";
+import { fault, validationError } from "../../../http/errors.ts";
+import { readJsonBody } from "../../../http/json-body.ts";
+import type { Principal } from "../../../http/principal.ts";
+import { inSlices } from "../../../lib/slices.ts";
+import { type Embedders, embeddingRefusal } from "../../../memory/embedding.ts";
+import type { MemoryStores } from "../../../memory/store.ts";
+import { builtInEmbedding, EmbeddingError } from "../../../retrieval/embed/embedder.ts";
+import { readMax_chars } from "../../../retrieval/embed/pieces.ts";
+import { given, open } from "../chat-schema.ts";
+import { json, readerOf } from "../door.ts";
+
+/** The built-in embedding model, by the name that clients give. */
+export const embedderId = "runnel/embedder";
+
+/** As many as OpenAI takes. */
+const textsMax = 2048;
+
+const CreateEmbedding = open({
+  model: Type.String(),
+  input: Type.Union([Type.String(), Type.Array(Type.Unknown(), { minItems: 1, maxItems: textsMax })]),
+  encoding_format: given(Type.Union([Type.Literal("float"), Type.Literal("base64")])),
+  dimensions: given(Type.Integer({ minimum: 1 })),
+});
+type CreateEmbedding = Static<typeof CreateEmbedding>;
+
+const read = readerOf(CreateEmbedding);
+
+interface Deps {
+  embedders: Pick<Embedders, "of">;
+  stores: Pick<MemoryStores, "isUsing">;
+}
+
+/** Vectors of texts, by the model that memory stores use too. */
+export function createEmbeddings({ embedders, stores }: Deps) {
+  /** The model that is meant, by the name that the embedders have for it. */
+  function modelOf(principal: Principal, model: string): string {
+    const { token, scopes, agent_ids } = principal;
+    const isAdmin = scopes.has("admin");
+    if (token || !(isAdmin || scopes.has("run")))
+      throw new AppError("insufficient_scope", 'This needs the scope "run".', { details: { required_scope: "run" } });
+    if (model === embedderId) return builtInEmbedding.model;
+    // What the operator pays for is used where an administrator has said so: by a store.
+    const mayUse = model.includes("/") && agent_ids === null && (isAdmin || stores.isUsing(principal, model));
+    if (mayUse || model === builtInEmbedding.model) return model;
+    throw new AppError("resource_not_found", `There is no embedding model "${model.slice(0, 100)}" for this key.`, {
+      param: "model",
+    });
+  }
+
+  return async function embed(request: Request, principal: Principal): Promise<Response> {
+    const body = read(await readJsonBody(request));
+    const texts = textsOf(body);
+    const model = modelOf(principal, body.model);
+    if (model === builtInEmbedding.model) refuseLong(texts);
+    try {
+      const embedder = embedders.of(model, body.dimensions ?? null, nameOf(principal));
+      const vectors = await embedder.embed(texts, request.signal);
+      return json(200, await written(body, texts, vectors));
+    } catch (error) {
+      if (request.signal.aborted) return new Response(null, { status: 400 }); // Nobody is there to read it.
+      throw dimensionsRefusal(error) ?? embeddingRefusal(error, body.model, "model");
+    }
+  };
+}
+
+function textsOf({ input }: CreateEmbedding): string[] {
+  const texts = typeof input === "string" ? [input] : input;
+  const faults = texts.flatMap((text, index) => {
+    const param = typeof input === "string" ? "input" : `input[${index}]`;
+    if (typeof text !== "string") return [fault(param, "Expected text. Lists of tokens are not read.")];
+    return text.trim() === "" ? [fault(param, "Expected more than spaces.")] : [];
+  });
+  if (faults.length > 0) throw validationError(faults.slice(0, 1));
+  return texts as string[];
+}
+
+/** Of a longer text the model would read the beginning, and nobody would know. */
+function refuseLong(texts: readonly string[]): void {
+  const index = texts.findIndex((text) => text.length > readMax_chars);
+  if (index !== -1) throw validationError([fault(`input[${index}]`, `Expected at most ${readMax_chars} characters.`)]);
+}
+
+const dimensionsRefusal = (error: unknown): AppError | null =>
+  error instanceof EmbeddingError && error.code === "dimensions_mismatch"
+    ? validationError([fault("dimensions", error.message)])
+    : null;
+
+/** The body, some vectors at a time: thousands of them are millions of digits. */
+async function written(body: CreateEmbedding, texts: readonly string[], vectors: readonly Float32Array[]) {
+  const rest = inSlices();
+  const items: string[] = [];
+  let tokens = 0;
+  for (const [index, vector] of vectors.entries()) {
+    tokens += estimateTokens(texts[index]!);
+    const embedding = body.encoding_format === "base64" ? base64Of(vector) : [...vector];
+    items.push(JSON.stringify({ object: "embedding", index, embedding }));
+    await rest();
+  }
+  const usage = { prompt_tokens: tokens, total_tokens: tokens };
+  return `{"object":"list","data":[${items.join(",")}],${JSON.stringify({ model: body.model, usage }).slice(1)}`;
+}
+
+/** Its numbers as they lie in memory: 32 bits each, the lowest byte first. */
+const base64Of = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString("base64");

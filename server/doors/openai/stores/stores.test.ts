@@ -1,0 +1,464 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { newId } from "../../../core/ids.ts";
+import type { Answer } from "../../../testing/expect-declared.ts";
+import { type Client, type TestApp, testApp } from "../../../testing/test-app.ts";
+
+// Embeddings, files and vector stores as OpenAI's clients ask for them.
+
+/** Documents are read by processes of their own. */
+const patience_ms = 60_000;
+setDefaultTimeout(patience_ms);
+
+let server: TestApp;
+let client: Client;
+let stranger: Client;
+beforeAll(async () => {
+  server = testApp();
+  await server.recover();
+  client = await server.client();
+  stranger = await server.client({ project: "stranger" });
+  const many = { reads_per_minute: 1e6, writes_per_minute: 1e6 };
+  await server.projects.update(client.scope.project_id, { limits: many });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const at = "/openai/v1";
+const refusal = ({ status, body }: Answer) => [status, body.error?.code, body.error?.param];
+
+async function upload(
+  by: Client,
+  fields: Record<string, string | [name: string, content: string | Uint8Array<ArrayBuffer>]>,
+): Promise<Answer> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields))
+    if (typeof value === "string") form.append(name, value);
+    else form.append(name, new Blob([value[1]]), value[0]);
+  return send(by, form);
+}
+
+async function send(by: Client, body: RequestInit["body"], headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await server.app.handle(
+    new Request(`http://localhost${at}/files`, {
+      ...{ method: "POST", body, headers: { authorization: `Bearer ${by.key.secret}`, ...headers } },
+    }),
+  );
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+async function newFile(text: string, filename = "a.txt"): Promise<string> {
+  const { status, body } = await upload(client, { purpose: "assistants", file: [filename, text] });
+  expect([status, body.error ?? null]).toEqual([200, null]);
+  return body.id;
+}
+
+async function newStore(body: object = {}): Promise<string> {
+  const answer = await client.post(`${at}/vector_stores`, { name: "s", ...body });
+  expect([answer.status, answer.body.error ?? null]).toEqual([200, null]);
+  return answer.body.id;
+}
+
+/** What is at this address of a store, once all that the store has can be found, or failed. */
+async function finished(path: string) {
+  const [, id] = /vector_stores\/(\w+)/.exec(path)!;
+  for (const entry of (await client.get(`/v1/memory/${id}/entries`)).body.data) {
+    const heard = server.memory.indexer.settled(entry.id, patience_ms);
+    const { status } = (await client.get(`/v1/memory/${id}/entries/${entry.id}`)).body;
+    if (status === "processing") await heard;
+  }
+  return (await client.get(path)).body;
+}
+
+describe("embeddings", () => {
+  const embed = (body: object, by = client) => by.post(`${at}/embeddings`, { model: "runnel/embedder", ...body });
+
+  test("are one vector a text, in their order, and the same numbers in either encoding", async () => {
+    const input = ["A boat.", "A tax.", "A boat."];
+    const { status, body } = await embed({ input });
+    expect([status, body.object, body.model]).toEqual([200, "list", "runnel/embedder"]);
+    expect(body.data.map((one: { index: number; object: string }) => [one.object, one.index])).toEqual([
+      ...[0, 1, 2].map((index) => ["embedding", index]),
+    ]);
+    const [first, second, third] = body.data.map((one: { embedding: number[] }) => one.embedding);
+    expect(first).toHaveLength(512);
+    expect([third, Math.hypot(...first)]).toEqual([first, expect.closeTo(1, 4)]);
+    expect(second).not.toEqual(first);
+    expect(body.usage).toEqual({ prompt_tokens: expect.any(Number), total_tokens: body.usage.prompt_tokens });
+    const encoded = await embed({ input, encoding_format: "base64", dimensions: 512, user: "ada" });
+    const bytes = Uint8Array.fromBase64(encoded.body.data[1].embedding);
+    expect([...new Float32Array(bytes.buffer)]).toEqual(second);
+    expect((await embed({ input: "A boat." })).body.data[0].embedding).toEqual(first);
+  });
+
+  test.each<[string, object, string]>([
+    ["no text", { input: "" }, "input"],
+    ["no texts", { input: [] }, "input"],
+    ["spaces", { input: ["a", " \n"] }, "input[1]"],
+    ["tokens", { input: [1, 2, 3] }, "input[0]"],
+    ["lists of tokens", { input: [[1], [2]] }, "input[0]"],
+    ["too many texts", { input: Array(2049).fill("a") }, "input"],
+    ["a text that the model would not read whole", { input: ["a", "b ".repeat(4097)] }, "input[1]"],
+    ["another encoding", { input: "a", encoding_format: "int8" }, "encoding_format"],
+    ["other dimensions", { input: "a", dimensions: 0 }, "dimensions"],
+    ["no model", { input: "a", model: null }, "model"],
+  ])("of %s are refused, and it is said where", async (_, body, param) => {
+    expect(refusal(await embed(body))).toEqual([400, "validation_failed", param]);
+  });
+
+  test("by the models of connections are there for administrators, and where a store of the project uses them", async () => {
+    const model = "maker/vectors";
+    const [runner, bound] = await Promise.all([
+      server.client({ scopes: ["run"] }),
+      server.client({ scopes: ["admin"], agent_ids: [newId("agent")] }),
+    ]);
+    const statuses = async () => [
+      ...[(await embed({ model, input: "a", dimensions: 3 })).body.data[0].embedding.length],
+      ...(await Promise.all([runner, bound, stranger].slice(0, 2).map((by) => embed({ model, input: "a" }, by)))).map(
+        (answer) => answer.status,
+      ),
+    ];
+    expect(await statuses()).toEqual([3, 404, 404]);
+    expect(refusal(await embed({ model, input: "a" }, runner))).toEqual([404, "model_not_found", "model"]);
+    await client.post("/v1/memory", { name: "m", kind: "vector", embedding: { model, dimensions: 8 } });
+    expect(await statuses()).toEqual([3, 200, 404]);
+    const strange = await server.client({ project: "stranger", scopes: ["run"] });
+    expect((await embed({ model, input: "a" }, strange)).status).toBe(404);
+    expect((await embed({ input: "a" }, bound)).status).toBe(200);
+    expect(refusal(await embed({ model: "none/x", input: "a" }))).toEqual([400, "model_not_available", "model"]);
+    expect(refusal(await embed({ model: "gpt", input: "a" }))).toEqual([404, "model_not_found", "model"]);
+  });
+
+  test("are not for keys that only read, nor for client tokens", async () => {
+    const reader = await server.client({ scopes: ["read"] });
+    expect(refusal(await embed({ input: "a" }, reader))).toEqual([403, "insufficient_scope", null]);
+    const agent = { name: "a", instructions: "", model: "test/echo" };
+    const agent_id = (await client.post("/v1/agents", agent)).body.id;
+    const asked = { agent_id, user_id: "ada", scopes: ["run", "read", "submit"], expires_in: 60 };
+    const { token } = (await client.post("/v1/client_tokens", asked)).body;
+    const by = { authorization: `Bearer ${token}` };
+    const body = { model: "runnel/embedder", input: "a" };
+    expect(refusal(await server.send("POST", `${at}/embeddings`, body, by))).toEqual([403, "insufficient_scope", null]);
+    for (const path of ["files", "vector_stores"])
+      expect((await server.send("GET", `${at}/${path}`, undefined, by)).status).toBe(403);
+  });
+
+  test("come from a model that can be asked for", async () => {
+    const model = { id: "runnel/embedder", object: "model", created: 0, owned_by: "runnel" };
+    for (const id of ["runnel/embedder", "runnel%2Fembedder"])
+      expect((await client.get(`${at}/models/${id}`)).body).toMatchObject(model);
+  });
+});
+
+describe("files", () => {
+  test("are the API's own, and come back byte for byte", async () => {
+    const content = Uint8Array.from([0, 13, 10, 45, 45, 13, 10, 255, 13, 10]);
+    const name = 'a "b" é\u{1f600};.bin';
+    const fields = { "expires_after[anchor]": "created_at", "expires_after[seconds]": "3600", extra: "x".repeat(5000) };
+    const { status, body } = await upload(client, { ...fields, file: [name, content], purpose: "user_data" });
+    expect([status, body]).toEqual([
+      200,
+      {
+        ...{ id: expect.stringMatching(/^file_/), object: "file", bytes: 10, filename: name, purpose: "user_data" },
+        ...{ status: "processed", status_details: null, created_at: expect.any(Number) },
+        expires_at: body.created_at + 3600,
+      },
+    ]);
+    const path = `${at}/files/${body.id}`;
+    expect((await client.get(path)).body).toMatchObject(body);
+    const request = new Request(`http://localhost${path}/content`, {
+      headers: { authorization: `Bearer ${client.key.secret}` },
+    });
+    expect(await (await server.app.handle(request)).bytes()).toEqual(content);
+    expect((await client.get(`/v1/files/${body.id}`)).body).toMatchObject({ purpose: "attachment", bytes: 10 });
+    expect((await client.delete(path)).body).toMatchObject({ id: body.id, object: "file", deleted: true });
+    expect((await client.get(path)).status).toBe(404);
+  });
+
+  test("are listed by purpose, page by page", async () => {
+    const own = await server.client({ project: "pages" });
+    const ids: string[] = [];
+    for (const purpose of ["assistants", "vision", "user_data"])
+      ids.push((await upload(own, { file: [`${purpose}.txt`, "x"], purpose })).body.id);
+    const list = async (query: string) => {
+      const { body } = await own.get(`${at}/files?${query}`);
+      return [body.data.map(({ id }: { id: string }) => id), body.has_more, body.last_id];
+    };
+    expect(await list("purpose=user_data&order=asc&limit=10000")).toEqual([ids.slice(1), false, ids[2]]);
+    expect(await list("limit=2")).toEqual([[ids[2], ids[1]], true, ids[1]]);
+    expect(await list(`limit=2&after=${ids[1]}&unknown=1`)).toEqual([[ids[0]], false, ids[0]]);
+    expect(refusal(await own.get(`${at}/files?purpose=batch`))).toEqual([400, "validation_failed", "purpose"]);
+    expect(refusal(await own.get(`${at}/files?limit=x`))).toEqual([400, "validation_failed", "limit"]);
+  });
+
+  test.each<[string, Parameters<typeof upload>[1], unknown[]]>([
+    ["for what there is no place", { file: ["a", "x"], purpose: "batch" }, [400, "validation_failed", "purpose"]],
+    ["for nothing", { file: ["a", "x"] }, [400, "validation_failed", "purpose"]],
+    ["without content", { purpose: "assistants" }, [400, "validation_failed", "file"]],
+    [
+      "that cannot be searched",
+      { file: ["a.bin", "\0"], purpose: "assistants" },
+      [415, "unsupported_file_type", "file"],
+    ],
+    [
+      "that expire after something else",
+      { file: ["a", "x"], purpose: "vision", "expires_after[anchor]": "last_active_at" },
+      [400, "validation_failed", "expires_after.anchor"],
+    ],
+    [
+      "with a field of a megabyte",
+      { file: ["a", "x"], purpose: "x".repeat(1e6) },
+      [400, "validation_failed", "purpose"],
+    ],
+  ])("%s are refused", async (_, fields, refused) => {
+    expect(refusal(await upload(client, fields))).toEqual(refused);
+    const backwards = Object.fromEntries(Object.entries(fields).reverse());
+    expect(refusal(await upload(client, backwards))).toEqual(refused);
+  });
+
+  test.each<[string, string, Record<string, string>]>([
+    ["no parts", "x", {}],
+    ["JSON", "{}", { "content-type": "application/json" }],
+    ["a boundary that never comes", "x", { "content-type": "multipart/form-data; boundary=b" }],
+    ["an end that never comes", "--b\r\n", { "content-type": "multipart/form-data; boundary=b" }],
+    [
+      "a part that is cut off",
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nx',
+      { "content-type": "multipart/form-data; boundary=b" },
+    ],
+  ])("of %s are refused, and nothing is kept", async (_, body, headers) => {
+    const before = (await client.get(`${at}/files?limit=1`)).body.first_id;
+    expect((await send(client, body, headers)).status).toBe(400);
+    expect((await client.get(`${at}/files?limit=1`)).body.first_id).toBe(before);
+  });
+});
+
+describe("a vector store", () => {
+  test("is a memory store: made with files, searched, changed and deleted", async () => {
+    const file_ids = [await newFile("Boats need a licence.", "boats.txt"), await newFile("Taxes are due in May.")];
+    const asked = { name: "Handbook", file_ids, metadata: { team: "sea" } };
+    const { body: made } = await client.post(`${at}/vector_stores`, asked);
+    expect(made).toMatchObject({
+      ...{ object: "vector_store", name: "Handbook", metadata: { team: "sea" }, expires_at: null },
+      file_counts: { total: 2, cancelled: 0, failed: 0 },
+    });
+    const path = `${at}/vector_stores/${made.id}`;
+    expect((await finished(path)).file_counts).toEqual({
+      ...{ in_progress: 0, completed: 2, failed: 0, cancelled: 0, total: 2 },
+    });
+    const { body: found } = await client.post(`${path}/search`, { query: "licence for boats", max_num_results: 1 });
+    expect(found).toMatchObject({
+      ...{ object: "vector_store.search_results.page", search_query: ["licence for boats"], has_more: false },
+      data: [
+        { file_id: file_ids[0], filename: "boats.txt", content: [{ type: "text", text: "Boats need a licence." }] },
+      ],
+    });
+    const both = await client.post(`${path}/search`, { query: ["boats licence", "taxes May"], max_num_results: 2 });
+    expect(new Set(both.body.data.map((one: { file_id: string }) => one.file_id))).toEqual(new Set(file_ids));
+    expect((await client.get(`${at}/vector_stores?limit=1`)).body.data[0].id).toBe(made.id);
+    const changed = await client.post(path, { name: "Rules", metadata: null });
+    expect(changed.body).toMatchObject({ id: made.id, name: "Rules", metadata: {} });
+    expect((await client.get(`/v1/memory/${made.id}`)).body).toMatchObject({ name: "Rules", scope: "project" });
+    const gone = { id: made.id, object: "vector_store.deleted", deleted: true };
+    expect((await client.delete(path)).body).toMatchObject(gone);
+    expect(refusal(await client.get(path))).toEqual([404, "resource_not_found", null]);
+  });
+
+  test("takes files, tells of them, shows what they say and lets them go", async () => {
+    const id = await newStore();
+    const path = `${at}/vector_stores/${id}/files`;
+    const file_id = await newFile("One two three.");
+    const chunking_strategy = {
+      ...{ type: "static", static: { max_chunk_size_tokens: 100, chunk_overlap_tokens: 0 } },
+    };
+    const added = await client.post(path, { file_id, attributes: { year: 2026, old: false }, chunking_strategy });
+    expect(added.body).toMatchObject({
+      id: file_id,
+      object: "vector_store.file",
+      vector_store_id: id,
+      last_error: null,
+    });
+    expect(await finished(`${path}/${file_id}`)).toMatchObject({
+      ...{ status: "completed", attributes: { year: 2026, old: false } },
+    });
+    const noted = await client.post(`/v1/memory/${id}/entries`, { text: "A note of nobody's file." });
+    const shown = (await client.get(`${path}?order=asc&filter=completed`)).body;
+    expect(shown.data.map((one: { id: string }) => one.id)).toEqual([file_id, noted.body.id]);
+    expect((await client.get(`${path}?order=asc&after=${file_id}`)).body.data).toHaveLength(1);
+    expect((await client.get(`${path}?filter=failed`)).body.data).toEqual([]);
+    for (const [one, text] of [
+      [file_id, "One two three."],
+      [noted.body.id, "A note of nobody's file."],
+    ])
+      expect((await client.get(`${path}/${one}/content`)).body).toMatchObject({
+        ...{ data: [{ type: "text", text }], has_more: false, next_page: null },
+      });
+    for (const one of [file_id, noted.body.id]) {
+      const gone = { id: one, object: "vector_store.file.deleted", deleted: true };
+      expect((await client.delete(`${path}/${one}`)).body).toMatchObject(gone);
+      expect((await client.get(`${path}/${one}`)).status).toBe(404);
+    }
+    expect((await client.get(`${at}/files/${file_id}`)).status).toBe(200);
+  });
+
+  test("counts a file that cannot be read as failed, and says why", async () => {
+    const id = await newStore();
+    const file_id = await newFile("%PDF-1.7 broken", "a.pdf");
+    const path = `${at}/vector_stores/${id}`;
+    await client.post(`${path}/files`, { file_id });
+    const file = await finished(`${path}/files/${file_id}`);
+    expect([file.status, file.last_error]).toEqual([
+      ...["failed", { code: "invalid_file", message: expect.any(String) }],
+    ]);
+    expect((await client.get(path)).body.file_counts).toMatchObject({ failed: 1, completed: 0, total: 1 });
+  });
+
+  test("takes files in batches that can be asked for", async () => {
+    const id = await newStore();
+    const path = `${at}/vector_stores/${id}/file_batches`;
+    const file_ids = [await newFile("a one"), await newFile("b two")];
+    const { body } = await client.post(path, { file_ids, attributes: { kind: "x" } });
+    expect(body).toMatchObject({ object: "vector_store.files_batch", vector_store_id: id, file_counts: { total: 2 } });
+    expect(body.created_at).toBeGreaterThan(1e9);
+    const batch = await finished(`${path}/${body.id}`);
+    expect(batch.file_counts).toEqual({ in_progress: 0, completed: 2, failed: 0, cancelled: 0, total: 2 });
+    const other = await client.post(path, { files: [{ file_id: await newFile("c three"), attributes: { n: 1 } }] });
+    expect(other.body.file_counts.total).toBe(1);
+    const listed = (await client.get(`${path}/${body.id}/files?order=asc`)).body;
+    expect(listed.data.map((one: { id: string }) => one.id)).toEqual(file_ids);
+    expect(listed.data[0].attributes).toEqual({ kind: "x", file_batch_id: body.id });
+    expect(refusal(await client.get(`${path}/vsfb_x`))).toEqual([404, "resource_not_found", null]);
+    expect(refusal(await client.post(path, {}))).toEqual([400, "validation_failed", "file_ids"]);
+  });
+
+  test("is searched where attributes are as asked for", async () => {
+    const id = await newStore();
+    const path = `${at}/vector_stores/${id}`;
+    for (const year of [2024, 2025, 2026])
+      await client.post(`/v1/memory/${id}/entries`, { text: `Report of ${year}.`, metadata: { year, kind: "report" } });
+    const years = async (filters: object) =>
+      (await client.post(`${path}/search`, { query: "report", filters })).body.data
+        .map((one: { attributes: { year: number } }) => one.attributes.year)
+        .sort();
+    const compare = (type: string, value: unknown) => ({ type, key: "year", value });
+    expect(await years(compare("eq", 2025))).toEqual([2025]);
+    expect(await years(compare("nin", [2024, 2025]))).toEqual([2026]);
+    expect(await years(compare("in", [2024, 2025]))).toEqual([2024, 2025]);
+    const { type, filters } = {
+      type: "and",
+      filters: [compare("gte", 2025), { type: "eq", key: "kind", value: "report" }],
+    };
+    expect(await years({ type, filters })).toEqual([2025, 2026]);
+    expect(await years({ type: "or", filters: [compare("lt", 2025), compare("gt", 2025)] })).toEqual([2024, 2026]);
+    for (const [filters, param] of [
+      [{ type: "like", key: "year", value: 1 }, "filters.type"],
+      [{ type: "eq", value: 1 }, "filters.key"],
+      [{ type: "and", filters: [{ type: "nin", key: "a", value: 1 }] }, "filters.filters[0].value"],
+      ["x", "filters.key"],
+    ] as const)
+      expect(refusal(await client.post(`${path}/search`, { query: "a", filters }))).toEqual([
+        ...[400, "validation_failed", param],
+      ]);
+  });
+
+  test.each<[string, string, object, unknown[]]>([
+    [
+      "a time at which it expires",
+      "",
+      { expires_after: { anchor: "last_active_at", days: 1 } },
+      [400, "expires_after"],
+    ],
+    ["a file that is not there", "", { file_ids: [newId("file")] }, [400, "file_ids[0]"]],
+    ["what is no list", "", { file_ids: "x" }, [400, "file_ids"]],
+    ["a hundred and one files", "", { file_ids: Array(101).fill(newId("file")) }, [400, "file_ids"]],
+    ["metadata that is none", "", { metadata: { a: 1 } }, [400, "metadata.a"]],
+    ["a file that is nobody's", "/:id/files", { file_id: newId("file") }, [400, "file_id"]],
+    ["an id that is none", "/:id/files", { file_id: "../x" }, [404, null]],
+    [
+      "chunks of a kind",
+      "/:id/files",
+      { file_id: newId("file"), chunking_strategy: { type: "x" } },
+      [400, "chunking_strategy.type"],
+    ],
+    ["a search for nothing", "/:id/search", { query: "" }, [400, "query"]],
+    ["a search for too much", "/:id/search", { query: "a", max_num_results: 51 }, [400, "top_k"]],
+  ])("refuses %s, and nothing comes of it", async (_, path, body, [status, param]) => {
+    const before = (await client.get(`${at}/vector_stores?limit=100`)).body.data.length;
+    const id = path === "" ? "" : await newStore();
+    const answer = await client.post(`${at}/vector_stores${path.replace(":id", id)}`, { name: "x", ...body });
+    expect([answer.status, answer.body.error.param]).toEqual([status, param] as [number, string]);
+    if (id !== "") expect((await client.get(`${at}/vector_stores/${id}/files`)).body.data).toEqual([]);
+    const after = (await client.get(`${at}/vector_stores?limit=100`)).body.data.length;
+    expect(after).toBe(before + (id === "" ? 0 : 1));
+  });
+});
+
+test("what is another project's, and what is no vector store, is not there, whatever is asked of it", async () => {
+  const store = await newStore();
+  const file = await newFile("Ours.");
+  await client.post(`${at}/vector_stores/${store}/files`, { file_id: file });
+  const keys = (await client.post("/v1/memory", { name: "k", kind: "kv" })).body.id;
+  const asked = (id: string, fileId: string): [string, string, object?][] => [
+    ...(["GET", "DELETE"] as const).flatMap((method): [string, string][] => [
+      [method, `/vector_stores/${id}`],
+      [method, `/vector_stores/${id}/files/${fileId}`],
+    ]),
+    ["GET", `/vector_stores/${id}/files`],
+    ["GET", `/vector_stores/${id}/files/${fileId}/content`],
+    ["GET", `/vector_stores/${id}/file_batches/vsfb_${newId("memory_entry").slice(5)}`],
+    ["GET", `/vector_stores/${id}/file_batches/vsfb_${newId("memory_entry").slice(5)}/files`],
+    ["POST", `/vector_stores/${id}`, { name: "x" }],
+    ["POST", `/vector_stores/${id}/search`, { query: "a" }],
+    ["POST", `/vector_stores/${id}/files`, { file_id: fileId }],
+    ["POST", `/vector_stores/${id}/file_batches`, { file_ids: [fileId] }],
+  ];
+  const nothing = [404, { message: "There is nothing with this id.", code: "resource_not_found" }];
+  const told = async (by: Client, [method, path, body]: [string, string, object?]) => {
+    const by_ = { authorization: `Bearer ${by.key.secret}` };
+    const { status, body: answer } = await server.send(method, `${at}${path}`, body, by_);
+    return [path, status, { message: answer.error?.message, code: answer.error?.code }];
+  };
+  const theirs = (await upload(stranger, { purpose: "assistants", file: ["b.txt", "Theirs."] })).body.id;
+  const never = newId("memory");
+  for (const [by, id, fileId] of [
+    ...[[stranger, store, theirs] as const, [client, keys, file] as const, [client, never, file] as const],
+    ...["..%2fagents", "x".repeat(300), "%00", "%F0%9F%98%80"].map((id) => [client, id, file] as const),
+  ])
+    for (const one of asked(id, fileId)) expect(await told(by, one)).toEqual([one[1], ...nothing] as never);
+  for (const path of [`/files/${file}`, `/files/${file}/content`])
+    for (const method of path.endsWith("content") ? ["GET"] : ["GET", "DELETE"])
+      expect(await told(stranger, [method, path])).toEqual([path, ...nothing] as never);
+  expect((await stranger.get(`${at}/vector_stores`)).body.data).toEqual([]);
+  expect((await client.get(`/v1/memory/${keys}`)).status).toBe(200);
+  expect((await client.get(`${at}/vector_stores/${store}/files`)).body.data).toHaveLength(1);
+});
+
+test.each<[string, string, object | undefined, "read" | "run" | "admin"]>([
+  ["GET", "/files", undefined, "read"],
+  ["GET", "/files/:file", undefined, "read"],
+  ["GET", "/files/:file/content", undefined, "read"],
+  ["DELETE", "/files/:file", undefined, "admin"],
+  ["GET", "/vector_stores", undefined, "read"],
+  ["GET", "/vector_stores/:store", undefined, "read"],
+  ["POST", "/vector_stores", { name: "x" }, "admin"],
+  ["POST", "/vector_stores/:store", { name: "x" }, "admin"],
+  ["DELETE", "/vector_stores/:store", undefined, "admin"],
+  ["POST", "/vector_stores/:store/search", { query: "a" }, "read"],
+  ["GET", "/vector_stores/:store/files", undefined, "read"],
+  ["POST", "/vector_stores/:store/files", { file_id: ":file" }, "run"],
+  ["POST", "/vector_stores/:store/file_batches", { file_ids: [":file"] }, "run"],
+  ["POST", "/embeddings", { model: "runnel/embedder", input: "a" }, "run"],
+])("%s %s needs no more and no less than the API's own", async (method, path, body, needs) => {
+  const [file, store] = [await newFile("x"), await newStore()];
+  const filled = (text: string) => text.replace(":file", file).replace(":store", store);
+  const sent = body && JSON.parse(filled(JSON.stringify(body)));
+  const lesser = { read: [], run: ["read"], admin: ["read", "run"] } as const;
+  for (const scope of lesser[needs]) {
+    const by = { authorization: `Bearer ${(await server.client({ scopes: [scope] })).key.secret}` };
+    expect(refusal(await server.send(method, `${at}${filled(path)}`, sent, by))).toEqual([
+      403,
+      "insufficient_scope",
+      null,
+    ]);
+  }
+  const by = { authorization: `Bearer ${(await server.client({ scopes: [needs] })).key.secret}` };
+  expect((await server.send(method, `${at}${filled(path)}`, sent, by)).status).toBe(200);
+});

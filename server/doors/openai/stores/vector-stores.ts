@@ -1,0 +1,267 @@
+import { newId, prefixes } from "../../../core/ids.ts";
+import { notFound } from "../../../core/not-found.ts";
+import { fault, validationError } from "../../../http/errors.ts";
+import { readJsonBody } from "../../../http/json-body.ts";
+import type { EntryStore } from "../../../memory/entries.ts";
+import type { FileChunk } from "../../../wire/file.ts";
+import type { Memory, MemoryEntry, MemoryMatch } from "../../../wire/memory.ts";
+import { type Door, json, readerOf } from "../door.ts";
+import { filterOf } from "./filters.ts";
+import { idIn, listOf, listQuery, seconds, wordIn } from "./lists.ts";
+import { AddFile, AddFiles, type Chunking, CreateStore, filesMax, SearchStore, UpdateStore } from "./schema.ts";
+
+const readStore = readerOf(CreateStore);
+const readUpdate = readerOf(UpdateStore);
+const readFile = readerOf(AddFile);
+const readFiles = readerOf(AddFiles);
+const readSearch = readerOf(SearchStore);
+
+interface Deps extends Pick<Door, "must"> {
+  entries: Pick<EntryStore, "unfound">;
+}
+
+/** Memory stores of texts as vector stores, and their entries as the files in them. */
+export function createVectorStores({ must, entries }: Deps) {
+  function shownStore(store: Memory) {
+    const { processing, failed } = entries.unfound(store, store.id);
+    const total = store.entries ?? 0;
+    return {
+      ...{ id: store.id, object: "vector_store", created_at: seconds(store.created_at), name: store.name },
+      status: processing > 0 || store.indexing ? "in_progress" : "completed",
+      file_counts: countsOf(total, processing, failed),
+      ...{ usage_bytes: 0, last_active_at: seconds(store.updated_at), metadata: store.metadata },
+      ...{ expires_after: null, expires_at: null },
+    };
+  }
+
+  /** The store, and its path; throws for what is no vector store. */
+  async function find(request: Request, id: string): Promise<{ store: Memory; path: string }> {
+    const path = `/v1/memory/${idIn("memory", id)}`;
+    const store: Memory = await must(request, "GET", path);
+    if (store.kind !== "vector") throw notFound();
+    return { store, path };
+  }
+
+  async function create(request: Request): Promise<Response> {
+    const body = readStore(await readJsonBody(request));
+    refuseExpiry(body);
+    const files = (body.file_ids ?? []).map((id, index) => ({ id, param: `file_ids[${index}]` }));
+    for (const { id, param } of files) await mustFile(request, id, param); // Before there is a store.
+    const made: Memory = await must(request, "POST", "/v1/memory", {
+      ...{ kind: "vector", scope: "project", name: body.name ?? "vector store", metadata: body.metadata ?? {} },
+    });
+    const chunking_strategy = body.chunking_strategy ?? null;
+    for (const { id } of files)
+      await must(request, "POST", `/v1/memory/${made.id}/entries`, entryOf({ file_id: id, chunking_strategy }));
+    return json(200, shownStore(await must(request, "GET", `/v1/memory/${made.id}`)));
+  }
+
+  async function mustFile(request: Request, id: string, param: string): Promise<void> {
+    const known = await must(request, "GET", `/v1/files/${idIn("file", id)}`).catch(() => null);
+    if (!known) throw validationError([fault(param, "There is no such file.")]);
+  }
+
+  async function update(request: Request, id: string): Promise<Response> {
+    const body = readUpdate(await readJsonBody(request));
+    refuseExpiry(body);
+    const { path } = await find(request, id);
+    const { name, metadata } = body;
+    const changes = { ...(name && { name }), ...(metadata !== undefined && { metadata: metadata ?? {} }) };
+    return json(200, shownStore(await must(request, "PATCH", path, changes)));
+  }
+
+  async function remove(request: Request, id: string): Promise<Response> {
+    const { path } = await find(request, id);
+    await must(request, "DELETE", path);
+    return json(200, { id, object: "vector_store.deleted", deleted: true });
+  }
+
+  async function search(request: Request, id: string): Promise<Response> {
+    const body = readSearch(await readJsonBody(request));
+    const { path } = await find(request, id);
+    const queries = typeof body.query === "string" ? [body.query] : body.query;
+    const top_k = body.max_num_results ?? 10;
+    const threshold = body.ranking_options?.score_threshold;
+    const asked = {
+      ...{ top_k, ...(body.scope_id && { scope_id: body.scope_id }) },
+      ...(body.filters != null && { filter: filterOf(body.filters) }),
+      ...(typeof threshold === "number" && { score_threshold: threshold }),
+    };
+    const found = new Map<string, MemoryMatch>();
+    for (const query of queries) {
+      const { data }: { data: MemoryMatch[] } = await must(request, "POST", `${path}/search`, { query, ...asked });
+      for (const match of data) {
+        const place = `${match.id}:${match.chunk_index}`;
+        if (match.score > (found.get(place)?.score ?? -1)) found.set(place, match);
+      }
+    }
+    const best = [...found.values()].sort((one, other) => other.score - one.score).slice(0, top_k);
+    return json(200, {
+      ...{ object: "vector_store.search_results.page", search_query: queries, data: best.map(shownMatch) },
+      ...{ has_more: false, next_page: null },
+    });
+  }
+
+  /** The entry of a file in a store; of a text without file, the entry is the file. */
+  async function findEntry(request: Request, path: string, fileId: string): Promise<MemoryEntry> {
+    if (fileId.startsWith(`${prefixes.memory_entry}_`))
+      return await must(request, "GET", `${path}/entries/${idIn("memory_entry", fileId)}`);
+    const query = new URLSearchParams({ file_id: idIn("file", fileId), limit: "1" });
+    const { data } = await must(request, "GET", `${path}/entries?${query}`);
+    if (data.length === 0) throw notFound();
+    return data[0];
+  }
+
+  async function addFile(request: Request, id: string): Promise<Response> {
+    const body = readFile(await readJsonBody(request));
+    const { path } = await find(request, id);
+    return json(200, shownFile(await must(request, "POST", `${path}/entries`, entryOf(body))));
+  }
+
+  /** `within`: what of the store's entries is listed. */
+  async function listFiles(request: Request, id: string, within: Record<string, string> = {}): Promise<Response> {
+    const { path } = await find(request, id);
+    const query = listQuery(request.url, { filter: (value) => ({ status: wordIn(statuses, "filter", value) }) });
+    for (const place of ["starting_after", "ending_before"]) {
+      const fileId = query.get(place);
+      if (fileId !== null) query.set(place, (await findEntry(request, path, fileId)).id);
+    }
+    for (const [name, value] of Object.entries(within)) query.set(name, value);
+    return json(200, listOf<MemoryEntry, ShownFile>(await must(request, "GET", `${path}/entries?${query}`), shownFile));
+  }
+
+  async function getFile(request: Request, id: string, fileId: string): Promise<Response> {
+    const { path } = await find(request, id);
+    return json(200, shownFile(await findEntry(request, path, fileId)));
+  }
+
+  async function content(request: Request, id: string, fileId: string): Promise<Response> {
+    const { path } = await find(request, id);
+    const { file_id, text } = await findEntry(request, path, fileId);
+    const after = new URL(request.url).searchParams.get("after");
+    const query = new URLSearchParams({ limit: "100", ...(after !== null && { starting_after: after }) });
+    const page: { data: Pick<FileChunk, "text">[]; has_more: boolean; last_id: string | null } =
+      file_id === null
+        ? { data: [{ text: text ?? "" }], has_more: false, last_id: null }
+        : await must(request, "GET", `/v1/files/${file_id}/chunks?${query}`);
+    return json(200, {
+      object: "vector_store.file_content.page",
+      data: page.data.map((chunk) => ({ type: "text", text: chunk.text })),
+      ...{ has_more: page.has_more, next_page: page.has_more ? page.last_id : null },
+    });
+  }
+
+  async function removeFile(request: Request, id: string, fileId: string): Promise<Response> {
+    const { path } = await find(request, id);
+    const entry = await findEntry(request, path, fileId);
+    await must(request, "DELETE", `${path}/entries/${entry.id}`);
+    return json(200, { id: fileId, object: "vector_store.file.deleted", deleted: true });
+  }
+
+  async function addFiles(request: Request, id: string): Promise<Response> {
+    const body = readFiles(await readJsonBody(request));
+    const { path } = await find(request, id);
+    const files = body.files ?? (body.file_ids ?? []).map((file_id) => ({ ...body, file_id }));
+    if (files.length === 0) throw validationError([fault("file_ids", "Expected at least one file.", "required")]);
+    const batch = newBatch();
+    for (const file of files) {
+      const attributes = { ...file.attributes, [batchKey]: batch };
+      await must(request, "POST", `${path}/entries`, entryOf({ scope_id: body.scope_id, ...file, attributes }));
+    }
+    return await batchOf(request, id, batch);
+  }
+
+  async function batchOf(request: Request, id: string, batch: string): Promise<Response> {
+    const { path } = await find(request, id);
+    const query = new URLSearchParams({ ...withinBatch(batch), limit: String(filesMax) });
+    const { data }: { data: MemoryEntry[] } = await must(request, "GET", `${path}/entries?${query}`);
+    const count = (wanted: MemoryEntry["status"]) => data.filter(({ status }) => status === wanted).length;
+    const [processing, failed] = [count("processing"), count("failed")];
+    return json(200, {
+      ...{ id: batch, object: "vector_store.files_batch", created_at: seconds(data[0]?.created_at ?? "") || 0 },
+      ...{ vector_store_id: id, status: processing > 0 ? "in_progress" : "completed" },
+      file_counts: countsOf(data.length, processing, failed),
+    });
+  }
+
+  return {
+    ...{ create, update, remove, search, addFile, getFile, content, removeFile, addFiles },
+    async list(request: Request): Promise<Response> {
+      const stores = await must(request, "GET", `/v1/memory?kind=vector&${listQuery(request.url)}`);
+      return json(200, listOf(stores, shownStore));
+    },
+    get: async (request: Request, id: string) => json(200, shownStore((await find(request, id)).store)),
+    listFiles: (request: Request, id: string) => listFiles(request, id),
+    batch: (request: Request, id: string, batch: string) => batchOf(request, id, batchIn(batch)),
+    batchFiles: (request: Request, id: string, batch: string) => listFiles(request, id, withinBatch(batchIn(batch))),
+  };
+}
+
+const countsOf = (total: number, in_progress: number, failed: number) => ({
+  ...{ in_progress, failed, cancelled: 0, completed: total - in_progress - failed, total },
+});
+
+/** Silently kept for ever is not what was asked for. */
+function refuseExpiry({ expires_after }: { expires_after?: unknown }): void {
+  if (expires_after) throw validationError([fault("expires_after", "Vector stores do not expire.")]);
+}
+
+const statuses = { in_progress: "processing", completed: "ready", failed: "failed" } as const;
+const shownStatuses: Record<MemoryEntry["status"], string> = {
+  ...{ processing: "in_progress", ready: "completed", failed: "failed" },
+};
+
+interface ShownFile {
+  id: string;
+}
+
+const shownFile = ({ id, file_id, memory_id, created_at, status, error, metadata }: MemoryEntry) => ({
+  ...{ id: file_id ?? id, object: "vector_store.file", created_at: seconds(created_at), vector_store_id: memory_id },
+  ...{ status: shownStatuses[status], usage_bytes: 0, attributes: metadata },
+  last_error: status === "failed" && error ? { code: errorCode(error.code), message: error.message } : null,
+});
+
+const errorCode = (code: string): string => (code === "embedding_failed" ? "server_error" : "invalid_file");
+
+const shownMatch = ({ id, file_id, filename, score, metadata, text }: MemoryMatch) => ({
+  ...{ file_id: file_id ?? id, filename: filename ?? "", score, attributes: metadata },
+  content: [{ type: "text", text }],
+});
+
+/** A file of a store as the API takes it. */
+function entryOf({ file_id, attributes, chunking_strategy, scope_id }: AddFile): object {
+  const chunking = chunkingOf(chunking_strategy ?? null);
+  return {
+    file_id: idIn("file", file_id),
+    ...(attributes && { metadata: attributes }),
+    ...(chunking && { chunking }),
+    ...(scope_id && { scope_id }),
+  };
+}
+
+function chunkingOf(strategy: Chunking | null) {
+  if (!strategy || strategy.type === "auto") return null;
+  const sizes = strategy.type === "static" ? strategy.static : null;
+  if (!sizes) throw validationError([fault("chunking_strategy.type", "Expected auto, or static with its sizes.")]);
+  const { max_chunk_size_tokens, chunk_overlap_tokens } = sizes;
+  return { max_chunk_size_tokens, chunk_overlap_tokens };
+}
+
+// A batch is what its files say: no other place knows of it.
+const batchKey = "file_batch_id";
+const batchPrefix = "vsfb_";
+const entryPrefix = `${prefixes.memory_entry}_`;
+
+/** Like the id of an entry that is made now: none of its files is older. */
+const newBatch = (): string => newId("memory_entry").replace(entryPrefix, batchPrefix);
+
+function batchIn(text: string): string {
+  if (!text.startsWith(batchPrefix)) throw notFound();
+  idIn("memory_entry", text.replace(batchPrefix, entryPrefix));
+  return text;
+}
+
+const withinBatch = (batch: string) => ({
+  ...{ [`metadata[${batchKey}]`]: batch, order: "asc" },
+  starting_after: batch.replace(batchPrefix, entryPrefix),
+});
