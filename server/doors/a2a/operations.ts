@@ -95,8 +95,12 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     async sendMessage(asked) {
       const configuration = (asked.params.configuration ?? {}) as Params;
       const history = historyOf(configuration);
+      const isWaited = configuration.returnImmediately !== true;
+      const { token } = asked.principal;
+      if (isWaited && token && !token.scopes.has("read"))
+        throw new A2aError("PERMISSION_DENIED", 'To wait for the answer needs the scope "read".', "insufficient_scope");
       const { run } = await send(asked);
-      if (configuration.returnImmediately === true) return { task: taskOf(run, { history }) };
+      if (!isWaited) return { task: taskOf(run, { history }) };
       await settled(run.id, most_ms, [closing, asked.request.signal]);
       return { task: taskOf(await runOf(asked, run.id), { history }) };
     },

@@ -109,7 +109,8 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
   };
 }
 
-const places: [method: string, path: RegExp, operation: string][] = [
+/** The addresses of the binding to HTTP. */
+export const restPlaces: [method: string, path: RegExp, operation: string][] = [
   ["POST", /^\/message:send$/, "SendMessage"],
   ["POST", /^\/message:stream$/, "SendStreamingMessage"],
   ["GET", /^\/tasks$/, "ListTasks"],
@@ -124,7 +125,7 @@ const places: [method: string, path: RegExp, operation: string][] = [
 
 /** What an address of the binding to HTTP stands for, and what it names. */
 function operationAt(method: string, path: string): [name: string, of: Json] | null {
-  for (const [asked, pattern, operation] of places) {
+  for (const [asked, pattern, operation] of restPlaces) {
     const match = asked === method ? pattern.exec(path) : null;
     if (match) return [operation, { ...match.groups }];
   }

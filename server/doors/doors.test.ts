@@ -1,0 +1,662 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { newId } from "../core/ids.ts";
+import { type ClientScope, clientScopes, type Permission, permissions } from "../core/scope.ts";
+import type { Need } from "../http/operation.ts";
+import { testActor } from "../testing/test-actor.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
+import { createOperations } from "./a2a/operations.ts";
+import { restPlaces } from "./a2a/server.ts";
+import { adminMethods } from "./mcp/admin-methods.ts";
+import { agentMethods } from "./mcp/agent-methods.ts";
+import { eventId } from "./mcp/event-id.ts";
+import { conversationId, itemOfMessage, responseId } from "./openai/item-ids.ts";
+
+// Who may use which door, and whose things nobody sees: asked of every address of every door, and of each method where an
+// address has several. A row of the table is all that there is to say of one; what has none fails the first test.
+
+const server = testApp();
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** What somebody has that an address may name. */
+interface Things {
+  agent: string;
+  /** The agent's name, by which it is a tool of MCP. */
+  tool: string;
+  /** A run that waits for the output of a call. */
+  run: string;
+  call: string;
+  thread: string;
+  store: string;
+  /** What a client of the AI SDK calls a chat, in which a run waits. */
+  chat: string;
+  /** A session of the MCP door. */
+  session: string;
+}
+type Name = keyof Things;
+
+/** A request without what says who asks. */
+interface Sent {
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+interface Row {
+  /** What a key has to be allowed; null: nobody is asked for a key. */
+  needs: Need | null;
+  /** What a client token has to be allowed, all of it; null: no token will do. */
+  client: readonly ClientScope[] | null;
+  /** What it names: of others' things it answers as of what never was. */
+  names: readonly Name[];
+  send(things: Things): Sent;
+  /** What it names is taken along in a list, and no refusal tells of it. */
+  isList?: true;
+}
+
+const row = (needs: Row["needs"], client: Row["client"], names: readonly Name[], send: Row["send"]): Row => ({
+  ...{ needs, client, names, send },
+});
+
+// --- The doors ------------------------------------------------------------------------------------------------------
+
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/** A message that needs no session. */
+function mcp(method: string, params: Record<string, unknown> = {}, path = "/mcp"): Sent {
+  const name = params.name ?? params.uri;
+  return {
+    ...{ path, body: { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } } },
+    headers: {
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+      ...(name !== undefined && { "mcp-name": String(name) }),
+    },
+  };
+}
+
+const inSession = ({ session }: Things, body: object): Sent => ({
+  ...{ path: "/mcp", body, headers: { "mcp-session-id": session } },
+});
+
+const initialize = (path = "/mcp"): Sent => {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } };
+  return { path, body: { jsonrpc: "2.0", id: 0, method: "initialize", params } };
+};
+
+const admins = (names: readonly Name[], method: string, send: (things: Things) => Sent) =>
+  [`POST /mcp/admin ${method}`, row("admin", null, names, send)] as const;
+
+const mcpRows: Record<string, Row> = {
+  "GET /.well-known/oauth-protected-resource": row(null, [], [], () => ({
+    path: "/.well-known/oauth-protected-resource",
+  })),
+  "GET /.well-known/oauth-protected-resource/mcp": row(null, [], [], () => ({
+    path: "/.well-known/oauth-protected-resource/mcp",
+  })),
+  "GET /.well-known/oauth-protected-resource/mcp/admin": row(null, [], [], () => ({
+    path: "/.well-known/oauth-protected-resource/mcp/admin",
+  })),
+  "POST /mcp initialize": row("read_or_run", [], [], () => initialize()),
+  "POST /mcp server/discover": row("read_or_run", [], [], () => mcp("server/discover")),
+  "POST /mcp ping": row("read_or_run", [], ["session"], (things) =>
+    inSession(things, { jsonrpc: "2.0", id: 1, method: "ping" }),
+  ),
+  "POST /mcp response": row("run", ["read", "submit"], ["run", "session"], (things) =>
+    inSession(things, {
+      ...{ jsonrpc: "2.0", id: `${things.run}/${things.call}` },
+      result: { action: "accept", content: { output: "x" } },
+    }),
+  ),
+  "POST /mcp notifications/cancelled": row("read_or_run", ["read"], ["session"], (things) =>
+    inSession(things, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 77 } }),
+  ),
+  "POST /mcp tools/list": row("read_or_run", [], [], () => mcp("tools/list")),
+  "POST /mcp tools/call": row("run", ["run"], ["tool"], ({ tool: name }) =>
+    mcp("tools/call", { name, arguments: { input: "x" } }),
+  ),
+  "POST /mcp tools/call again": row("read_or_run", ["read"], ["tool", "run"], ({ tool: name, run }) =>
+    mcp("tools/call", { name, arguments: { input: "x" }, requestState: run }),
+  ),
+  "POST /mcp tools/call with an answer": row("run", ["read", "submit"], ["tool", "run"], ({ tool: name, run, call }) =>
+    mcp("tools/call", {
+      ...{ name, arguments: { input: "x" }, requestState: run },
+      inputResponses: { [call]: { action: "accept", content: { output: "x" } } },
+    }),
+  ),
+  "POST /mcp tools/call search_memory": row("read_or_run", [], ["store"], ({ store: memory_id }) =>
+    mcp("tools/call", { name: "search_memory", arguments: { memory_id, query: "x" } }),
+  ),
+  "POST /mcp resources/list": row("read_or_run", [], [], () => mcp("resources/list")),
+  "POST /mcp resources/templates/list": row("read_or_run", [], [], () => mcp("resources/templates/list")),
+  "POST /mcp resources/read": row("read_or_run", [], ["store"], ({ store }) =>
+    mcp("resources/read", { uri: `runnel://memory/${store}` }),
+  ),
+  "POST /mcp prompts/list": row("read_or_run", [], [], () => mcp("prompts/list")),
+  "POST /mcp prompts/get": row("read_or_run", [], ["tool"], ({ tool: name }) =>
+    mcp("prompts/get", { name, arguments: { input: "x" } }),
+  ),
+  "GET /mcp": row("read_or_run", ["read"], ["run", "session"], ({ run, session }) => ({
+    path: "/mcp",
+    headers: { "mcp-session-id": session, "last-event-id": eventId({ run_id: run, id: 1, progressToken: null }, 1) },
+  })),
+  "DELETE /mcp": row("read_or_run", [], ["session"], ({ session }) => ({
+    path: "/mcp",
+    headers: { "mcp-session-id": session },
+  })),
+  ...Object.fromEntries([
+    admins([], "initialize", () => initialize("/mcp/admin")),
+    admins([], "server/discover", () => mcp("server/discover", {}, "/mcp/admin")),
+    admins([], "tools/list", () => mcp("tools/list", {}, "/mcp/admin")),
+    admins(["run"], "tools/call", ({ run: id }) =>
+      mcp("tools/call", { name: "runs_retrieve", arguments: { id } }, "/mcp/admin"),
+    ),
+  ]),
+  "GET /mcp/admin": row("admin", null, [], () => ({ path: "/mcp/admin" })),
+  "DELETE /mcp/admin": row("admin", null, ["session"], ({ session }) => ({
+    path: "/mcp/admin",
+    headers: { "mcp-session-id": session },
+  })),
+};
+
+const a2aMessage = (text: string, more: object = {}) => ({
+  message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }], ...more },
+});
+
+/** What each operation of the protocol needs, names and sends. */
+const a2aOperations: Record<string, Row & { params(things: Things): object }> = Object.fromEntries(
+  (
+    [
+      [
+        "SendMessage",
+        "run",
+        ["run", "read"],
+        ["agent", "thread"],
+        ({ thread: contextId }) => a2aMessage("x", { contextId }),
+      ],
+      [
+        "SendMessage to a task",
+        "run",
+        ["read", "submit"],
+        ["agent", "run"],
+        ({ run: taskId }) => a2aMessage("x", { taskId }),
+      ],
+      [
+        "SendStreamingMessage",
+        "run",
+        ["run"],
+        ["agent", "thread"],
+        ({ thread: contextId }) => a2aMessage("x", { contextId }),
+      ],
+      ["GetTask", "read_or_run", ["read"], ["agent", "run"], ({ run: id }) => ({ id })],
+      ["ListTasks", "read_or_run", ["read"], ["agent"], () => ({})],
+      ["CancelTask", "run", ["read", "run"], ["agent", "run"], ({ run: id }) => ({ id })],
+      ["SubscribeToTask", "read_or_run", ["read"], ["agent", "run"], ({ run: id }) => ({ id })],
+      ["CreateTaskPushNotificationConfig", "read_or_run", [], ["agent"], ({ run: taskId }) => ({ taskId })],
+      ["GetTaskPushNotificationConfig", "read_or_run", [], ["agent"], ({ run: taskId }) => ({ taskId })],
+      ["ListTaskPushNotificationConfigs", "read_or_run", [], ["agent"], ({ run: taskId }) => ({ taskId })],
+      ["DeleteTaskPushNotificationConfig", "read_or_run", [], ["agent"], ({ run: taskId }) => ({ taskId })],
+    ] as [string, Need, ClientScope[], Name[], (things: Things) => Record<string, unknown>][]
+  ).map(([name, needs, client, names, params]) => [
+    name,
+    { ...row(needs, client, names, () => ({ path: "" })), params },
+  ]),
+);
+
+const rpcRows = Object.fromEntries(
+  Object.entries(a2aOperations).map(([name, { needs, client, names, params }]) => {
+    const send = (things: Things): Sent => ({
+      path: `/a2a/v1/agents/${things.agent}`,
+      body: { jsonrpc: "2.0", id: 1, method: name.split(" ")[0], params: params(things) },
+    });
+    return [`POST /a2a/v1/agents/:id ${name}`, row(needs, client, names, send)];
+  }),
+);
+
+/** By an operation's name; behind it, as at each row, what is special. */
+const restPaths: Record<string, [method: string, path: (things: Things) => string]> = {
+  SendMessage: ["POST", () => "/message:send"],
+  "SendMessage to a task": ["POST", () => "/message:send"],
+  SendStreamingMessage: ["POST", () => "/message:stream"],
+  ListTasks: ["GET", () => "/tasks"],
+  GetTask: ["GET", ({ run }) => `/tasks/${run}`],
+  CancelTask: ["POST", ({ run }) => `/tasks/${run}:cancel`],
+  SubscribeToTask: ["GET", ({ run }) => `/tasks/${run}:subscribe`],
+  "SubscribeToTask by POST": ["POST", ({ run }) => `/tasks/${run}:subscribe`],
+  CreateTaskPushNotificationConfig: ["POST", ({ run }) => `/tasks/${run}/pushNotificationConfigs`],
+  ListTaskPushNotificationConfigs: ["GET", ({ run }) => `/tasks/${run}/pushNotificationConfigs`],
+  GetTaskPushNotificationConfig: ["GET", ({ run }) => `/tasks/${run}/pushNotificationConfigs/x`],
+};
+
+const restRows = Object.fromEntries(
+  Object.entries(restPaths).map(([name, [method, path]]) => {
+    const { needs, client, names, params } = a2aOperations[name] ?? a2aOperations[name.split(" ")[0]!]!;
+    const send = (things: Things): Sent => ({
+      path: `/a2a/v1/agents/${things.agent}${path(things)}`,
+      ...(method === "POST" && { body: params(things) }),
+    });
+    return [`${method} /a2a/v1/agents/:id/* ${name}`, row(needs, client, names, send)];
+  }),
+);
+
+const a2aRows: Record<string, Row> = {
+  ...{ ...rpcRows, ...restRows },
+  "GET /a2a/v1/agents/:id/.well-known/agent-card.json": row("read_or_run", [], ["agent"], ({ agent }) => ({
+    path: `/a2a/v1/agents/${agent}/.well-known/agent-card.json`,
+  })),
+};
+
+const chat = ({ agent: model }: Things, more: object[] = []): Sent => ({
+  path: "/openai/v1/chat/completions",
+  body: { model, messages: [{ role: "user", content: "x" }, ...more] },
+});
+
+const response = ({ agent: model }: Things, more: object = {}): Sent => ({
+  path: "/openai/v1/responses",
+  body: { model, input: "x", ...more },
+});
+const responsePath = ({ run: run_id }: Things, more = "") => ({
+  path: `/openai/v1/responses/${responseId({ run_id, seq: 0 })}${more}`,
+});
+const conversationPath = ({ thread }: Things, more = "") => ({
+  path: `/openai/v1/conversations/${conversationId(thread)}${more}`,
+});
+const items = [{ role: "user", content: "x" }];
+
+const openAiRows: Record<string, Row> = {
+  "POST /openai/v1/responses": row("run", ["run"], ["agent"], (things) => response(things)),
+  "POST /openai/v1/responses behind another": row("run", ["run"], ["agent", "run"], (things) =>
+    response(things, { previous_response_id: responseId({ run_id: things.run, seq: 0 }) }),
+  ),
+  "POST /openai/v1/responses in a conversation": row("run", ["run"], ["agent", "thread"], (things) =>
+    response(things, { conversation: conversationId(things.thread) }),
+  ),
+  "POST /openai/v1/responses with an output": row("run", ["submit"], ["agent", "call"], (things) =>
+    response(things, { input: [{ type: "function_call_output", call_id: things.call, output: "x" }] }),
+  ),
+  "GET /openai/v1/responses/:id": row("read_or_run", ["read"], ["run"], (things) => responsePath(things)),
+  "DELETE /openai/v1/responses/:id": row("admin", null, ["run"], (things) => responsePath(things)),
+  "POST /openai/v1/responses/:id/cancel": row("run", ["run"], ["run"], (things) => responsePath(things, "/cancel")),
+  "GET /openai/v1/responses/:id/input_items": row("read_or_run", ["read"], ["run"], (things) =>
+    responsePath(things, "/input_items"),
+  ),
+  "POST /openai/v1/conversations": row("run", ["run"], [], () => ({ path: "/openai/v1/conversations", body: {} })),
+  "GET /openai/v1/conversations/:id": row("read_or_run", ["read"], ["thread"], (things) => conversationPath(things)),
+  "POST /openai/v1/conversations/:id": row("run", null, ["thread"], (things) => ({
+    ...{ ...conversationPath(things), body: { metadata: { a: "b" } } },
+  })),
+  "DELETE /openai/v1/conversations/:id": row("run", null, ["thread"], (things) => conversationPath(things)),
+  "GET /openai/v1/conversations/:id/items": row("read_or_run", ["read"], ["thread"], (things) =>
+    conversationPath(things, "/items"),
+  ),
+  "POST /openai/v1/conversations/:id/items": row("run", null, ["thread"], (things) => ({
+    ...{ ...conversationPath(things, "/items"), body: { items } },
+  })),
+  "GET /openai/v1/conversations/:id/items/:item": row("read_or_run", ["read"], ["thread"], (things) =>
+    conversationPath(things, `/items/${itemOfMessage("msg", newId("message"))}`),
+  ),
+  "GET /openai/v1/models": row("read_or_run", null, [], () => ({ path: "/openai/v1/models" })),
+  "GET /openai/v1/models/:id": row("read_or_run", null, ["agent"], ({ agent }) => ({
+    path: `/openai/v1/models/${agent}`,
+  })),
+  "POST /openai/v1/chat/completions": row("run", ["run"], ["agent"], (things) => chat(things)),
+  "POST /openai/v1/chat/completions with an output": row("run", ["submit"], ["agent", "call"], (things) =>
+    chat(things, [
+      {
+        ...{ role: "assistant", content: null },
+        tool_calls: [{ id: things.call, type: "function", function: { name: "ask", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: things.call, content: "x" },
+    ]),
+  ),
+};
+
+const streamRows: Record<string, Row> = {
+  "GET /streams/v1/runs/:id": row("read_or_run", ["read"], ["run"], ({ run }) => ({ path: `/streams/v1/runs/${run}` })),
+};
+
+const userSays = (text: string) => ({ id: crypto.randomUUID(), role: "user", parts: [{ type: "text", text }] });
+const uiChat = ({ agent, chat: id }: Things, message: object): Sent => ({
+  ...{ path: `/ui/v1/agents/${agent}/chat`, body: { id, user_id: "ada", messages: [message] } },
+});
+const uiPath = ({ agent, chat }: Things, more = "") => ({
+  path: `/ui/v1/agents/${agent}/chat/${chat}${more}?user_id=ada`,
+});
+
+const uiRows: Record<string, Row> = {
+  "POST /ui/v1/agents/:id/chat": row("run", ["run"], ["agent", "chat"], (things) => uiChat(things, userSays("x"))),
+  "POST /ui/v1/agents/:id/chat with an output": row("run", ["submit"], ["agent", "call"], (things) => {
+    const part = { type: "dynamic-tool", toolCallId: things.call, state: "output-available", output: "x" };
+    return uiChat(things, { id: "none", role: "assistant", parts: [part] });
+  }),
+  "GET /ui/v1/agents/:id/chat/:chat": row("read_or_run", ["read"], ["agent", "chat"], (things) => uiPath(things)),
+  "GET /ui/v1/agents/:id/chat/:chat/stream": row("read_or_run", ["read"], ["agent", "chat"], (things) =>
+    uiPath(things, "/stream"),
+  ),
+  "DELETE /ui/v1/agents/:id/chat/:chat/stream": row("run", ["run"], ["agent", "chat"], (things) =>
+    uiPath(things, "/stream"),
+  ),
+};
+
+const table: Record<string, Row> = { ...mcpRows, ...a2aRows, ...openAiRows, ...uiRows, ...streamRows };
+const rows = Object.entries(table);
+
+// --- Every address is known -----------------------------------------------------------------------------------------
+
+/** What is no door: the API, the dashboard, and what is there for everybody. */
+const isNoDoor = (path: string) =>
+  /^\/(v1|console|callbacks|docs)(\/|$)/.test(path) || /^\/(healthz|readyz|embed\.js|llms(-full)?\.txt)$/.test(path);
+
+/** Addresses with several methods, each by its name in the protocol. */
+const methodsAt: Record<string, string[]> = {
+  "POST /mcp": ["initialize", "server/discover", "ping", "response", "notifications/cancelled"].concat(
+    Object.keys(agentMethods({} as never).methods),
+  ),
+  "POST /mcp/admin": ["initialize", "server/discover", ...Object.keys(adminMethods({} as never).methods)],
+  "POST /a2a/v1/agents/:id": Object.keys(createOperations({} as never)).map(
+    (name) => name.charAt(0).toUpperCase() + name.slice(1),
+  ),
+  "GET /a2a/v1/agents/:id/*": restPlaces.filter(([method]) => method === "GET").map(([, , operation]) => operation),
+  "POST /a2a/v1/agents/:id/*": restPlaces.filter(([method]) => method === "POST").map(([, , operation]) => operation),
+};
+
+test("every address of every door, and every method of each, is in the table, and nothing else is", () => {
+  const addresses = server.app.routes
+    .filter(({ path }) => !isNoDoor(path))
+    .map(({ method, path }) => `${method} ${path.replace(/(.)\/$/, "$1")}`);
+  const asked = addresses.flatMap((address) => methodsAt[address]?.map((name) => `${address} ${name}`) ?? [address]);
+  const unknown = asked.filter((one) => !rows.some(([name]) => name === one || name.startsWith(`${one} `)));
+  expect(unknown).toEqual([]);
+  const superfluous = rows.filter(([name]) => !asked.some((one) => name === one || name.startsWith(`${one} `)));
+  expect(superfluous.map(([name]) => name)).toEqual([]);
+});
+
+// --- Who asks -------------------------------------------------------------------------------------------------------
+
+const unlimited = { reads_per_minute: 0, writes_per_minute: 0, run_creations_per_minute: 0, runs_in_progress: 1e6 };
+let owner: Client;
+/** The owner's project, but its live environment. */
+let live: Client;
+let stranger: Client;
+/** The owner's project and environment, but another agent's. */
+let bound: Client;
+let boundThings: Things;
+/** The owner's, by what they may. */
+const keys = new Map<Permission, Client>();
+
+beforeAll(async () => {
+  const manner = { name: "openai", provider: "openai" as const, base_url: null, api_key: "none" };
+  await server.connections.put(manner, testActor);
+  owner = await server.client({ project: "owner" });
+  live = await server.client({ project: "owner", environment: "live" });
+  stranger = await server.client({ project: "stranger" });
+  for (const { scope } of [owner, stranger]) await server.projects.update(scope.project_id, { limits: unlimited });
+  boundThings = await thingsOf(owner);
+  bound = await server.client({ project: "owner", agent_ids: [boundThings.agent] });
+  for (const scope of permissions) keys.set(scope, await server.client({ project: "owner", scopes: [scope] }));
+});
+
+const never: Things = {
+  ...{ agent: newId("agent"), tool: "tneverwas", run: newId("run"), call: newId("tool_call") },
+  ...{ thread: newId("thread"), store: newId("memory"), chat: crypto.randomUUID(), session: crypto.randomUUID() },
+};
+
+async function made(client: Client, path: string, body: object) {
+  const answer = await client.post(path, body);
+  expect([answer.status, answer.body.error ?? null]).toEqual([201, null]);
+  return answer.body;
+}
+
+/** An agent that all doors reach, with a run of a user that waits. In the live environment there are no test models. */
+async function thingsOf(client: Client, user_id = "ada"): Promise<Things> {
+  const name = `t${crypto.randomUUID().replaceAll("-", "")}`;
+  const isTest = client.scope.environment === "test";
+  const { id: store } = await made(client, "/v1/memory", { name: "m", kind: "kv" });
+  const { id: tool } = await made(client, "/v1/tools", { name });
+  const script = [{ tool_calls: [{ name, arguments: {} }] }, { text: "Done." }];
+  const model = isTest ? { model: "test/script", model_settings: { script } } : { model: "openai/gpt-5" };
+  const { id: agent } = await made(client, "/v1/agents", {
+    ...{ name, instructions: "", ...model, tools: [tool], memory: { stores: [{ memory_id: store }] } },
+    doors: { mcp: true, a2a: true },
+  });
+  const { id: thread } = await made(client, "/v1/threads", { user_id });
+  const session = await open(client.key.secret);
+  const chat = crypto.randomUUID();
+  if (!isTest) return { ...never, agent, tool: name, thread, store, chat, session };
+  const said = uiChat({ ...never, agent, chat }, userSays("x"));
+  expect((await client.post(said.path, { ...(said.body as object), user_id })).status).toBe(200);
+  const run = await made(client, "/v1/runs?wait=10", { agent_id: agent, input: "x", user_id });
+  const call = run.required_action.submit_tool_outputs.tool_calls[0].id;
+  return { agent, tool: name, run: run.id, call, thread, store, chat, session };
+}
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/** Streams are not read: who may not have one is told so by other means. */
+async function ask(secret: string | null, method: string, { path, body, headers = {} }: Sent): Promise<Answer> {
+  const request = new Request(`http://localhost${path}`, {
+    method,
+    headers: {
+      ...(secret !== null && { authorization: `Bearer ${secret}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...{ accept: "application/json, text/event-stream", ...headers },
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const response = await server.app.handle(request);
+  if (response.headers.get("content-type")?.startsWith("text/event-stream")) {
+    await response.body?.cancel();
+    return { status: response.status, headers: response.headers, text: "" };
+  }
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+const open = async (secret: string, path = "/mcp"): Promise<string> =>
+  (await ask(secret, "POST", initialize(path))).headers.get("mcp-session-id") ?? never.session;
+
+/** Sends what a row says, in a session of whoever asks. */
+async function knock(secret: string | null, name: string, things: Things): Promise<Answer> {
+  const { names, send } = table[name]!;
+  const [method, path] = name.split(" ") as [string, string];
+  const isOwn = names.includes("session") && secret !== null && things.session !== never.session;
+  const session = isOwn ? await open(secret, path) : things.session;
+  return ask(secret, method, send({ ...things, session }));
+}
+
+/** Whether an answer is an error as the clients of its door read it. */
+function expectDialect(name: string, { status, text }: Answer): void {
+  const body = JSON.parse(text);
+  const [, path = ""] = name.split(" ");
+  const said = { name, status, body };
+  if (path.startsWith("/mcp") || path === "/a2a/v1/agents/:id")
+    expect(said).toMatchObject({
+      body: { jsonrpc: "2.0", error: { code: expect.any(Number), message: expect.any(String) } },
+    });
+  else if (path.startsWith("/a2a/"))
+    expect(said).toMatchObject({
+      body: { error: { code: status, status: expect.any(String), message: expect.any(String) } },
+    });
+  else expect(said).toMatchObject({ body: { error: { type: expect.any(String), message: expect.any(String) } } });
+}
+
+const protectedRows = rows.filter(([, { needs }]) => needs !== null).map(([name]) => name);
+
+describe("a door", () => {
+  test.each(rows.filter(([, { needs }]) => needs === null).map(([name]) => name))("at %s is open", async (name) => {
+    expect((await knock(null, name, never)).status).toBe(200);
+  });
+
+  test.each(protectedRows)("at %s lets nobody in without a valid key, and says so in its own words", async (name) => {
+    const { send } = table[name]!;
+    const [method = ""] = name.split(" ");
+    const { path, body, headers } = send(never);
+    for (const authorization of [null, "Bearer garbage"]) {
+      const sent = { ...headers, ...(authorization !== null && { authorization }) };
+      const answer = await guarded[Math.floor(protectedRows.indexOf(name) / 25)]!.send(method, path, body, sent);
+      expect({ authorization, status: answer.status }).toEqual({ authorization, status: 401 });
+      expect(answer.headers.get("www-authenticate")).toStartWith("Bearer");
+      const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
+      expectDialect(name, { ...answer, text });
+    }
+  });
+
+  // Guesses are limited by address: one server takes those of some rows.
+  const guarded = Array.from({ length: Math.ceil(protectedRows.length / 25) }, () => testApp());
+  afterAll(async () => {
+    for (const each of guarded) await each[Symbol.asyncDispose]();
+  });
+
+  const admits = (needs: Need | null, scope: Permission) =>
+    scope === "admin" || needs === scope || (needs === "read_or_run" && ["read", "run"].includes(scope));
+
+  test.each(protectedRows)("at %s admits keys with the scope of the table, and no others", async (name) => {
+    const things = await thingsOf(owner);
+    for (const [scope, { key }] of keys) {
+      const { id: thread } = await made(owner, "/v1/threads", { user_id: "ada" }); // In one, the next would wait.
+      const answer = await knock(key.secret, name, { ...things, thread });
+      const isRefused = [401, 403].includes(answer.status);
+      expect({ scope, isRefused }).toEqual({ scope, isRefused: !admits(table[name]!.needs, scope) });
+      expect(answer.status).toBeLessThan(500);
+      if (isRefused) expectDialect(name, answer);
+    }
+  });
+
+  const tokenFor = async (agent_id: string, scopes: readonly ClientScope[], more: object = {}) => {
+    const limits = { requests_per_minute: 10_000, run_creations_per_minute: 10_000 };
+    return (await made(owner, "/v1/client_tokens", { agent_id, scopes, expires_in: 600, limits, ...more }))
+      .token as string;
+  };
+
+  test.each(protectedRows)("at %s admits client tokens with the scopes of the table, and no others", async (name) => {
+    const { client } = table[name]!;
+    const all = [...clientScopes];
+    const without = (scope: ClientScope) => all.filter((one) => one !== scope);
+    const cases: [ClientScope[], boolean][] =
+      client === null
+        ? [[all, false]]
+        : client.length === 0
+          ? all.map((scope) => [[scope], true])
+          : [[[...client], true], ...client.map((scope): [ClientScope[], boolean] => [without(scope), false])];
+    for (const [scopes, isAdmitted] of cases) {
+      const things = await thingsOf(owner);
+      const answer = await knock(await tokenFor(things.agent, scopes, { user_id: "ada" }), name, things);
+      expect({ scopes, isAdmitted: ![401, 403].includes(answer.status), status: answer.status }).toEqual({
+        ...{ scopes, isAdmitted, status: answer.status },
+      });
+      expect(answer.status).toBeLessThan(500);
+    }
+  });
+});
+
+// --- Whose things ---------------------------------------------------------------------------------------------------
+
+/** All that a client can see of an answer, but for the request's own id, times, and what it sent itself. */
+function seen({ status, headers, text }: Answer, sent: Things): object {
+  const ignored = /^(x-request-id|date|x-ratelimit-.*|mcp-session-id)$/;
+  const own = Object.values(sent).sort((a, b) => b.length - a.length);
+  const told = (text: string) =>
+    own
+      .reduce((told, one) => told.replaceAll(one, "<sent>"), text)
+      .replaceAll(/\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g, "<id>")
+      .replaceAll(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, "<uuid>")
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
+  const shown = [...headers].filter(([name]) => !ignored.test(name)).map(([name, value]) => [name, told(value)]);
+  return { status, headers: shown.sort(), text: told(text) };
+}
+
+const tables = server.db.sqlite
+  .query<{ name: string }, []>(
+    `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%environment%' AND name <> 'mcp_sessions'`,
+  )
+  .all();
+
+/** All that the owner has, but for the sessions that a key of theirs opens to ask. */
+const ownersRows = (): string =>
+  JSON.stringify(
+    tables.map(({ name }) =>
+      server.db.sqlite
+        .query(`SELECT * FROM ${name} WHERE project_id = ? AND environment = ?`)
+        .all(owner.scope.project_id, owner.scope.environment),
+    ),
+  );
+
+const naming = rows.flatMap(([name, { names }]) => names.map((what) => [name, what] as const));
+
+describe("a thing of others", () => {
+  let theirs: Things;
+  let mine: Things;
+  let others: [why: string, client: Client, own: Things][];
+  beforeAll(async () => {
+    theirs = await thingsOf(owner);
+    mine = await thingsOf(owner, "bob");
+    others = [
+      ["of another project", stranger, await thingsOf(stranger)],
+      ["of the other environment", live, await thingsOf(live)],
+      ["of an agent that the key may not use", bound, boundThings],
+    ];
+  });
+  // A thread, a store and a session are of no agent, and a chat's name is everybody's own.
+  const ofAgent: readonly Name[] = ["agent", "tool", "run", "call"];
+
+  test.each(naming)(
+    "at %s, named as the %s, is answered as one that never was, and is left as it is",
+    async (name, what) => {
+      // Whoever says something in a chat of a name has one of their own by that.
+      const [taken, absent] =
+        what === "chat" ? [(await thingsOf(owner)).chat, newId("thread")] : [theirs[what], never[what]];
+      const isRead = name.startsWith("GET");
+      const before = isRead ? "" : ownersRows();
+      for (const [why, client, own] of others) {
+        if (client === bound && !ofAgent.includes(what)) continue;
+        const { secret } = client.key;
+        const send = async (value: string) => {
+          const things = { ...own, [what]: value };
+          // A session is sent as it is: in others, whoever asks has opened one.
+          const answer = await (what === "session"
+            ? ask(secret, name.split(" ")[0]!, table[name]!.send(things))
+            : knock(secret, name, things));
+          return seen(answer, things);
+        };
+        expect({ why, answer: await send(taken) }).toEqual({ why, answer: await send(absent) });
+      }
+      expect((isRead ? "" : ownersRows()) === before).toBe(true);
+    },
+  );
+
+  const ofToken = naming.filter(
+    ([name, what]) => [...ofAgent, "thread"].includes(what) && table[name]!.client !== null,
+  );
+
+  test.each(ofToken)(
+    "at %s, named as the %s, is not there for a client token that is bound to something else",
+    async (name, what) => {
+      const limits = { requests_per_minute: 10_000, run_creations_per_minute: 10_000 };
+      const asked = {
+        agent_id: what === "agent" || what === "tool" ? mine.agent : theirs.agent,
+        scopes: [...clientScopes],
+        expires_in: 600,
+        limits,
+      };
+      for (const to of [{ user_id: "bob" }, { thread_id: mine.thread }]) {
+        const { token } = await made(owner, "/v1/client_tokens", { ...asked, ...to });
+        const send = async (value: string) => {
+          const things = {
+            ...mine,
+            agent: asked.agent_id,
+            tool: asked.agent_id === mine.agent ? mine.tool : theirs.tool,
+            [what]: value,
+          };
+          return seen(await knock(token, name, things), things);
+        };
+        expect({ to, answer: await send(theirs[what]) }).toEqual({ to, answer: await send(never[what]) });
+      }
+      expect((await owner.get(`/v1/runs/${theirs.run}`)).body.status).toBe("requires_action");
+    },
+  );
+});
