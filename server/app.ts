@@ -8,6 +8,7 @@ import { type ConnectionOptions, composeConnections } from "./connections/compos
 import { composeConsole, type DashboardOptions } from "./console/compose.ts";
 import { createAudit } from "./db/audit.ts";
 import { composeA2a } from "./doors/a2a/compose.ts";
+import { composeAgUi } from "./doors/ag-ui/compose.ts";
 import { composeAiSdk } from "./doors/ai-sdk/compose.ts";
 import { composeDurableStreams } from "./doors/durable-streams/compose.ts";
 import { composeMcp } from "./doors/mcp/compose.ts";
@@ -119,6 +120,7 @@ export function createApp(options: AppOptions) {
   const openAi = composeOpenAi({ ...shared, runs: runs.ports, memory: memory.ports });
   const { onRefused } = audit.ports;
   const aiSdk = composeAiSdk({ ...shared, runs: runs.ports, threads: threads.ports });
+  const agUi = composeAgUi({ ...shared, runs: runs.ports, threads: threads.ports });
   const dashboard = composeConsole({
     ...{ ...shared, connections: connections.ports, watches: runs.ports.watches, onRefused, resources },
   });
@@ -130,6 +132,7 @@ export function createApp(options: AppOptions) {
     dashboard: dashboard.ports.routes(),
     doors: [
       ...[mcp.ports.routes, a2a.ports.routes, durableStreams.ports.routes, aiSdk.ports.routes],
+      agUi.ports.routes,
       ...openAi.ports.doors,
     ],
   });

@@ -39,6 +39,7 @@ const addresses: Record<string, string> = {
   "GET /openai/v1/models": "Agents as models, for [OpenAI's clients](../connect/openai.md).",
   "GET /openai/v1/models/:id": "One of them.",
   "POST /openai/v1/chat/completions": "A run of an agent, in the form of a chat completion.",
+  "POST /ag-ui/v1/agents/:id": "A request of an [AG-UI client](../connect/ag-ui.md), answered by a stream.",
   "POST /ui/v1/agents/:id/chat": "Messages of [`useChat`](../connect/ai-sdk-ui.md), answered by a stream.",
   "GET /ui/v1/agents/:id/chat/:chat": "What was said in a chat.",
   "GET /ui/v1/agents/:id/chat/:chat/stream": "Goes on with the stream of a chat. 204 where nothing runs.",

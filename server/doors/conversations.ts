@@ -26,6 +26,16 @@ export interface Talk {
   agentId: string;
 }
 
+/** A message of a thread or a run, as the API shows it. */
+export interface Recorded {
+  id: string;
+  role: "system" | "user" | "assistant" | "tool";
+  content: string;
+  tool_calls?: { id: string; name: string; arguments: Record<string, unknown> }[];
+  tool_call_id?: string;
+  run_id?: string | null;
+}
+
 /** What a dialect is told of the place where its stream begins and ends. */
 export interface Followed {
   run_id: string;
@@ -80,11 +90,23 @@ export function createConversations({ api, noLongerValid, chats, runs, journal, 
 
   async function rewind(talk: Talk, threadId: string, keep: string | null): Promise<string> {
     const { principal } = talk;
+    if (keep !== null && !isThere(talk, keep))
+      throw new AppError("resource_not_found", `No run ${keep} has answered here.`, { param: "messages" });
+    const behind = runs.inThread(principal, threadId).filter(({ id }) => id > (keep ?? ""));
+    if (behind.length === 0 && !chats.goesOnBehind(principal, threadId, keep)) return threadId;
     if (principal.token?.thread_id)
       throw new AppError("insufficient_scope", "This client token has its thread, in which nothing is taken back.");
-    if (keep !== null) standing(talk, keep);
-    for (const { id } of runs.inThread(principal, threadId)) await cancel(talk, id);
+    for (const { id } of behind) await cancel(talk, id);
     return chats.rewind(principal, threadId, keep);
+  }
+
+  function isThere(talk: Talk, runId: string): boolean {
+    try {
+      return standing(talk, runId) !== null;
+    } catch (error) {
+      if (error instanceof AppError && error.code === "resource_not_found") return false;
+      throw error;
+    }
   }
 
   /** Ends a run; one that has just ended by itself is as good. */
@@ -141,22 +163,38 @@ export function createConversations({ api, noLongerValid, chats, runs, journal, 
       ({ seq }) => seq,
     );
 
+  /** The run of a chat that is not over; null where there is none. */
+  function underWay(talk: Talk, chat: string, userId: string | null): string | null {
+    const { principal, agentId } = talk;
+    if (!mayUse(principal, agentId)) throw notFound();
+    const threadId = threadOf(talk, chat, userId);
+    const rows = threadId === null ? [] : runs.inThread(principal, threadId);
+    const own = rows.filter((row) => row.agent_id === agentId);
+    return (own.find(({ status }) => status !== "queued") ?? own[0])?.id ?? null;
+  }
+
+  /**
+   * The newest messages of a chat, the oldest first. Of a run that is not over, what the user said: the rest is in its
+   * stream.
+   */
+  async function recorded(talk: Talk, chat: string, userId: string | null): Promise<Recorded[]> {
+    const runId = underWay(talk, chat, userId);
+    const threadId = threadOf(talk, chat, userId);
+    const page = threadId ? await must(talk, "GET", `/v1/threads/${threadId}/messages?limit=100`) : { data: [] };
+    const run = runId === null ? { messages: [] } : await must(talk, "GET", `/v1/runs/${runId}`);
+    const said: Recorded[] = page.data.toReversed();
+    const begin = said.findIndex(({ role }) => role === "user");
+    const asked: Recorded[] = run.messages.filter(({ role }: Recorded) => role === "user");
+    return [...(begin < 0 ? [] : said.slice(begin)), ...asked];
+  }
+
   return {
     must,
     cancel,
-    threadOf,
     say,
     answer,
-
-    /** The run of a chat that is not over; null where there is none. */
-    underWay(talk: Talk, chat: string, userId: string | null): string | null {
-      const { principal, agentId } = talk;
-      if (!mayUse(principal, agentId)) throw notFound();
-      const threadId = threadOf(talk, chat, userId);
-      const rows = threadId === null ? [] : runs.inThread(principal, threadId);
-      const own = rows.filter((row) => row.agent_id === agentId);
-      return (own.find(({ status }) => status !== "queued") ?? own[0])?.id ?? null;
-    },
+    underWay,
+    recorded,
 
     /** The run whose client was asked to make this call. */
     askedBy: (talk: Talk, callId: string): string | null => runs.askedBy(talk.principal, callId),

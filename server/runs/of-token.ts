@@ -18,7 +18,9 @@ export function ofToken({ token }: Principal, body: CreateRun): CreateRun {
   if (!token) return body;
   if (token.run_id !== null)
     throw new AppError("insufficient_scope", "This client token is for one run, and starts none.", { param: "run_id" });
-  const param = Object.keys(body).find((name) => !fields.has(name));
+  // Whoever answers the calls of its page may also say which those are: of the agent's own tools they replace none.
+  const isField = (name: string) => fields.has(name) || (name === "tools" && token.scopes.has("submit"));
+  const param = Object.keys(body).find((name) => !isField(name));
   if (param) throw new AppError("insufficient_scope", `A client token may not say ${param} of a run.`, { param });
   if (typeof body.input !== "string" && body.input.some(({ role }) => role !== "user"))
     throw new AppError("insufficient_scope", "A client token says what the user says, and nothing else.", {

@@ -83,6 +83,10 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
         return thread.id;
       }),
 
+    /** Whether something was said behind a run, or at all. */
+    goesOnBehind: ({ project_id, environment }: Viewer, threadId: string, keep: string | null): boolean =>
+      firstBehind.get(project_id, environment, threadId, keep ?? "")!.position !== null,
+
     /**
      * Goes on behind a run, or from the beginning, in a new thread: the name leads there from then on. The old one stays as
      * it is.

@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { type Client, testApp } from "../../testing/test-app.ts";
+import type { Frame } from "../../wire/frames.ts";
+import { uiMessageDialect } from "./dialect.ts";
 
 const server = testApp();
 afterAll(() => server[Symbol.asyncDispose]());
@@ -258,6 +260,27 @@ describe("a chat", () => {
     expect(next.parts[0].messageId).not.toBe(parts[0].messageId);
     expect((await owner.get(`/v1/runs/${parts[0].messageId}`)).body.status).toBe("cancelled");
   });
+});
+
+test("what a model call said before it began anew is taken back", () => {
+  const of = { run_id: "run_x", answered: 0, answers: true, asked: [], answerAt: () => null };
+  const dialect = uiMessageDialect(of);
+  const frame = (seq: number, event: string, data: object) =>
+    dialect.event({ seq, event, at: "", data } as unknown as Frame);
+  const token = (text: string) => dialect.token({ kind: "output", text, end: 0 }, { start: 0, step_index: 0, at: 0 });
+  const parts = partsOf(
+    [
+      frame(2, "step.started", { type: "model_call", step_index: 0 }),
+      token("Void."),
+      frame(3, "step.restarted", { step_index: 0 }),
+      token("One."),
+      frame(5, "run.completed", { output: "One.", output_json: null, usage: {} }),
+    ].join(""),
+  );
+  expect(typesOf(parts)).toEqual([
+    ...["start", "start-step", "text-start", "text-delta", "reset-step", "text-start", "text-delta", "text-end"],
+    ...["finish-step", "finish"],
+  ]);
 });
 
 test("a run that fails is an error, and a cut answer says so", async () => {

@@ -1,12 +1,4 @@
-/** A message of a thread or a run, as the API shows it. */
-interface Recorded {
-  id: string;
-  role: "system" | "user" | "assistant" | "tool";
-  content: string;
-  tool_calls?: { id: string; name: string; arguments: Record<string, unknown> }[];
-  tool_call_id?: string;
-  run_id?: string | null;
-}
+import type { Recorded } from "../conversations.ts";
 
 interface UiMessage {
   id: string;

@@ -80,14 +80,8 @@ export function aiSdkRoutes({ identify, agents, ...deps }: Deps) {
   /** What was said so far. Of a run that is not over, what the user said: the rest is in its stream. */
   async function messages(sent: Sent): Promise<object> {
     const talk = talkOf(sent);
-    const runId = underWay(talk, sent);
-    const threadId = conversations.threadOf(talk, sent.params.chat!, userIn(sent));
-    const page = threadId ? await must(talk, "GET", `/v1/threads/${threadId}/messages?limit=100`) : { data: [] };
-    const said = page.data.toReversed();
-    const begin = said.findIndex(({ role }: { role: string }) => role === "user");
-    const run = runId === null ? { messages: [] } : await must(talk, "GET", `/v1/runs/${runId}`);
-    const asked = run.messages.filter(({ role }: { role: string }) => role === "user");
-    return { id: sent.params.chat, messages: uiMessages([...(begin < 0 ? [] : said.slice(begin)), ...asked]) };
+    const chat = sent.params.chat!;
+    return { id: chat, messages: uiMessages(await conversations.recorded(talk, chat, userIn(sent))) };
   }
 
   async function stop(sent: Sent): Promise<Response> {

@@ -1,0 +1,160 @@
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import type { Fault } from "../../core/errors.ts";
+import { limits } from "../../core/limits.ts";
+import type { ToolAnswer } from "../../core/submit.ts";
+import { fault, validationError } from "../../http/errors.ts";
+import { JsonObject, Subject } from "../../http/schemas.ts";
+import type { CreateRun } from "../../runs/schema.ts";
+
+// The body of a request as AG-UI 1.0 has it. Fields that are not here are ignored.
+
+const open = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: true });
+const given = Type.Optional;
+const Text = Type.String();
+
+const Source = open({ type: Text, value: Text, mimeType: given(Text) });
+const Part = open({ type: Text, text: given(Text), source: given(Source) });
+const Message = open({
+  id: Text,
+  role: Text,
+  content: given(Type.Union([Text, Type.Array(Part), JsonObject, Type.Null()])),
+  toolCallId: given(Text),
+  error: given(Text),
+  toolCalls: given(Type.Array(open({ id: Text }))),
+});
+type Message = Static<typeof Message>;
+
+const Name = Type.String({ minLength: 1, maxLength: limits.subject_length });
+
+/** Body of `POST /ag-ui/v1/agents/:id`. */
+export const RunAgentInput = open({
+  threadId: Name,
+  runId: Name,
+  messages: Type.Array(Message),
+  tools: given(Type.Array(open({ name: Text, description: given(Text), parameters: given(JsonObject) }))),
+  context: given(Type.Array(open({ description: Text, value: Text }))),
+  state: given(Type.Unknown()),
+  resume: given(Type.Array(open({ interruptId: Text, status: Text, payload: given(Type.Unknown()) }))),
+  forwardedProps: given(Type.Union([open({ run: given(JsonObject), user_id: given(Subject) }), Type.Null()])),
+});
+export type RunAgentInput = Static<typeof RunAgentInput>;
+
+/** What the user says. */
+export interface Said {
+  do: "say";
+  run: Pick<CreateRun, "input" | "tools">;
+  /** What is not said by the user: it goes to the model with the agent's instructions, or before what the user says. */
+  context: string;
+  /** The place of the message in the request. */
+  place: number;
+  /** The run whose answer the client saw last, where it says one thing after that. */
+  keep?: string;
+}
+
+/** What the client answers to calls; each with the run that it names, if it names one. */
+export interface Answered {
+  do: "answer";
+  answers: (ToolAnswer & { run_id: string | null; place: string })[];
+}
+
+/** Nothing is said: the client has the conversation told. */
+interface Told {
+  do: "tell";
+}
+
+/** Reads what a request says: its last message counts, what is before it is in the record. */
+export function readInput(body: RunAgentInput): Said | Answered | Told {
+  const { messages, resume = [] } = body;
+  if (resume.length > 0 || messages.at(-1)?.role === "tool") return { do: "answer", answers: answersOf(body) };
+  const place = messages.length - 1;
+  const last = messages[place];
+  if (last?.role !== "user") return { do: "tell" };
+  const saw = messages.findLastIndex(({ id }) => runIn(id) !== null);
+  const isOne = messages.slice(saw + 1).filter(({ role }) => role === "user").length === 1;
+  return {
+    ...{ do: "say", place, context: contextOf(body) },
+    run: { input: inputOf(last, `messages[${place}]`), ...toolsOf(body) },
+    ...(saw >= 0 && isOne && { keep: runIn(messages[saw]!.id)! }),
+  };
+}
+
+/** The run that has said a message of the assistant. */
+const runIn = (id: string): string | null => /^(run_[0-9a-z]{26})-/.exec(id)?.[1] ?? null;
+
+const toolsOf = ({ tools = [] }: RunAgentInput): Pick<CreateRun, "tools"> =>
+  tools.length === 0
+    ? {}
+    : {
+        tools: tools.map(({ name, description, parameters }) => ({
+          ...{ type: "client" as const, name },
+          ...(description && { description }),
+          ...(parameters && { parameters }),
+        })),
+      };
+
+function contextOf({ context = [], state }: RunAgentInput): string {
+  const isState = typeof state === "object" && state !== null && Object.keys(state).length > 0;
+  return [
+    ...context.map(({ description, value }) => `${description}: ${value}`),
+    ...(isState ? [`The state of the application: ${JSON.stringify(state)}`] : []),
+  ].join("\n\n");
+}
+
+type Content = Exclude<Exclude<CreateRun["input"], string>[number]["content"], string>;
+
+function inputOf({ content }: Message, at: string): CreateRun["input"] {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
+  const faults: Fault[] = [];
+  const parts = content.map(({ type, text, source }, index): Content[number] => {
+    const path = `${at}.content[${index}]`;
+    if (type === "text") return { type, text: text ?? "" };
+    if (type !== "image") faults.push(fault(`${path}.type`, "Expected text or image."));
+    else if (source?.type !== "data")
+      faults.push(fault(`${path}.source.type`, "Expected data: send the image itself, in base64."));
+    return { type: "image", data: `data:${source?.mimeType ?? ""};base64,${source?.value ?? ""}` };
+  });
+  if (faults.length > 0) throw validationError(faults);
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.length === parts.length ? texts.join("\n") : [{ role: "user", content: parts }];
+}
+
+function answersOf({ messages, resume = [] }: RunAgentInput): Answered["answers"] {
+  const first = messages.findLastIndex(({ role }) => role !== "tool") + 1;
+  const outputs = messages.slice(first).map(({ toolCallId, content, error }, index) => {
+    const place = `messages[${first + index}].toolCallId`;
+    if (!toolCallId) throw validationError([fault(place, "A result names its call.", "required")]);
+    const output = error ?? outputOf(content);
+    return { tool_call_id: toolCallId, output, ...(error && { is_error: true }), run_id: null, place };
+  });
+  return [...outputs, ...resume.map(decisionOf)];
+}
+
+/** A result is a text; what is JSON in it is meant as that. */
+function outputOf(content: Message["content"]): unknown {
+  const text = Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : (content ?? "");
+  if (typeof text !== "string") return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function decisionOf(
+  { interruptId, status, payload }: NonNullable<RunAgentInput["resume"]>[number],
+  index: number,
+): Answered["answers"][number] {
+  const place = `resume[${index}]`;
+  const [run_id, tool_call_id] = interruptId.split("/");
+  if (!run_id || !tool_call_id)
+    throw validationError([fault(`${place}.interruptId`, "Expected the id of an interrupt.")]);
+  const said =
+    typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>) : { approved: payload };
+  const { approved, reason } = status === "cancelled" ? { approved: false, reason: undefined } : said;
+  if (typeof approved !== "boolean")
+    throw validationError([fault(`${place}.payload`, "Expected an object with approved, which is true or false.")]);
+  return {
+    ...{ tool_call_id, run_id, place: `${place}.interruptId`, decision: approved ? "approve" : "reject" },
+    ...(typeof reason === "string" && { reason }),
+  };
+}

@@ -1,0 +1,129 @@
+import { Elysia } from "elysia";
+import type { AgentStore } from "../../agents/store.ts";
+import { AppError } from "../../core/errors.ts";
+import { notFound } from "../../core/not-found.ts";
+import { fault, validationError } from "../../http/errors.ts";
+import { readJsonBody } from "../../http/json-body.ts";
+import { declared } from "../../http/operation.ts";
+import type { DoorAccess } from "../../http/within.ts";
+import { sseHeaders } from "../../lib/sse.ts";
+import type { CreateRun } from "../../runs/schema.ts";
+import { type ConversationDeps, createConversations, type Followed, type Talk } from "../conversations.ts";
+import { readerOf } from "../openai/door.ts";
+import { agUiDialect, agUiTold } from "./dialect.ts";
+import { agUiMessages } from "./history.ts";
+import { type Answered, RunAgentInput, readInput, type Said } from "./request.ts";
+
+interface Deps extends ConversationDeps, Pick<DoorAccess, "identify"> {
+  agents: Pick<AgentStore, "has">;
+}
+
+const read = readerOf(RunAgentInput);
+
+/** Agents for AG-UI. Whatever is done is done by the API, with its key and its rules. */
+export function agUiRoutes({ identify, agents, ...deps }: Deps) {
+  const conversations = createConversations(deps);
+
+  async function run(talk: Talk, body: RunAgentInput): Promise<Response> {
+    const asked = readInput(body);
+    switch (asked.do) {
+      case "say":
+        return say(talk, body, asked);
+      case "answer":
+        return answer(talk, body, asked);
+      default:
+        return tell(talk, body);
+    }
+  }
+
+  async function say(talk: Talk, body: RunAgentInput, { run, context, place, keep }: Said): Promise<Response> {
+    if (!agents.has(talk.principal, talk.agentId)) throw notFound();
+    const given = body.forwardedProps?.run ?? {};
+    const chat = { id: body.threadId, userId: userIn(body), ...(keep !== undefined && { keep }) };
+    const named = (param: string) => (param.startsWith("input") ? `messages[${place}]` : param);
+    const with_ = talk.principal.token ? before(context, run.input) : instructed(context, given, run.input);
+    const runId = await conversations.say(talk, chat, { ...given, ...run, ...with_ }, named);
+    return follow(talk, body, runId, 0, []);
+  }
+
+  /** Outputs and decisions go to the run that asked; results of the server's own calls, which come back too, to none. */
+  async function answer(talk: Talk, body: RunAgentInput, { answers }: Answered): Promise<Response> {
+    const asking = answers.flatMap(({ run_id, place, ...given }) => {
+      const runId = run_id ?? conversations.askedBy(talk, given.tool_call_id);
+      return runId === null ? [] : [{ runId, place, given }];
+    });
+    const [first] = asking;
+    if (!first)
+      throw new AppError("tool_call_not_found", "No run has asked for this call.", { param: answers[0]!.place });
+    const other = asking.find(({ runId }) => runId !== first.runId);
+    if (other) throw validationError([fault(other.place, "Answers go to one run at a time.")]);
+    const named = (param: string): string =>
+      param.replace(
+        /^tool_outputs\[(\d+)\](?:\.tool_call_id)?/,
+        (_, index) => asking[Number(index)]?.place ?? "messages",
+      );
+    const outputs = asking.map(({ given }) => given);
+    const { from, asked } = await conversations.answer(talk, first.runId, outputs, named);
+    return follow(
+      talk,
+      body,
+      first.runId,
+      from,
+      asked.map(({ id }) => id),
+    );
+  }
+
+  /** A client that says nothing has the conversation told, and what is under way in it. */
+  async function tell(talk: Talk, body: RunAgentInput): Promise<Response> {
+    const { threadId, runId } = body;
+    const under = conversations.underWay(talk, threadId, userIn(body));
+    const messages = agUiMessages(await conversations.recorded(talk, threadId, userIn(body)));
+    return under === null
+      ? new Response(agUiTold(threadId, runId, messages), { headers: sseHeaders })
+      : follow(talk, { ...body, messages: [] }, under, 0, [], messages);
+  }
+
+  function follow(
+    talk: Talk,
+    body: RunAgentInput,
+    id: string,
+    from: number,
+    asked: readonly string[],
+    snapshot?: readonly object[],
+  ): Response {
+    const { threadId, runId, messages } = body;
+    const results = new Set(messages.flatMap(({ toolCallId }) => toolCallId ?? []));
+    const told = [...asked, ...messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => call.id))];
+    const has = { messages: snapshot ?? messages, snapshot: snapshot !== undefined, results, told };
+    // Who leaves has stopped the run: few clients come back for one.
+    const cancelOnLeave = body.forwardedProps?.run?.on_disconnect !== "continue" && !snapshot;
+    const dialectOf = (of: Followed) => agUiDialect({ ...of, ...has, threadId, runId });
+    return conversations.follow(talk, id, from, dialectOf, cancelOnLeave);
+  }
+
+  return new Elysia({ prefix: "/ag-ui/v1/agents/:id" }).post(
+    "/",
+    async ({ request, set, params: { id } }) => {
+      // Each request is a read; what it asks of the API is counted there.
+      const principal = identify(request, set.headers, "reads_per_minute");
+      return run({ request, agentId: id, principal }, read(await readJsonBody(request)));
+    },
+    { parse: "none", ...declared({ needsRoom: false }) },
+  );
+}
+
+const userIn = ({ forwardedProps }: RunAgentInput): string | null => forwardedProps?.user_id ?? null;
+
+/** A page has no say in an agent's instructions: what it tells is what its user says. */
+function before(context: string, input: CreateRun["input"]): Pick<CreateRun, "input"> {
+  if (context === "") return { input };
+  const said = typeof input === "string" ? [{ role: "user" as const, content: input }] : input;
+  return { input: [{ role: "user", content: context }, ...said] };
+}
+
+function instructed(context: string, given: Record<string, unknown>, input: CreateRun["input"]): object {
+  if (context === "") return { input };
+  const own = (given.overrides ?? {}) as Record<string, unknown>;
+  const texts = [own.additional_instructions, context].filter((text) => typeof text === "string");
+  return { input, overrides: { ...own, additional_instructions: texts.join("\n\n") } };
+}
