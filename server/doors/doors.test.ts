@@ -340,7 +340,24 @@ const uiRows: Record<string, Row> = {
   ),
 };
 
-const table: Record<string, Row> = { ...mcpRows, ...a2aRows, ...openAiRows, ...uiRows, ...streamRows };
+const agUi = ({ agent, chat: threadId }: Things, messages: object[]): Sent => ({
+  path: `/ag-ui/v1/agents/${agent}`,
+  body: { threadId, runId: "r", messages, forwardedProps: { user_id: "ada" } },
+});
+
+const agUiRows: Record<string, Row> = {
+  "POST /ag-ui/v1/agents/:id with a message": row("run", ["run"], ["agent", "chat"], (things) =>
+    agUi(things, [{ id: "m", role: "user", content: "x" }]),
+  ),
+  "POST /ag-ui/v1/agents/:id with a result": row("run", ["submit"], ["agent", "call"], (things) =>
+    agUi(things, [{ id: "m", role: "tool", toolCallId: things.call, content: "x" }]),
+  ),
+  "POST /ag-ui/v1/agents/:id with nothing new": row("read_or_run", ["read"], ["agent", "chat"], (things) =>
+    agUi(things, []),
+  ),
+};
+
+const table: Record<string, Row> = { ...mcpRows, ...a2aRows, ...openAiRows, ...uiRows, ...agUiRows, ...streamRows };
 const rows = Object.entries(table);
 
 // --- Every address is known -----------------------------------------------------------------------------------------

@@ -76,7 +76,10 @@ test("reasoning, the calls of the agent's own tools and their results are events
 });
 
 const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
-const asking = [{ text: "Well.", tool_calls: [{ name: "ask", arguments: { n: 1 } }] }, { text: "Done." }];
+const asking = [
+  { reasoning: "Look.", text: "Well.", tool_calls: [{ name: "ask", arguments: { n: 1 } }] },
+  { text: "Done." },
+];
 
 describe("a tool of the request", () => {
   test("is the client's to call, and its result goes on with the run, also when it is sent twice", async () => {

@@ -57,8 +57,8 @@ export function agUiDialect(of: Streamed): Dialect {
   const { threadId, runId, run_id, answered, answers } = of;
   let isBegun = false;
   let open: Open | null = null;
-  /** The model call that speaks: its message, what it said before it began, and how many parts it has. */
-  let turn = { step: -1, id: run_id, from: 0, parts: 0 };
+  /** The model call that speaks: its message, what was said before it began, and how many texts and reasonings it has. */
+  let turn = { step: -1, id: run_id, from: 0, TEXT: 0, REASONING: 0 };
   const steps = new Set<string>();
   /** What was said in this stream. */
   const said: Message[] = [];
@@ -87,8 +87,9 @@ export function agUiDialect(of: Streamed): Dialect {
     let opening = "";
     if (open?.kind !== kind) {
       opening = close();
-      const id = turn.parts === 0 && isText ? turn.id : `${turn.id}-${turn.parts}`;
-      turn.parts += 1;
+      const count = turn[kind]++;
+      // The first text is the message that holds the calls too.
+      const id = isText && count === 0 ? turn.id : `${turn.id}-${isText ? "text" : "reasoning"}-${count}`;
       open = { kind, id, text: "" };
       opening += isText
         ? line({ type: "TEXT_MESSAGE_START", messageId: id, role: "assistant" })
@@ -182,13 +183,13 @@ export function agUiDialect(of: Streamed): Dialect {
       case "step.started": {
         const { type, step_index } = frame.data;
         if (type === "model_call")
-          turn = { step: step_index, id: `${run_id}-${frame.seq}`, from: said.length, parts: 0 };
+          turn = { step: step_index, id: `${run_id}-${frame.seq}`, from: said.length, TEXT: 0, REASONING: 0 };
         return close() + step(`${type} ${step_index}`, true);
       }
       case "step.restarted": {
         if (frame.data.step_index !== turn.step) return "";
         const taken = takeBack();
-        turn = { ...turn, id: `${run_id}-${frame.seq}`, parts: 0 };
+        turn = { ...turn, id: `${run_id}-${frame.seq}`, TEXT: 0, REASONING: 0 };
         return taken;
       }
       case "step.completed":
@@ -207,7 +208,7 @@ export function agUiDialect(of: Streamed): Dialect {
       case "run.completed": {
         const { output, output_json } = frame.data;
         // A text that was not streamed, such as one that a guardrail has changed.
-        const whole = output && turn.parts === 0 ? say("TEXT", output) : "";
+        const whole = output && turn.TEXT === 0 ? say("TEXT", output) : "";
         const state = output_json === null ? "" : line({ type: "STATE_SNAPSHOT", snapshot: output_json });
         return whole + close() + state + finish({ type: "success" }, output_json);
       }

@@ -1,0 +1,142 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, type Page, test } from "@playwright/test";
+import { inProject } from "../scripts/root.ts";
+import { createScripted, createTool } from "./fixtures.ts";
+import { freePort } from "./free-port.ts";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { bundled, shownIn, uiModules, writePrograms } from "./ui-clients.ts";
+
+// The real `useChat` on a page of another site, with a client token, in a real browser.
+let server: Runnel;
+let site: Server;
+let script = "";
+let shown = "";
+const folder = mkdtempSync(join(tmpdir(), "runnel-ui-"));
+test.beforeAll(async () => {
+  const modules = await uiModules();
+  test.info().skip(modules === null, "the AI SDK is not to be had");
+  writePrograms(join(folder, "app"), modules!, {
+    ...{
+      "ui-shown.jsx": shownIn("ai-sdk-ui", "jsx"),
+      "ui-chat.jsx": own("ui-chat.jsx"),
+      "ui-page.jsx": own("ui-page.jsx"),
+    },
+  });
+  script = bundled(join(folder, "app"), "ui-page.jsx");
+  server = await startRunnel({ flags: ["--port", String(freePort())] });
+  site = createServer((request, response) => {
+    const isScript = request.url === "/page.js";
+    response
+      .writeHead(200, { "content-type": `${isScript ? "text/javascript" : "text/html"}; charset=utf-8` })
+      .end(isScript ? script : shown);
+  });
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", () => resolve()));
+  await server.command("projects", "origins", "default", "--origins", origin());
+});
+test.afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  site?.close();
+  await server?.[Symbol.asyncDispose]();
+});
+
+const own = (name: string): string => readFileSync(inProject("e2e", name), "utf8");
+const origin = (): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+
+async function open(page: Page, agent: string, whole: boolean): Promise<void> {
+  const asked = { agent_id: agent, scopes: ["run", "read", "submit"], user_id: "ada", expires_in: 600 };
+  const { token } = (await server.post("/v1/client_tokens", asked)).body;
+  const config = { url: server.url, agent, token, id: crypto.randomUUID(), whole };
+  shown = `<!doctype html><meta charset="utf-8"><title>Chat</title><div id="chat"></div>
+    <script>window.config = ${JSON.stringify(config)}</script><script type="module" src="/page.js"></script>`;
+  await page.goto(origin());
+}
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel("Message").fill(text);
+  await page.getByLabel("Message").press("Enter");
+}
+
+test("an answer is whole, and said once, after a reload in its middle and after the server is killed", async ({
+  page,
+}) => {
+  const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
+  const agent = await createScripted(server, [{ text: words, delta_ms: 100 }]);
+  await open(page, agent, false);
+  await say(page, "Count.");
+  await expect(page.getByText("word5")).toBeVisible();
+  await page.reload();
+  await expect(page.getByText("word10")).toBeVisible();
+  await server.kill9();
+  await server.restart();
+  await page.reload();
+  await expect(page.locator("p")).toHaveText(["user: Count.", `assistant: ${words}`], { timeout: 30_000 });
+  const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
+  expect(body.data.map(({ output, attempt }: { output: string; attempt: number }) => [output, attempt])).toEqual([
+    [words, 2],
+  ]);
+});
+
+const status = (page: Page) => page.getByRole("status");
+
+test("tools of the page are called by it, a person approves, and the run goes on", async ({ page }) => {
+  const [near, far, book] = [
+    await createTool(server, { name: "near", type: "client" }),
+    await createTool(server, { name: "far", type: "client" }),
+    await createTool(server, { name: "book", type: "code", source: "(args) => 'booked'", approval: "always" }),
+  ];
+  const city = { arguments: { city: "Oslo" } };
+  const steps = [
+    ...[
+      {
+        reasoning: "Look.",
+        tool_calls: [
+          { name: "near", ...city },
+          { name: "far", ...city },
+        ],
+      },
+    ],
+    ...[
+      { tool_calls: [{ name: "book", ...city }] },
+      { tool_calls: [{ name: "book", ...city }] },
+      { text: "All is booked." },
+    ],
+  ];
+  const agent = await createScripted(server, steps, { tools: [near, far, book].map(({ id }) => id) });
+  await open(page, agent, true);
+  await say(page, "Book it.");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await expect(page.getByText('tool-book output-available {"result":"booked"')).toBeVisible();
+  await page.reload(); // The second decision is asked for once more.
+  await page.getByRole("button", { name: "Reject" }).click();
+  await expect(page.getByText("All is booked.")).toHaveCount(1);
+  await expect(page.getByText('tool-near output-available {"near":"Oslo"}')).toHaveCount(1);
+  await expect(page.getByText("tool-far output-error Too far.")).toHaveCount(1);
+  await expect(page.getByText("tool-book output-denied")).toHaveCount(1);
+  await expect(page.getByRole("region", { name: "assistant" })).toHaveCount(1);
+  await expect(status(page)).toHaveText("ready");
+  const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
+  expect(body.data).toHaveLength(1);
+});
+
+test("what goes wrong is an error, a run is stopped, and an answer is made anew", async ({ page }) => {
+  await open(page, await createScripted(server, [{ error: "It broke." }]), true);
+  await say(page, "Go.");
+  await expect(page.getByRole("alert")).toContainText("It broke.");
+  const agent = await createScripted(server, [{ text: "One two three.", delta_ms: 2000 }]);
+  await open(page, agent, true);
+  await say(page, "Go.");
+  await expect(page.getByText("One")).toBeVisible();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await expect(status(page)).toHaveText("ready");
+  await page.getByRole("button", { name: "Again" }).click();
+  await expect(page.getByText("One two three.")).toBeVisible();
+  await expect(page.getByRole("region", { name: "assistant" })).toHaveCount(1);
+  const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
+  const states = body.data.map((run: { status: string; thread_id: string }) => [run.status, run.thread_id]);
+  expect(states.map(([state]: string[]) => state)).toEqual(["completed", "cancelled"]);
+  expect(states[0][1]).not.toBe(states[1][1]);
+});

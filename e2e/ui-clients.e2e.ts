@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAgent, createScripted, createTool } from "./fixtures.ts";
+import { type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
+import { shownIn, uiModules, writePrograms } from "./ui-clients.ts";
+
+// Clients of user interfaces outside of a browser, unchanged, over TLS.
+
+const modules = await uiModules();
+if (!modules) console.warn("skipped: clients of user interfaces (no npm registry)");
+
+describe.skipIf(!modules)("with its real client", () => {
+  let server: Runnel;
+  const folder = mkdtempSync(join(tmpdir(), "runnel-ui-"));
+  beforeAll(async () => {
+    server = await startRunnel();
+    writeFileSync(join(folder, "ca.pem"), server.ca ?? "");
+    writePrograms(join(folder, "app"), modules!, {
+      ...{ "ai-sdk-ui.mjs": shownIn("ai-sdk-ui", "javascript"), "ag-ui.mjs": shownIn("ag-ui", "javascript") },
+      "whole.mjs": whole,
+    });
+  });
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function run(program: string, AGENT: string): Promise<string> {
+    const { code, stdout, stderr } = await runProgram(["node", program], join(folder, "app"), {
+      ...{ PATH: process.env.PATH ?? "", HOME: folder, AGENT, RUNNEL_URL: server.url },
+      ...{ RUNNEL_API_KEY: server.keys.test, NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") },
+    });
+    expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+    return stdout.trim();
+  }
+
+  test.each(["ai-sdk-ui", "ag-ui"])("the program of the page %s gets an agent's answer", async (page) => {
+    expect(await run(`${page}.mjs`, await createAgent(server, "test/echo"))).toBe("Hello!");
+  });
+
+  test("AG-UI has tools of the client, approvals, structured state and its conversation told", async () => {
+    const tool = await createTool(server, { name: "book", type: "code", source: "() => 'booked'", approval: "always" });
+    const script = [
+      { reasoning: "Look.", text: "Well.", tool_calls: [{ name: "near", arguments: { city: "Oslo" } }] },
+      { tool_calls: [{ name: "book", arguments: { city: "Oslo" } }] },
+      { text: '{"n": 4}' },
+    ];
+    const output_schema = { type: "object", properties: { n: { type: "integer" } } };
+    const agent = await createScripted(server, script, { tools: [tool.id], output_schema });
+    const said: Json = JSON.parse(await run("whole.mjs", agent));
+    expect(said).toEqual({
+      pending: ["near"],
+      outcome: { type: "interrupt", reason: "tool_approval" },
+      state: { n: 4 },
+      roles: ["user", "reasoning", "assistant", "tool", "assistant", "tool", "assistant"],
+      text: '{"n": 4}',
+      told: ["user", "assistant", "tool", "assistant", "tool", "assistant"],
+    });
+    const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
+    expect(body.data.map(({ status }: Json) => status)).toEqual(["completed"]);
+  });
+});
+
+const whole = `
+import { HttpAgent } from "@ag-ui/client";
+
+const config = {
+  url: process.env.RUNNEL_URL + "/ag-ui/v1/agents/" + process.env.AGENT,
+  headers: { Authorization: "Bearer " + process.env.RUNNEL_API_KEY },
+  threadId: crypto.randomUUID(),
+};
+const agent = new HttpAgent(config);
+const tools = [{ name: "near", description: "Where one is.", parameters: { type: "object" } }];
+let outcome;
+const follow = { onRunFinishedEvent: ({ event }) => { outcome = event.outcome; } };
+agent.addMessage({ id: crypto.randomUUID(), role: "user", content: "Go." });
+await agent.runAgent({ tools }, follow);
+const calls = agent.messages.flatMap(({ toolCalls = [] }) => toolCalls);
+const pending = outcome.pendingToolCallIds.map((id) => calls.find((call) => call.id === id).function.name);
+agent.addMessage({ id: crypto.randomUUID(), role: "tool", toolCallId: outcome.pendingToolCallIds[0], content: "Here." });
+await agent.runAgent({ tools }, follow);
+const { type, interrupts } = outcome;
+const resume = interrupts.map(({ id }) => ({ interruptId: id, status: "resolved", payload: { approved: true } }));
+await agent.runAgent({ tools, resume }, follow);
+const later = new HttpAgent(config);
+await later.runAgent();
+process.stdout.write(JSON.stringify({
+  pending,
+  outcome: { type, reason: interrupts[0].reason },
+  state: agent.state,
+  roles: agent.messages.map(({ role }) => role),
+  text: agent.messages.at(-1).content,
+  told: later.messages.map(({ role }) => role),
+}));
+`;
