@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { npmWith } from "../scripts/npm-tool.ts";
@@ -18,19 +18,33 @@ interface Example {
   program: string;
 }
 
-const page = readFileSync(inProject("server/docs/connect/openai.md"), "utf8");
-const examples = [...page.matchAll(/`(?:npm|pip) install ([^`]+)`\n\n```(javascript|py)\n([\s\S]*?)```/g)].map(
-  ([, packages, language, program]): Example => ({
-    packages: packages!.split(" "),
-    language: language as Example["language"],
-    program: program!,
-  }),
-);
+const examplesOf = (page: string) =>
+  [
+    ...readFileSync(inProject(`server/docs/connect/${page}.md`), "utf8").matchAll(
+      /`(?:npm|pip) install ([^`]+)`\n\n```(javascript|py)\n([\s\S]*?)```/g,
+    ),
+  ].map(
+    ([, packages, language, program]): Example => ({
+      packages: packages!.split(" "),
+      language: language as Example["language"],
+      program: program!,
+    }),
+  );
+const pages = ["openai", "openai-responses"];
+const examples = pages.flatMap((page) => examplesOf(page).map((example) => [page, example] as const));
+
+/** Programs that use more of a client than a page shows. */
+const programs: [file: string, ...packages: string[]][] = [
+  ["responses.py", "openai==3.54.0"],
+  ["agents.py", "openai-agents==0.24.0"],
+  ["responses.mjs", "openai@7.57.0", "zod@4.6.7"],
+  ["agents.mjs", "@openai/agents@0.20.0", "zod@4.6.7"],
+  ["ai-sdk.mjs", "ai@7.0.173", "@ai-sdk/openai@4.0.118", "zod@4.6.7"],
+];
 
 /** The command that runs a program with these packages, from a folder of its own; null where they are not to be had. */
 async function commandFor({ packages, language, program }: Example, folder: string): Promise<string[] | null> {
-  mkdirSync(folder, { recursive: true });
-  const name = `connect-${packages[0]!.replaceAll(/[^\w.-]/g, "-")}`;
+  const name = `connect-${packages.join("-").replaceAll(/[^\w.-]/g, "-")}`;
   if (language === "py") {
     writeFileSync(join(folder, "program.py"), program);
     const programs = await pythonWith(name, packages);
@@ -46,10 +60,21 @@ async function commandFor({ packages, language, program }: Example, folder: stri
 describe("a program for OpenAI's API", () => {
   let server: Runnel;
   let agent: string;
+  let agents: Record<string, string>;
   const folder = mkdtempSync(join(tmpdir(), "runnel-connect-"));
   beforeAll(async () => {
     server = await startRunnel();
     agent = await createAgent(server, "test/echo");
+    const look = { name: "look", arguments: { at: "Oslo" } };
+    const words = Array.from({ length: 20 }, (_, index) => `word${index}`).join(" ");
+    agents = {
+      echo: agent,
+      json: await createScripted(server, [{ text: '{"place": "Oslo"}' }]),
+      look: await createScripted(server, [{ text: "I look.", tool_calls: [look] }, { text: "Rain." }]),
+      handoff: await createScripted(server, [{ tool_calls: [{ name: "transfer_to_echo", arguments: {} }] }]),
+      slow: await createScripted(server, [{ delta_ms: 20, text: words }]),
+      endless: await createScripted(server, [{ delta_ms: 60_000, text: words }]),
+    };
     writeFileSync(join(folder, "ca.pem"), server.ca ?? "");
   });
   afterAll(async () => {
@@ -61,32 +86,44 @@ describe("a program for OpenAI's API", () => {
     expect(examples.length).toBeGreaterThanOrEqual(6);
   });
 
-  test.each(examples.map((example) => [example.packages.join(" "), example] as const))(
-    "with %s gets an agent's answer",
-    async (name, example) => {
-      const cwd = join(folder, String(Bun.hash(name)));
-      const command = await commandFor(example, cwd);
-      if (!command) return console.warn(`skipped: ${name} is not to be had`);
-      const certificate = join(folder, "ca.pem");
-      const environment = {
-        ...{ PATH: process.env.PATH ?? "", HOME: cwd, AGENT: agent },
-        ...{ RUNNEL_URL: server.url, RUNNEL_API_KEY: server.keys.test },
-        ...{ NODE_EXTRA_CA_CERTS: certificate, SSL_CERT_FILE: certificate, PYDANTIC_AI_NO_BANNER: "1" },
-      };
-      const program = Bun.spawn(command, { cwd, env: environment, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-      const [said, errors, code] = await Promise.all([
-        new Response(program.stdout).text(),
-        new Response(program.stderr).text(),
-        program.exited,
-      ]);
-      expect({ said: said.trim(), code, errors: code === 0 ? "" : errors }).toEqual({
-        said: "Hello!",
-        code: 0,
-        errors: "",
-      });
+  test.each(programs)(
+    "for responses, %s, does all that it does",
+    async (file, ...packages) => {
+      const program = readFileSync(inProject("e2e/openai", file), "utf8");
+      await expectSaid({ packages, language: file.endsWith(".py") ? "py" : "javascript", program }, "done");
     },
     600_000,
   );
+
+  test.each(examples.map(([page, example]) => [example.packages.join(" "), page, example] as const))(
+    "with %s, as the page %s shows it, gets an agent's answer",
+    (_name, _page, example) => expectSaid(example, "Hello!"),
+    600_000,
+  );
+
+  async function expectSaid(example: Example, text: string): Promise<void> {
+    const name = example.packages.join(" ");
+    const cwd = mkdtempSync(join(folder, "program-"));
+    const command = await commandFor(example, cwd);
+    if (!command) return console.warn(`skipped: ${name} is not to be had`);
+    const certificate = join(folder, "ca.pem");
+    const environment = {
+      ...{ PATH: process.env.PATH ?? "", HOME: cwd, AGENT: agent, AGENTS: JSON.stringify(agents) },
+      ...{ RUNNEL_URL: server.url, RUNNEL_API_KEY: server.keys.test },
+      ...{ NODE_EXTRA_CA_CERTS: certificate, SSL_CERT_FILE: certificate, PYDANTIC_AI_NO_BANNER: "1" },
+    };
+    const program = Bun.spawn(command, { cwd, env: environment, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const [said, errors, code] = await Promise.all([
+      new Response(program.stdout).text(),
+      new Response(program.stderr).text(),
+      program.exited,
+    ]);
+    expect({ said: said.trim(), code, errors: code === 0 ? "" : errors }).toEqual({
+      said: text,
+      code: 0,
+      errors: "",
+    });
+  }
 });
 
 test("a call that a chat completion ended with is answered after a kill, also twice, and done once", async () => {
@@ -112,3 +149,48 @@ test("a call that a chat completion ended with is answered after a kill, also tw
   const { body } = await server.get("/v1/runs");
   expect(body.data.map((run: Json) => [run.status, run.usage.model_calls])).toEqual([["completed", 2]]);
 });
+
+test("a response that a kill cut off is read on behind the last event, and one that waited goes on with its result", async () => {
+  await using server = await startRunnel({ flags: ["--port", String(freePort())] });
+  const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
+  const script = [
+    { text: "I look.", tool_calls: [{ name: "look", arguments: {} }] },
+    { delta_ms: 30, text: words },
+  ];
+  const model = await createScripted(server, script);
+  const ask = (path: string, body?: object) =>
+    server.fetch(`/openai/v1/responses${path}`, {
+      ...(body && { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+  const tools = [{ type: "function", name: "look", parameters: { type: "object" } }];
+  const asking: Json = await (await ask("", { model, input: "?", tools, background: true, stream: true })).text();
+  const first: Json = eventsOf(asking).at(-1)!.response;
+  await server.kill9();
+  await server.restart();
+  const result = { type: "function_call_output", call_id: first.output.at(-1).call_id, output: "Wet." };
+  const body = { model, previous_response_id: first.id, input: [result], stream: true, background: true };
+  const seen: Json[] = [];
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of (await ask("", body)).body!) {
+    text += decoder.decode(chunk, { stream: true });
+    seen.splice(0, seen.length, ...eventsOf(text.slice(0, text.lastIndexOf("\n\n") + 2)));
+    if (seen.filter(({ type }) => type === "response.output_text.delta").length >= 3) break;
+  }
+  await server.kill9();
+  await server.restart();
+  const { id } = seen[0]!.response;
+  const place = seen.at(-1)!.sequence_number;
+  const rest = eventsOf(await (await ask(`/${id}?stream=true&starting_after=${place}`)).text());
+  const numbers = [...seen, ...rest].map(({ sequence_number }) => sequence_number);
+  expect(numbers).toEqual([...new Set(numbers)].toSorted((one, other) => one - other));
+  // The model was asked anew, and the item is told from its beginning.
+  const { item } = rest.find(({ type }) => type === "response.output_item.added")!;
+  expect(item.id).toBe(seen.find(({ type }) => type === "response.output_item.added")!.item.id);
+  const said = rest.filter(({ type, item_id }) => type === "response.output_text.delta" && item_id === item.id);
+  expect(said.map(({ delta }) => delta).join("")).toBe(words);
+  expect(rest.at(-1)).toMatchObject({ type: "response.completed", response: { id, status: "completed" } });
+  expect(await (await ask(`/${id}`)).json()).toEqual(rest.at(-1)!.response);
+}, 120_000);
+
+const eventsOf = (text: string): Json[] => [...text.matchAll(/^data: (.+)$/gm)].map(([, json]) => JSON.parse(json!));

@@ -24,7 +24,7 @@ const addresses: Record<string, string> = {
   "POST /mcp/admin": "A message of an MCP client that manages this server. The key needs the scope `admin`.",
   "GET /mcp/admin": "The same as for `/mcp`; no tool of it streams.",
   "DELETE /mcp/admin": "Ends such a session.",
-  "POST /openai/v1/responses": "A run of an agent, in the form of a [response](../connect/openai.md).",
+  "POST /openai/v1/responses": "A run of an agent, in the form of a [response](../connect/openai-responses.md).",
   "GET /openai/v1/responses/:id": "The response, or its events: `?stream=true&starting_after=…`.",
   "DELETE /openai/v1/responses/:id": "Deletes it with its run.",
   "POST /openai/v1/responses/:id/cancel": "Cancels it.",

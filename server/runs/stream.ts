@@ -96,6 +96,8 @@ export interface Dialect {
   error(why: AppError): string;
   /** The last text of a stream that the server ends because it stops; by itself a comment, for readers who come back. */
   closing?: string;
+  /** Whether each delta is told by itself; else those that are there together are told as one. */
+  isApart?: boolean;
   /** Whether the reader awaits nothing after this. */
   isLast(frame: Frame): boolean;
 }
@@ -223,7 +225,7 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Di
   /** Token events for what lies beyond the offset: neighbours of one kind go together. */
   function tokens(start: number, step_index: number, at: number, pieces: Iterable<Piece>): string {
     let text = "";
-    for (const piece of together(pieces, offset)) {
+    for (const piece of dialect.isApart ? [...beyond(pieces, offset)] : together(pieces, offset)) {
       text += dialect.token(piece, { start, step_index, at });
       offset = piece.end;
     }
@@ -259,15 +261,20 @@ interface Piece {
   end: number;
 }
 
-/** What lies beyond `offset`, with neighbours of one kind joined. */
+/** What lies beyond `offset`. */
+function* beyond(pieces: Iterable<Piece>, offset: number): Generator<Piece> {
+  for (const { kind, text, end } of pieces)
+    if (end > offset) yield { kind, text: text.slice(Math.max(0, text.length - (end - offset))), end };
+}
+
+/** The same with neighbours of one kind joined. */
 function together(pieces: Iterable<Piece>, offset: number): Piece[] {
   const joined: Piece[] = [];
-  for (const { kind, text, end } of pieces) {
-    if (end <= offset) continue;
-    const fresh = text.slice(Math.max(0, text.length - (end - offset)));
+  for (const piece of beyond(pieces, offset)) {
     const last = joined.at(-1);
-    if (last?.kind === kind) joined[joined.length - 1] = { kind, text: last.text + fresh, end };
-    else joined.push({ kind, text: fresh, end });
+    if (last?.kind === piece.kind)
+      joined[joined.length - 1] = { kind: piece.kind, text: last.text + piece.text, end: piece.end };
+    else joined.push(piece);
   }
   return joined;
 }

@@ -1,5 +1,4 @@
 import type { Fault } from "../../core/errors.ts";
-import type { ToolAnswer } from "../../core/submit.ts";
 import { fault, validationError } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
 import type { CreateRun } from "../../runs/schema.ts";
@@ -17,25 +16,19 @@ import {
   schemaOf,
   toolOf,
 } from "./request-fields.ts";
+import type { Results } from "./results.ts";
 
-/** A conversation that ends with what the user says: a run of its own. */
-export interface NewRun {
-  do: "create";
-  run: CreateRun;
+/** A request for a chat completion. */
+export interface AskedChat {
+  run: Omit<CreateRun, "input"> & { input: InputMessage[] };
   /** Where each message of its input stands in the request. */
   places: number[];
-}
-
-/** A conversation that ends with tool results: they go to the run that asked. */
-interface Results {
-  do: "submit";
-  answers: ToolAnswer[];
-  /** Where each of them stands in the request. */
-  places: number[];
+  /** What the conversation ends with, where that is results: they are for the run that asked. */
+  results: Results | null;
 }
 
 /** Reads a chat completion request; throws for what is not supported. */
-export function readChat(body: CreateChatCompletion): NewRun | Results {
+export function readChat(body: CreateChatCompletion): AskedChat {
   const faults: Fault[] = [];
   if ((body.n ?? 1) !== 1) faults.push(fault("n", "One choice is made of each request: expected 1."));
   const read = body.messages.map((message, index) => readMessage(message, `messages[${index}]`, faults));
@@ -50,16 +43,13 @@ export function readChat(body: CreateChatCompletion): NewRun | Results {
   const messages = read as (InputMessage | string)[]; // Each that could not be read is a fault.
   const trailing =
     messages.length - 1 - messages.findLastIndex((one) => typeof one === "string" || one.role !== "tool");
-  if (trailing > 0) {
-    const first = messages.length - trailing;
-    return {
-      do: "submit",
-      answers: (messages.slice(first) as InputMessage[]).map(({ tool_call_id, content }) => ({
-        ...{ tool_call_id: tool_call_id!, output: content as string },
-      })),
-      places: Array.from({ length: trailing }, (_, index) => first + index),
-    };
-  }
+  const first = messages.length - trailing;
+  const results = trailing > 0 && {
+    answers: (messages.slice(first) as InputMessage[]).map(({ tool_call_id, content }) => ({
+      ...{ tool_call_id: tool_call_id!, output: content as string },
+    })),
+    places: Array.from({ length: trailing }, (_, index) => first + index),
+  };
   const added = messages.filter((one) => typeof one === "string").join("\n\n");
   const overrides: AgentOverrides = {
     ...(added !== "" && { additional_instructions: added }),
@@ -68,7 +58,6 @@ export function readChat(body: CreateChatCompletion): NewRun | Results {
   };
   const user_id = body.safety_identifier ?? body.user;
   return {
-    do: "create",
     run: {
       agent_id: body.model,
       input: messages.filter((one) => typeof one !== "string"),
@@ -78,6 +67,7 @@ export function readChat(body: CreateChatCompletion): NewRun | Results {
       ...(body.metadata && { metadata: body.metadata }),
     },
     places: messages.flatMap((one, index) => (typeof one === "string" ? [] : [index])),
+    results: results || null,
   };
 }
 

@@ -93,7 +93,7 @@ function partOf({ type, text, image_url, file_id }: ItemPart, path: string, faul
   return [imageOf(type === "input_image" ? image_url : "data:", `${path}.image_url`, faults)];
 }
 
-interface Conversation {
+export interface Conversation {
   messages: InputMessage[];
   /** Where each stands in the request; null: it was there before. */
   places: (number | null)[];

@@ -166,6 +166,17 @@ test("of two calls, the result of one alone leads to the other, and both togethe
   for (const _ of [1, 2]) expect((await ask(resultsOf(calls))).content).toBe("Rain.");
 });
 
+test("a result that is given to another agent hands the conversation over to it", async () => {
+  const first = await newAgent(asking);
+  const { body } = await client.post(at, { model: first, messages: hello, tools: [look] });
+  const messages = resultsOf(body.choices[0].message.tool_calls);
+  const answer = await client.post(at, { model: await newAgent(null), messages });
+  expect(answer.body.choices[0].message.content).toBe("Hello!");
+  expect((await runOf(answer)).input.map(({ role }: { role: string }) => role)).toEqual(["assistant", "tool", "user"]);
+  const { data } = (await client.get(`/v1/runs?agent_id=${first}`)).body;
+  expect(data.map(({ status }: { status: string }) => status)).toEqual(["cancelled"]);
+});
+
 test("a request that is sent again with its Idempotency-Key is answered again, and another one is refused", async () => {
   const model = await newAgent(null);
   const headers = { authorization: `Bearer ${client.key.secret}`, "idempotency-key": "one" };

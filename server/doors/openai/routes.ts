@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import type { AgentStore } from "../../agents/store.ts";
 import { AppError } from "../../core/errors.ts";
-import type { ToolAnswer } from "../../core/submit.ts";
 import { mayRun, ofAgents } from "../../http/auth.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { declared } from "../../http/operation.ts";
@@ -13,18 +12,19 @@ import type { Journal } from "../../journal/journal.ts";
 import type { OpenStream } from "../../runs/open-stream.ts";
 import type { RunStore } from "../../runs/store.ts";
 import { chatDialect } from "./chat-dialect.ts";
-import { type NewRun, readChat } from "./chat-request.ts";
+import { type AskedChat, readChat } from "./chat-request.ts";
 import { CreateChatCompletion } from "./chat-schema.ts";
 import { createDoor, json, readerOf } from "./door.ts";
 import { noModel, ofMessages, stopping } from "./errors.ts";
 import { withFetchedImages } from "./fetch-images.ts";
 import { answerAt, createdAt, lastAsked } from "./journal-places.ts";
+import type { InputMessage } from "./request-fields.ts";
+import { askerOf, handOver, type Results, submitResults, userLast } from "./results.ts";
 import { embedderId } from "./stores/embeddings.ts";
-import { submitResults } from "./submit-results.ts";
 
 interface Deps extends DoorAccess {
   agents: Pick<AgentStore, "list" | "get" | "has">;
-  runs: Pick<RunStore, "askedBy">;
+  runs: Pick<RunStore, "askedBy" | "standing">;
   journal: Pick<Journal, "read">;
   openStream: OpenStream;
   egress: Base["egress"];
@@ -50,9 +50,13 @@ export function openAiRoutes({
     const body = read(await readJsonBody(request));
     if (!agents.has(principal, body.model)) throw noModel(body.model);
     const asked = readChat(body);
-    const place = await (asked.do === "create"
-      ? create(request, principal, asked)
-      : submit(request, principal, asked.answers, asked.places));
+    const { results } = asked;
+    const asker = results && askerOf({ runs }, principal, results, (place) => `messages[${place}].tool_call_id`);
+    if (asker && asker.agent_id !== body.model) await handOver({ must }, request, asker.id);
+    const place =
+      results && asker?.agent_id === body.model
+        ? await submit(request, asker.id, results)
+        : await create(request, principal, asker ? { ...asked, ...userLast(asked.run.input, asked.places) } : asked);
     const { run_id, seq } = place;
     const stream = body.stream === true;
     const dialect = chatDialect({
@@ -74,14 +78,18 @@ export function openAiRoutes({
     return json(result.failed.status, result.failed.body, { ...named, "x-should-retry": "false" });
   }
 
-  async function create(request: Request, principal: Principal, { run, places }: NewRun) {
+  async function create(
+    request: Request,
+    principal: Principal,
+    { run, places, messages = run.input }: AskedChat & { messages?: InputMessage[] },
+  ) {
     // Nothing is fetched for whoever may start no run: the API says so.
     const input = mayRun(principal)
-      ? await withFetchedImages(run.input, {
+      ? await withFetchedImages(messages, {
           ...{ egress: egress(principal.environment), signal: request.signal },
           param: (message, part) => `messages[${places[message]}].content[${part}].image_url.url`,
         })
-      : run.input;
+      : messages;
     const made = await must(request, "POST", "/v1/runs", { ...run, input }).catch((error) => {
       throw ofMessages(error, places);
     });
@@ -89,15 +97,9 @@ export function openAiRoutes({
   }
 
   /** Results go to the run that asked for them; the same results again lead to what came of them. */
-  async function submit(
-    request: Request,
-    principal: Principal,
-    answers: readonly ToolAnswer[],
-    places: readonly number[],
-  ) {
-    const param = (place: number) => `messages[${place}].tool_call_id`;
-    const run_id = await submitResults({ runs, must }, { request, principal, answers, places, param, expected: null });
-    return { run_id, seq: lastAsked(journal, run_id, new Set(answers.map((answer) => answer.tool_call_id))) };
+  async function submit(request: Request, run_id: string, results: Results) {
+    await submitResults({ must }, request, run_id, results);
+    return { run_id, seq: lastAsked(journal, run_id, new Set(results.answers.map((one) => one.tool_call_id))) };
   }
 
   async function models(principal: Principal): Promise<Response> {

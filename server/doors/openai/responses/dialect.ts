@@ -12,8 +12,8 @@ interface ResponseOf {
   about: object;
   /** Whether somebody reads its events. */
   stream: boolean;
-  /** The last event that the reader has had, by its number; -1: none. */
-  after: number;
+  /** The last event that the reader has had, by its number; -1: none. Null: the response is new. */
+  after: number | null;
   /** Whether it goes on where the client is asked for something, to the end of the run. */
   whole?: boolean;
   /** What the model said in the step that this entry ends; null for steps of others. */
@@ -64,6 +64,7 @@ export const lastNumber = (seq: number): number => (seq + 1) * perEntry;
 /** Says a stretch of a run as a response: its items, and the events by which they come into being. */
 export function responseDialect(of: ResponseOf): Dialect & { soFar(): ResponseSoFar } {
   const { run_id } = of.stretch;
+  const after = of.after ?? -1;
   const output: Item[] = [];
   const counts = { input: 0, cached: 0, output: 0, reasoning: 0 };
   let open: OpenItem | null = null;
@@ -79,7 +80,7 @@ export function responseDialect(of: ResponseOf): Dialect & { soFar(): ResponseSo
 
   const sent = (type: string, fields: object): string => {
     number = Math.max(number, floor) + 1;
-    if (!of.stream || number <= of.after) return "";
+    if (!of.stream || number <= after) return "";
     return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields, sequence_number: number })}\n\n`;
   };
   const placeOf = (entry: number, characters: number): number => entry * perEntry + characters * perCharacter;
@@ -224,8 +225,8 @@ export function responseDialect(of: ResponseOf): Dialect & { soFar(): ResponseSo
       const begun = open ? ended : ended + start(kind, step_index);
       open!.text += text;
       number = placeOf(entry, to);
-      if (!of.stream || number <= of.after) return begun;
-      const had = Math.floor((of.after - floor) / perCharacter);
+      if (!of.stream || number <= after) return begun;
+      const had = Math.floor((after - floor) / perCharacter);
       const delta = had > 0 ? text.slice(had) : text;
       const restarted = open!.isVoid ? `,"restarted":true` : "";
       open!.isVoid = false;
@@ -236,6 +237,8 @@ export function responseDialect(of: ResponseOf): Dialect & { soFar(): ResponseSo
       return of.stream ? errorEvent(stopping(), number) : "";
     },
     error: (why) => errorEvent(why, number),
+    // Some clients read all once more and leave out what they had: no event may tell of both.
+    isApart: of.stream && of.after !== null,
     isLast: () => isOver,
     soFar: () => ({ object: object(), status, output: [...output], seq, failed }),
   };

@@ -2,7 +2,6 @@ import { byteLength } from "../../../core/byte-length.ts";
 import type { Fault } from "../../../core/errors.ts";
 import { limits } from "../../../core/limits.ts";
 import { contentText } from "../../../core/run-input.ts";
-import type { ToolAnswer } from "../../../core/submit.ts";
 import { fault, validationError } from "../../../http/errors.ts";
 import type { AgentOverrides } from "../../../http/schemas.ts";
 import type { CreateRun } from "../../../runs/schema.ts";
@@ -18,6 +17,8 @@ import {
   schemaOf,
   toolOf,
 } from "../request-fields.ts";
+
+import type { Results } from "../results.ts";
 
 /** Where the metadata of a run names the response that it goes on from: OpenAI's clients are told so again. */
 export const previousKey = "openai.previous_response_id";
@@ -93,7 +94,7 @@ function threadIn(conversation: CreateResponse["conversation"], faults: Fault[])
 }
 
 /** The results that an input ends with, where it ends with such: they are for the run that asked. */
-export function resultsIn(entries: readonly Entry[]): { answers: ToolAnswer[]; places: number[] } | null {
+export function resultsIn(entries: readonly Entry[]): Results | null {
   const last = entries.findLastIndex(({ is }) => is !== "result" && is !== "instruction");
   const results = entries.slice(last + 1).flatMap((entry) => (entry.is === "result" ? [entry] : []));
   if (results.length === 0) return null;

@@ -23,7 +23,7 @@ export interface ResponsesOptions {
 
 interface Reading {
   stream?: boolean;
-  after?: number;
+  after?: number | null;
   whole?: boolean;
 }
 
@@ -69,7 +69,7 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
     return last;
   }
 
-  function dialectOf(stretch: Stretch, { stream = false, after = -1, whole = false }: Reading = {}) {
+  function dialectOf(stretch: Stretch, { stream = false, after = null, whole = false }: Reading = {}) {
     const { run_id, seq } = stretch;
     const created = createdOf(run_id);
     return responseDialect({
@@ -161,7 +161,10 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
     });
   }
 
-  return { find, dialectOf, soFar, messagesTo, resolved, inputItems };
+  /** What the user asked a run. */
+  const questionOf = (run_id: string): string => createdOf(run_id).input;
+
+  return { find, questionOf, dialectOf, soFar, messagesTo, resolved, inputItems };
 }
 
 const asksClient = (event: RunEvent | undefined): boolean =>

@@ -17,9 +17,9 @@ import { withFetchedImages } from "../fetch-images.ts";
 import { responseId, type Stretch } from "../item-ids.ts";
 import { itemPage } from "../item-page.ts";
 import { CreateResponse } from "../item-schema.ts";
-import { conversationOf } from "../items.ts";
+import { type Conversation, conversationOf } from "../items.ts";
 import { lastAsked } from "../journal-places.ts";
-import { submitResults } from "../submit-results.ts";
+import { askerOf, handOver, type Results, submitResults, userLast } from "../results.ts";
 import { lastNumber } from "./dialect.ts";
 import { readResponse, resultsIn, withoutRoom } from "./request.ts";
 import { createResponses, type ResponsesOptions } from "./responses.ts";
@@ -44,11 +44,14 @@ export function responseRoutes(deps: Deps) {
     if (!agents.has(principal, body.model)) throw noModel(body.model);
     const asked = readResponse(body);
     const results = resultsIn(asked.entries);
-    const stretch = results
-      ? await submit(request, principal, results, body)
-      : await begin(request, principal, asked, body);
+    const asker = results && askerOf({ runs }, principal, results, (place) => `input[${place}].call_id`);
+    const isOther = asker !== null && asker.agent_id !== body.model;
+    const stretch =
+      asker && !isOther
+        ? await submit(request, principal, asker.id, results!, body)
+        : await begin(request, principal, asked, body, asker?.id ?? null);
     const isBackground = body.background === true;
-    if (body.stream) return streamed(request, principal, stretch, -1, !isBackground);
+    if (body.stream) return streamed(request, principal, stretch, null, !isBackground);
     if (isBackground) return shown(stretch);
     const dialect = responses.dialectOf(stretch);
     const response = openStream(principal, stretch.run_id, from(stretch), request, { noLongerValid, dialect });
@@ -60,17 +63,19 @@ export function responseRoutes(deps: Deps) {
     return json(code, error, { ...named(stretch), "x-should-retry": "false" });
   }
 
-  /** A run of its own, with what was said before. */
+  /** A run of its own, with what was said before; `from` is one whose client goes on with another agent. */
   async function begin(
     request: Request,
     principal: Principal,
     { entries, run, shortens }: ReturnType<typeof readResponse>,
     { previous_response_id: previous }: CreateResponse,
+    from: string | null,
   ): Promise<Stretch> {
     const before = previous ? await responses.messagesTo(principal, previous) : [];
     const whole = conversationOf(before, await responses.resolved(principal, entries));
     const cut = shortens ? withoutRoom(whole.messages) : 0;
-    const [messages, places] = [whole.messages.slice(cut), whole.places.slice(cut)];
+    const rest = { messages: whole.messages.slice(cut), places: whole.places.slice(cut) };
+    const { messages, places } = from ? handedOver(from, rest) : rest;
     if (messages.length === 0) throw validationError([fault("input", "Expected something that the user says.")]);
     // Nothing is fetched for whoever may start no run: the API says so.
     const input = mayRun(principal)
@@ -79,11 +84,19 @@ export function responseRoutes(deps: Deps) {
           param: (message, part) => `input[${places[message]}].content[${part}].image_url`,
         })
       : messages;
+    // In a conversation, the run that waits stands before all others.
+    if (from) await handOver({ must }, request, from);
     const made = await must(request, "POST", "/v1/runs", { ...remembering(principal, run), input }).catch((error) => {
       const isThread = error instanceof AppError && error.param === "thread_id";
       throw isThread ? refusedConversation(error) : ofMessages(error, places, "input");
     });
     return { run_id: String(made.id), seq: 0 };
+  }
+
+  /** What another agent takes over. A conversation has it already, but for the question that is to be answered. */
+  function handedOver(run_id: string, said: Conversation): Conversation {
+    if (said.messages.some(({ role }) => role === "user")) return userLast(said.messages, said.places);
+    return { messages: [{ role: "user", content: responses.questionOf(run_id) }], places: [null] };
   }
 
   /** A conversation is remembered, also by an agent whose runs are told nothing of their thread by themselves. */
@@ -98,20 +111,23 @@ export function responseRoutes(deps: Deps) {
   async function submit(
     request: Request,
     principal: Principal,
-    { answers, places }: NonNullable<ReturnType<typeof resultsIn>>,
+    run_id: string,
+    results: Results,
     { previous_response_id: previous }: CreateResponse,
   ): Promise<Stretch> {
-    const param = (place: number) => `input[${place}].call_id`;
-    const expected = previous ? responses.find(principal, previous).run_id : null;
-    const run_id = await submitResults({ runs, must }, { request, principal, answers, places, param, expected });
-    return { run_id, seq: lastAsked(journal, run_id, new Set(answers.map(({ tool_call_id }) => tool_call_id))) };
+    if (previous && responses.find(principal, previous).run_id !== run_id)
+      throw new AppError("tool_call_not_found", "The response before did not ask for this call.", {
+        param: `input[${results.places[0]}].call_id`,
+      });
+    await submitResults({ must }, request, run_id, results);
+    return { run_id, seq: lastAsked(journal, run_id, new Set(results.answers.map((one) => one.tool_call_id))) };
   }
 
   function streamed(
     request: Request,
     principal: Principal,
     stretch: Stretch,
-    after: number,
+    after: number | null,
     cancelOnLeave: boolean,
   ): Response {
     const dialect = responses.dialectOf(stretch, { stream: true, after });
