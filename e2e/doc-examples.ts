@@ -49,9 +49,9 @@ export async function nodeForTypeScript(): Promise<string[] | null> {
   return modules === null ? null : ["node", join(modules, "tsx/dist/cli.mjs")];
 }
 
-/** The folder of the programs of a Python that has what the client needs; null where there is none. */
+/** The folder of the programs of a Python that has what the client and the examples need; null where there is none. */
 export const pythonForExamples = (): Promise<string | null> =>
-  pythonWith("docs-python-2", ["httpx==0.28.1", "pip==26.3"]);
+  pythonWith("docs-python-3", ["httpx==0.28.1", "pip==26.3", "pynacl==1.6.2"]);
 
 /** What there is here beside bash and Bun. */
 interface Runtimes {
@@ -94,15 +94,27 @@ export async function createExampleRunner(server: Runnel, { python, node }: Runt
     python: python === null ? null : { file: "page.py", command: [join(python, "python"), "page.py"], before: "" },
   };
 
+  /** An empty folder but for a program and what it imports, and the command that runs it there. */
+  function place(runtime: Runtime, program: string): { command: string[]; cwd: string } {
+    const { file, command, before } = commands[runtime]!;
+    const cwd = mkdtempSync(join(folder, "page-"));
+    mkdirSync(join(cwd, "node_modules"));
+    cpSync(join(folder, "npm/package"), join(cwd, "node_modules/runnel"), { recursive: true });
+    writeFileSync(join(cwd, file), before + program);
+    return { command, cwd };
+  }
+
   return {
-    /** Runs a program from an empty folder. */
+    /** Runs a program to its end. */
     async run(runtime: Runtime, program: string): Promise<Ended> {
-      const { file, command, before } = commands[runtime]!;
-      const cwd = mkdtempSync(join(folder, "page-"));
-      mkdirSync(join(cwd, "node_modules"));
-      cpSync(join(folder, "npm/package"), join(cwd, "node_modules/runnel"), { recursive: true });
-      writeFileSync(join(cwd, file), before + program);
+      const { command, cwd } = place(runtime, program);
       return await runProgram(command, cwd, environment, patience_ms);
+    },
+    /** Starts one that goes on until it is disposed of; what it complains of is read from `stderr`. */
+    start(runtime: Runtime, program: string, more: Record<string, string>) {
+      const { command, cwd } = place(runtime, program);
+      const env = { ...environment, ...more };
+      return Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -31,7 +31,7 @@ test.afterAll(async () => {
 
 const origin = (): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
 
-async function makeToken(agent_id: string, more: object = {}): Promise<string> {
+async function makeToken(agent_id: string, more: Record<string, unknown> = {}): Promise<string> {
   const scopes = ["run", "read", "submit"];
   const made = await server.post("/v1/client_tokens", { agent_id, scopes, user_id: "ada", expires_in: 600, ...more });
   expect(made).toMatchObject({ status: 201 });
@@ -188,4 +188,112 @@ test("stopping ends the run", async ({ page }) => {
   await chat(page).getByRole("button", { name: "Stop" }).click();
   await expect(chat(page).getByText("Stopped.")).toBeVisible();
   await expect(chat(page).getByRole("button", { name: "Send" })).toBeVisible();
+});
+
+test("a token that ends in the middle of an answer is replaced by the page, and no character is lost or doubled", async ({
+  page,
+}) => {
+  const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
+  const agent_id = await createScripted(server, [{ text: words, delta_ms: 100 }]);
+  const tokens = [await makeToken(agent_id, { expires_in: 2 }), await makeToken(agent_id)];
+  const renew = `document.querySelector("runnel-chat").addEventListener("token-expired", ({ target }) => {
+    document.title = "renewed";
+    target.setAttribute("token", "${tokens[1]}");
+  });`;
+  await open(page, agent_id, `token="${tokens[0]}" theme="light"`, renew);
+  await say(page, "Count.");
+  await expect(chat(page).getByText("word5 ")).toBeVisible();
+  await expect(page).toHaveTitle("renewed", { timeout: 20_000 });
+  await expect(status(page)).toHaveText("", { timeout: 40_000 });
+  await expect(chat(page).locator(".text")).toHaveText(words);
+});
+
+test.describe("the chat's own page", () => {
+  /** A page of an agent, and its address. */
+  async function makePage(script: object[], body: object = {}, more: Record<string, unknown> = {}): Promise<string> {
+    const agent_id = await createScripted(server, script, more);
+    const made = await server.put(`/v1/agents/${agent_id}/chat_page`, {
+      access: "link",
+      title: "Ask the shop",
+      ...body,
+    });
+    expect(made).toMatchObject({ status: 200 });
+    return made.body.url;
+  }
+
+  const themes = ["light", "dark"] as const;
+
+  test("a visitor talks, finds the conversation again after a reload, and another visitor finds none", async ({
+    page,
+    browser,
+  }) => {
+    test.setTimeout(120_000);
+    const url = await makePage([{ text: long }]);
+    const wrong: string[] = [];
+    page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
+    for (const colorScheme of themes) {
+      await page.emulateMedia({ colorScheme });
+      await page.context().clearCookies();
+      await page.goto("about:blank");
+      await page.goto(url);
+      await expect(page.getByRole("heading", { name: "Ask the shop" })).toBeVisible();
+      await expect(chat(page).getByText("Ask something to begin.")).toBeVisible();
+      for (const width of [390, 1240]) {
+        await page.setViewportSize({ width, height: 780 });
+        await pageLooksWell(page, `page-empty-${colorScheme}-${width}`);
+      }
+      await say(page, "What do you have?");
+      await expect(chat(page).getByRole("cell", { name: "7.00" })).toBeVisible();
+      await expect(status(page)).toHaveText("");
+      for (const width of [390, 1240]) {
+        await page.setViewportSize({ width, height: 780 });
+        await pageLooksWell(page, `page-long-${colorScheme}-${width}`);
+      }
+    }
+    await page.reload();
+    await expect(chat(page).getByRole("cell", { name: "7.00" })).toBeVisible();
+    const other = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage();
+    await other.goto(url);
+    await expect(chat(other).getByText("Ask something to begin.")).toBeVisible();
+    await other.context().close();
+    await page.getByRole("button", { name: "New conversation" }).click();
+    await expect(chat(page).getByText("Ask something to begin.")).toBeVisible();
+    await say(page, "And now?");
+    await expect(chat(page).getByRole("cell", { name: "7.00" })).toBeVisible();
+    expect(wrong).toEqual([]); // Of what the policy of the page forbids, too.
+  });
+
+  test("what is not there, is replaced or goes wrong is said in plain words", async ({ page }) => {
+    const url = await makePage([{ error: "It broke." }]);
+    for (const colorScheme of themes) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto("about:blank");
+      await page.goto(`${url}x`);
+      await expect(page.getByRole("alert")).toContainText("There is no such chat.");
+      await pageLooksWell(page, `page-none-${colorScheme}`);
+      await page.goto("about:blank");
+      await page.goto(url);
+      await say(page, "Go.");
+      await expect(chat(page).getByRole("alert")).toHaveText("The answer could not be finished. Try again.");
+      await pageLooksWell(page, `page-failing-${colorScheme}`);
+    }
+    await server.post(`/v1/agents/${new URL(url).pathname.split("/")[2]}/chat_page/rotate`, {});
+    await say(page, "Still there?");
+    await expect(chat(page).getByRole("alert").last()).toContainText("This chat is closed.", { timeout: 20_000 });
+  });
+
+  test("a page for members asks to sign in", async ({ page }) => {
+    await page.goto(await makePage([{ text: "Hi." }], { access: "members" }));
+    await expect(page.getByRole("alert")).toContainText("people who are signed in");
+    await expect(page.getByRole("link", { name: "Sign in" })).toHaveAttribute("href", "/dashboard/login");
+    await pageLooksWell(page, "page-members");
+  });
+
+  async function pageLooksWell(page: Page, name: string): Promise<void> {
+    const scheme = await page.evaluate(() => (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+    expect(await violations(page, scheme)).toEqual([]);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(wide).toBe(0);
+    await page.screenshot({ path: `dist/shots/embed/${name}.png` });
+  }
 });

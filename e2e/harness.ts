@@ -111,6 +111,7 @@ export async function startRunnel({
     fetch: request,
     get: (path: string, key?: string | null) => send("GET", path, undefined, key),
     post: (path: string, body?: unknown, key?: string | null) => send("POST", path, body, key),
+    put: (path: string, body?: unknown, key?: string | null) => send("PUT", path, body, key),
     patch: (path: string, body: unknown) => send("PATCH", path, body),
     /** Opens a stream of events; with a body by POST, else by GET. */
     async stream(

@@ -37,6 +37,7 @@ const levels = [
     "traces",
     "projects",
     "usage",
+    "chat",
   ].map((name) => `server/${name}`),
   ["server/runs"],
   ["server/callbacks", "server/suites"],

@@ -4,12 +4,14 @@ import type { AgentStore } from "./agents/store.ts";
 import { type AuditOptions, composeAudit } from "./audit/compose.ts";
 import { composeCallbacks } from "./callbacks/compose.ts";
 import type { Callbacks } from "./callbacks/service.ts";
+import { composeChat } from "./chat/compose.ts";
 import { type ConnectionOptions, composeConnections } from "./connections/compose.ts";
 import { composeConsole, type DashboardOptions } from "./console/compose.ts";
 import { createAudit } from "./db/audit.ts";
 import { composeA2a } from "./doors/a2a/compose.ts";
 import { composeAgUi } from "./doors/ag-ui/compose.ts";
 import { composeAiSdk } from "./doors/ai-sdk/compose.ts";
+import { composeChatDoor } from "./doors/chat/compose.ts";
 import { composeDurableStreams } from "./doors/durable-streams/compose.ts";
 import { composeMcp } from "./doors/mcp/compose.ts";
 import { composeOpenAi } from "./doors/openai/compose.ts";
@@ -99,8 +101,9 @@ export function createApp(options: AppOptions) {
   const callbacks = composeCallbacks({ ...shared, runs: runs.ports });
   const schedules = composeSchedules({ ...shared, runs: runs.ports });
   const suites = composeSuites({ ...shared, runs: runs.ports });
+  const chat = composeChat(shared);
   const keys = composeKeys({
-    ...{ ...shared, runs: runs.ports },
+    ...{ ...shared, runs: runs.ports, pages: chat.ports.pages },
     bound: { hasAgent: agents.ports.has, threadOwner: threads.ports.ownerOf, run: runs.ports.runs.standing },
   });
 
@@ -111,7 +114,7 @@ export function createApp(options: AppOptions) {
 
   /** In the order in which the API's document tells of them. */
   const resources = mounting([
-    ...[agents, tools, secrets, files, runs, threads, memory, schedules, suites, traces, keys, audit, usage],
+    ...[agents, chat, tools, secrets, files, runs, threads, memory, schedules, suites, traces, keys, audit, usage],
     ...[connections, webhooks, keys.ports.me],
   ]);
   const durableStreams = composeDurableStreams({ ...shared, runs: runs.ports });
@@ -124,6 +127,10 @@ export function createApp(options: AppOptions) {
   const dashboard = composeConsole({
     ...{ ...shared, connections: connections.ports, watches: runs.ports.watches, onRefused, resources },
   });
+  const chatDoor = composeChatDoor({
+    ...{ http, pages: chat.ports.pages, threads: threads.ports, tokenForPage: keys.ports.tokenForPage },
+    memberOf: dashboard.ports.memberOf,
+  });
   const app = http.serve({
     ...{ ...keys.ports, onRefused },
     resources: (into, auth, noLongerValid) =>
@@ -132,7 +139,7 @@ export function createApp(options: AppOptions) {
     dashboard: dashboard.ports.routes(),
     doors: [
       ...[mcp.ports.routes, a2a.ports.routes, durableStreams.ports.routes, aiSdk.ports.routes],
-      agUi.ports.routes,
+      ...[agUi.ports.routes, chatDoor.ports.routes],
       ...openAi.ports.doors,
     ],
   });

@@ -14,9 +14,15 @@ interface Turn {
   /** What went wrong that the run does not say. */
   error: string | null;
   feedback: "good" | "bad" | null;
+  /** The id of the last event that was seen: from there the run is read on. */
+  last: string | null;
+  isTokenOver: boolean;
 }
 
-type Frames = AsyncGenerator<RunFrame>;
+type Frames = AsyncGenerator<RunFrame & { id: string | undefined }>;
+
+/** How long a page has to give a token in place of one that is over. What comes later is taken too. */
+const patience_ms = 3000;
 
 interface Kept {
   thread: string;
@@ -36,7 +42,7 @@ export class RunnelChat extends HTMLElement {
   /** Client tools that this page answers. */
   tools: PageTools = {};
 
-  static observedAttributes = ["theme", "heading", "placeholder"];
+  static observedAttributes = ["theme", "heading", "placeholder", "token"];
 
   readonly #root = this.attachShadow({ mode: "open", delegatesFocus: true });
   readonly #head = make("header");
@@ -51,6 +57,8 @@ export class RunnelChat extends HTMLElement {
   readonly #answered = new Set<string>();
   #thread: string | null = null;
   #token = "";
+  #renewing: Promise<boolean> | null = null;
+  #onToken: () => void = () => {};
   #isBusy = false;
   #isLost = false;
   #isAsked = false;
@@ -58,7 +66,7 @@ export class RunnelChat extends HTMLElement {
   readonly #server = createServer({
     url: () => this.getAttribute("server")?.replace(/\/$/, "") ?? home,
     token: () => this.#token || (this.getAttribute("token") ?? ""),
-    renew: () => this.#renew(),
+    renew: () => (this.#renewing ??= this.#renew().finally(() => (this.#renewing = null))),
     onConnection: (isLost) => {
       this.#isLost = isLost;
       this.#draw();
@@ -100,8 +108,15 @@ export class RunnelChat extends HTMLElement {
     this.#scheme.removeEventListener("change", this.#dress);
   }
 
-  attributeChangedCallback(): void {
+  attributeChangedCallback(name: string): void {
     this.#dress();
+    if (name !== "token") return;
+    this.#token = "";
+    this.#onToken();
+    const turn = this.#turns.at(-1);
+    if (this.#isBusy || !turn?.isTokenOver || turn.runId === null) return;
+    const { runId, last } = turn;
+    void this.#work(turn, () => this.#server.follow(runId, null, last));
   }
 
   readonly #dress = (): void => {
@@ -111,14 +126,26 @@ export class RunnelChat extends HTMLElement {
     this.#input.placeholder = this.getAttribute("placeholder") ?? "Write a message";
   };
 
+  /** From `token-url`; without one the page is told, and sets the attribute `token` anew. */
   async #renew(): Promise<boolean> {
     const address = this.getAttribute("token-url");
-    if (address === null) return false;
+    if (address === null) return await this.#isGiven();
     const response = await fetch(address, { method: "POST", credentials: "same-origin" }).catch(() => null);
     const said = response?.ok ? await response.json().catch(() => null) : null;
     if (typeof said?.token !== "string") return false;
     this.#token = said.token;
     return true;
+  }
+
+  #isGiven(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const late = setTimeout(() => resolve(false), patience_ms);
+      this.#onToken = () => {
+        clearTimeout(late);
+        resolve(true);
+      };
+      this.dispatchEvent(new CustomEvent("token-expired", { bubbles: true, composed: true }));
+    });
   }
 
   get #agent(): string {
@@ -131,8 +158,9 @@ export class RunnelChat extends HTMLElement {
 
   /** Goes on with the thread of this tab, also with a run that is not over. */
   async #resume(): Promise<void> {
-    const kept = read(this.#place);
-    const thread = this.getAttribute("thread") ?? kept?.thread ?? null;
+    const named = this.getAttribute("thread");
+    if (named === "new") return forget(this.#place);
+    const thread = named ?? read(this.#place)?.thread ?? null;
     if (thread === null) return;
     try {
       const [{ status, last_run_id }, said] = await Promise.all([
@@ -147,7 +175,7 @@ export class RunnelChat extends HTMLElement {
       await this.#work(turn, () => this.#server.follow(last_run_id, null, null));
     } catch {
       forget(this.#place); // It was another person's, or is gone: a new one begins.
-      this.#thread = this.getAttribute("thread");
+      this.#thread = named;
     }
   }
 
@@ -169,7 +197,7 @@ export class RunnelChat extends HTMLElement {
   }
 
   #begin(user: string, runId: string | null): Turn {
-    const turn: Turn = { user, runId, view: emptyRunView, error: null, feedback: null };
+    const turn: Turn = { user, runId, view: emptyRunView, error: null, feedback: null, last: null, isTokenOver: false };
     this.#turns.push(turn);
     return turn;
   }
@@ -203,16 +231,19 @@ export class RunnelChat extends HTMLElement {
   async #work(turn: Turn, open: () => Frames | Promise<Frames>): Promise<void> {
     this.#isBusy = true;
     turn.error = null;
+    turn.isTokenOver = false;
     this.#draw();
     try {
       for await (const frame of await open()) {
         turn.runId ??= frame.data.run_id;
+        turn.last = frame.id ?? turn.last;
         turn.view = foldFrames(turn.view, [frame]);
         if (frame.event === "run.requires_action") void this.#answer(turn);
         this.#draw();
       }
     } catch (error) {
       turn.error = inWords(error);
+      turn.isTokenOver = error instanceof ChatError && error.status === 401;
       if (!(error instanceof ChatError)) console.error(error); // A bug of this script: its author may want to know.
     }
     this.#isBusy = false;

@@ -30,7 +30,7 @@ interface ServerOptions {
   /** Where the server is; asked each time, since an element gets its attributes after it was made. */
   url(): string;
   token(): string;
-  /** Gets another token when one is over; null where there is none. */
+  /** Gets another token when one is over; false where there is none. */
   renew(): Promise<boolean>;
   /** Told while the connection is lost, and when it is there again. */
   onConnection(isLost: boolean): void;
@@ -66,6 +66,7 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
     more: Record<string, string> = {},
   ): Promise<Response> {
     const headers = method === "POST" ? { "idempotency-key": crypto.randomUUID(), ...more } : more;
+    let isRenewed = false;
     for (let attempt = 1; ; attempt++) {
       try {
         const response = await once(method, path, body, headers);
@@ -73,7 +74,10 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
         return response;
       } catch (error) {
         const refusal = error instanceof ChatError ? error : null;
-        if (refusal?.status === 401 && attempt === 1 && (await renew())) continue;
+        if (refusal?.status === 401 && !isRenewed) {
+          isRenewed = await renew();
+          if (isRenewed) continue;
+        }
         if ((refusal && refusal.status < 500) || attempt === attempts) throw refusal ?? unreachable();
         onConnection(true);
         await pause(Math.min(8000, 250 * 2 ** attempt));
@@ -89,13 +93,15 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
   /**
    * A run's events to the last: from an open response, and after a cut from the last id.
    */
-  async function* follow(id: string | null, begun: Response | null, after: string | null): AsyncGenerator<RunFrame> {
+  async function* follow(id: string | null, begun: Response | null, after: string | null): AsyncGenerator<Read> {
     let [run, last, response] = [id, after, begun];
     for (let silent = 0; silent < attempts; silent++) {
       response ??= await events(run!, last);
       if (response.status === 204) return;
+      let isOver = false;
       try {
         for await (const frame of framesOf(response)) {
+          isOver = isTokenOver(frame);
           if (frame.event === ("error" as string)) break; // The token is over, or the server stops.
           silent = 0;
           last = frame.id ?? last;
@@ -107,6 +113,7 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
         if (run === null) throw unreachable();
       }
       response = null;
+      if (isOver) continue; // What is asked next is refused, and renews it.
       onConnection(true);
       await pause(Math.min(8000, 250 * 2 ** silent));
     }
@@ -130,6 +137,9 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
       ask("POST", `/v1/runs/${id}/submit_tool_outputs`, { tool_outputs }),
   };
 }
+
+const isTokenOver = ({ event, data }: Read): boolean =>
+  event === ("error" as string) && (data as { error?: { code?: string } }).error?.code === "client_token_expired";
 
 const unreachable = (): ChatError => new ChatError(null, 0, "The server cannot be reached.");
 
@@ -161,6 +171,7 @@ const words: Record<string, string> = {
   unreachable: "The chat cannot reach its server. Check your connection, then try again.",
   client_token_expired: "Your time in this chat is over. Reload the page to go on.",
   invalid_api_key: "This chat is closed. Reload the page, or contact the site's owner.",
+  key_revoked: "This chat is closed. Reload the page, or contact the site's owner.",
   missing_api_key: "This chat is not set up: it has no token.",
   insufficient_scope: "This chat may not do that.",
   origin_not_allowed: "This chat may not be used on this site.",

@@ -42,7 +42,9 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
     readFileSync(inProject("dashboard/src/tokens.css"), "utf8") + readFileSync(beside("site.css"), "utf8"),
   );
   await write("site.js", readFileSync(beside("search.js"), "utf8") + readFileSync(beside("site.js"), "utf8"));
-  await write("embed.js", await embedScript());
+  await write("embed.js", await scriptOf("main.ts"));
+  await write("chat.js", await scriptOf("page.ts"));
+  await write("chat.css", readFileSync(inProject("dashboard/embed/page.css"), "utf8"));
   cpSync(inProject("server/docs/files"), join(folder, "files"), { recursive: true });
   await buildClients(document, join(dist, "clients"));
   cpSync(join(dist, "clients"), join(folder, "clients"), { recursive: true });
@@ -55,10 +57,10 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
   }
 }
 
-/** The chat that other sites embed, as one classic script. */
-async function embedScript(): Promise<string> {
+/** The chat that other sites embed, or its own page, as one classic script. */
+async function scriptOf(name: string): Promise<string> {
   const { outputs } = await Bun.build({
-    entrypoints: [inProject("dashboard/embed/main.ts")],
+    entrypoints: [inProject("dashboard/embed", name)],
     ...{ target: "browser", format: "iife", minify: true },
   });
   return await outputs[0]!.text();

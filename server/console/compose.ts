@@ -10,7 +10,10 @@ import type { Watches } from "../runs/watch.ts";
 import { createBackups, type MakeBackup } from "./backups.ts";
 import { connectionRoutes } from "./connection-routes.ts";
 import { type Console, type ConsoleOptions, createConsole } from "./console.ts";
+import { reaches } from "./role.ts";
 import { serverRoutes } from "./server-routes.ts";
+import { sessionCookie } from "./session-cookie.ts";
+import { createSessions } from "./sessions.ts";
 
 export interface DashboardOptions {
   /** Absent where nobody looks: the API alone. */
@@ -46,10 +49,28 @@ export function composeConsole({
     new Elysia()
       .use(connectionRoutes({ signedIn, connections, prices, tryConnection, db, audit }))
       .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi }));
-  const shared = { limiter, idempotency, clientOf, projects, watches, onRefused, resources, ofServer };
+  const sessions = createSessions(base);
+  const cookie = sessionCookie({ secure: dashboard?.secureCookie ?? true });
+  const shared = {
+    sessions,
+    cookie,
+    limiter,
+    idempotency,
+    clientOf,
+    projects,
+    watches,
+    onRefused,
+    resources,
+    ofServer,
+  };
 
   return {
     ports: {
+      /** Who may run agents, and is signed in where this request comes from; null: nobody. */
+      memberOf(request: Request): { id: string } | null {
+        const user = sessions.use(cookie.read(request), request);
+        return user && reaches(user.role, "member") ? user : null;
+      },
       /** For people, who have a session and no key. */
       routes: (): AnyElysia => (dashboard ? createConsole({ ...base, ...dashboard, ...shared }) : new Elysia()),
     },

@@ -14,6 +14,8 @@ import { createAccounts } from "./accounts.ts";
 import { createConsole } from "./console.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
 import { createPasswords } from "./password.ts";
+import { sessionCookie } from "./session-cookie.ts";
+import { createSessions } from "./sessions.ts";
 import { createSetup } from "./setup.ts";
 
 const origin = "https://runnel.test";
@@ -46,6 +48,8 @@ async function startConsole({ secureCookie = true } = {}) {
         db,
         audit,
         projects,
+        sessions: createSessions({ db, audit, now }),
+        cookie: sessionCookie({ secure: secureCookie }),
         limiter,
         watches: {
           listen(listener) {

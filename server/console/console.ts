@@ -24,8 +24,8 @@ import { createPeople } from "./people.ts";
 import { peopleRoutes } from "./people-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
 import { sessionRoutes } from "./routes.ts";
-import { sessionCookie } from "./session-cookie.ts";
-import { createSessions } from "./sessions.ts";
+import type { SessionCookie } from "./session-cookie.ts";
+import type { Sessions } from "./sessions.ts";
 import { createSetup } from "./setup.ts";
 import { type SignedIn, signedIn } from "./signed-in.ts";
 
@@ -44,6 +44,8 @@ export interface Console extends ConsoleOptions {
   db: Db;
   audit: Audit;
   projects: ProjectStore;
+  sessions: Sessions;
+  cookie: SessionCookie;
   limiter: RateLimiter;
   watches: Pick<Watches, "listen">;
   clientOf: (request: Request) => string | null;
@@ -62,13 +64,11 @@ export interface Console extends ConsoleOptions {
 
 /** The dashboard's side of the server: its files, its sessions, and the API's resources behind them. */
 export function createConsole(deps: Console) {
-  const { db, audit, projects, limiter, watches, publicUrl, closing, resources, now } = deps;
+  const { db, audit, projects, sessions, cookie, limiter, watches, publicUrl, closing, resources, now } = deps;
   const throttle = createLoginThrottle({ now });
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle, now });
-  const sessions = createSessions({ db, audit, now });
   const setup = createSetup({ db, audit, accounts, now });
   const people = createPeople({ db, audit, accounts, now });
-  const cookie = sessionCookie({ secure: deps.secureCookie });
   const { clientOf, idempotency, onRefused } = deps;
   const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency, onRefused });
   const admitted = signedIn({ sessions, setup, cookie, clientOf, onRefused });
@@ -116,7 +116,7 @@ export function createConsole(deps: Console) {
 
   return new Elysia()
     .use(deps.pages)
-    .use(sessionRoutes({ ...deps, accounts, people, sessions, setup, cookie }))
+    .use(sessionRoutes({ ...deps, accounts, people, setup }))
     .use(projectRoutes({ signedIn: admitted, projects }))
     .use(peopleRoutes({ signedIn: admitted, people }))
     .use(accountRoutes({ signedIn: admitted, accounts, sessions }))

@@ -4,11 +4,11 @@ import { notFound } from "../core/not-found.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import { invitations, sessions, users } from "../db/schema.ts";
+import { randomToken } from "../lib/random-token.ts";
 import type { Invitation, Person } from "../wire/console.ts";
 import type { Role } from "../wire/names.ts";
 import { type Accounts, checkEmail, type Origin, type User } from "./accounts.ts";
 import { newConsoleId } from "./console-id.ts";
-import { randomToken } from "./random-token.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
 const validFor_ms = 7 * 24 * 3_600_000;

@@ -10,6 +10,8 @@ import { createAccounts } from "./accounts.ts";
 import { createConsole } from "./console.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
 import { createPasswords } from "./password.ts";
+import { sessionCookie } from "./session-cookie.ts";
+import { createSessions } from "./sessions.ts";
 import { createSetup } from "./setup.ts";
 
 const origin = "https://runnel.test";
@@ -30,6 +32,7 @@ async function startConsole() {
     .use(
       createConsole({
         ...{ db, audit, projects, limiter, pages: new Elysia(), secureCookie: true, version: "1.2.3" },
+        ...{ sessions: createSessions({ db, audit }), cookie: sessionCookie({ secure: true }) },
         watches: { listen: () => () => true },
         clientOf: () => "192.0.2.1",
         closing: new AbortController().signal,

@@ -3,10 +3,10 @@ import { notFound } from "../core/not-found.ts";
 import { timestamp } from "../core/time.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import { sessions } from "../db/schema.ts";
+import { randomToken } from "../lib/random-token.ts";
 import type { OpenSession } from "../wire/console.ts";
 import type { Origin, User } from "./accounts.ts";
 import { newConsoleId } from "./console-id.ts";
-import { randomToken } from "./random-token.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
 const idle_ms = 12 * 3_600_000;

@@ -2,8 +2,8 @@ import { eq } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import { setupTokens } from "../db/schema.ts";
+import { randomToken } from "../lib/random-token.ts";
 import type { Accounts, Credentials, Origin, User } from "./accounts.ts";
-import { randomToken } from "./random-token.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
 const validFor_ms = 30 * 60_000;

@@ -9,6 +9,7 @@ export const prefixes = {
   trace: "trc",
   api_key: "key",
   client_token: "ctk",
+  chat_page: "chp",
   project: "proj",
   thread: "thr",
   message: "msg",

@@ -1,5 +1,6 @@
 import { customType, integer, real, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
 import { memoryKindNames, memoryScopes, toolTypes } from "../core/agent-snapshot.ts";
+import type { ChatSettings } from "../core/chat-page.ts";
 import type { ProjectSettings } from "../core/project-settings.ts";
 import type { Needs, ToolRequest } from "../core/run-event.ts";
 import { runStatuses } from "../core/run-state.ts";
@@ -589,6 +590,15 @@ export const suiteRunCases = sqliteTable("suite_run_cases", {
   agent_id: text().notNull(),
   status: text({ enum: caseStatuses }).notNull(),
   result: text(),
+});
+
+export const chatPages = sqliteTable("chat_pages", {
+  ...scope,
+  agent_id: text().notNull(),
+  id: text().notNull(),
+  settings: json<ChatSettings>().notNull(),
+  sealed: text().notNull(),
+  ...times,
 });
 
 export const mcpSessions = sqliteTable("mcp_sessions", {

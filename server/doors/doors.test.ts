@@ -362,9 +362,10 @@ const rows = Object.entries(table);
 
 // --- Every address is known -----------------------------------------------------------------------------------------
 
-/** What is no door: the API, the dashboard, and what is there for everybody. */
+/** What is no door: the API, the dashboard, what is there for everybody, and chat pages, which ask for a link (chat.test.ts). */
 const isNoDoor = (path: string) =>
-  /^\/(v1|console|callbacks|docs)(\/|$)/.test(path) || /^\/(healthz|readyz|embed\.js|llms(-full)?\.txt)$/.test(path);
+  /^\/(v1|console|callbacks|docs|chat)(\/|$)/.test(path) ||
+  /^\/(healthz|readyz|embed\.js|chat\.(js|css)|llms(-full)?\.txt)$/.test(path);
 
 /** Addresses with several methods, each by its name in the protocol. */
 const methodsAt: Record<string, string[]> = {
@@ -569,6 +570,16 @@ describe("a door", () => {
       expect(answer.status).toBeLessThan(500);
     }
   });
+});
+
+test.each(protectedRows)("at %s admits no visitor of a chat page", async (name) => {
+  const things = await thingsOf(owner);
+  const page = await owner.put(`/v1/agents/${things.agent}/chat_page`, { access: "link" });
+  const secret = new URL(page.body.url).hash.slice(1);
+  const { token } = (await server.send("POST", `/chat/${things.agent}/token`, { secret })).body;
+  const answer = await knock(token, name, things);
+  expect([401, 403]).toContain(answer.status);
+  expectDialect(name, answer);
 });
 
 // --- Whose things ---------------------------------------------------------------------------------------------------

@@ -58,12 +58,14 @@ export function createIdentify({
     request_id: String(headers["x-request-id"] ?? "") || null,
   });
 
-  /** Throws 401, 403 for a token on a page of another site, and 429 for a request too many. */
-  return (request: Request, headers: Headers, bucket: Bucket = bucketOf(request)): Principal => {
+  /** Throws 401, 403 for a token on a page of another site or of a visitor where none are, and 429 for a request too many. */
+  return (request: Request, headers: Headers, bucket: Bucket = bucketOf(request), visitors = false): Principal => {
     const identity = authenticate(request);
     const principal = { ...identity, actor: actorOf(identity, request, headers) };
     known.set(request, principal);
     cors?.settle(principal, request, headers);
+    if (principal.token?.is_visitor && !visitors)
+      throw new AppError("insufficient_scope", "A visitor of a chat page may not ask for this.");
     if (principal.token) limitToken(limiter, principal.token, bucket);
     const standing = limiter.take(principal, bucket, principal.limits);
     tellStanding(request, headers, standing);
@@ -73,13 +75,20 @@ export function createIdentify({
 }
 
 /** Throws 429, before its project has counted the request: a page that asks too often takes nothing from the others. */
-function limitToken({ takeOf }: Pick<RateLimiter, "takeOf">, { id, limits }: ClientToken, bucket: Bucket): void {
-  const all = takeOf(id, "requests", limits.requests_per_minute);
-  if (!all.accepted) throw tooMany(all);
-  if (bucket !== "run_creations_per_minute") return;
-  const runs = takeOf(id, "runs", limits.run_creations_per_minute);
-  if (!runs.accepted) throw tooMany(runs);
+function limitToken({ takeOf }: Pick<RateLimiter, "takeOf">, { shares }: ClientToken, bucket: Bucket): void {
+  const take = (name: string, what: string, limit: number, span_ms?: number) => {
+    const standing = takeOf(name, what, limit, span_ms);
+    if (!standing.accepted) throw tooMany(standing);
+  };
+  for (const { name, limits } of shares) {
+    take(name, "requests", limits.requests_per_minute);
+    if (bucket !== "run_creations_per_minute") continue;
+    take(name, "runs", limits.run_creations_per_minute);
+    if (limits.runs_per_day !== undefined) take(name, "runs of a day", limits.runs_per_day, day_ms);
+  }
 }
+
+const day_ms = 24 * 3_600_000;
 
 const tooMany = ({ retryAfter }: Pick<Standing, "retryAfter">): AppError =>
   new AppError("rate_limited", "Too many requests.", { retryAfter });
@@ -112,8 +121,8 @@ export function createAuth(
   },
 ) {
   function admit(request: Request, headers: Headers, access: Access): void {
-    const { query = {}, bucket } = access;
-    const principal = identify(request, headers, bucket);
+    const { query = {}, bucket, visitors } = access;
+    const principal = identify(request, headers, bucket, visitors);
     const refusal = refusalOf(principal, access);
     if (refusal) {
       const required = refusal.details as Refusal["required"];

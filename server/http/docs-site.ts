@@ -14,7 +14,7 @@ const headers = {
 
 /**
  * The documentation, which the build made: `/docs`, `/docs/<page>` and `/docs/<page>.md`, `/llms.txt` and
- * `/llms-full.txt`, and the script of the chat that other sites embed. It needs no key and no network. From source it is there after a build.
+ * `/llms-full.txt`, and the scripts of the chat that other sites embed and of the chat's own page. It needs no key and no network. From source it is there after a build.
  */
 export function docsRoutes({ folder, openApi }: { folder: string; openApi: () => string }) {
   // At the first request: to read them all costs a start a tenth of its time.
@@ -35,6 +35,8 @@ export function docsRoutes({ folder, openApi }: { folder: string; openApi: () =>
     .get("/docs/errors", () => new Response(null, { status: 308, headers: { location: "/docs/reference/errors" } }))
     .get("/docs/*", ({ params, request }) => serve(params["*"].replace(/\/$/, ""), request))
     .get("/embed.js", ({ request }) => serve("embed.js", request))
+    .get("/chat.js", ({ request }) => serve("chat.js", request))
+    .get("/chat.css", ({ request }) => serve("chat.css", request))
     .get("/llms.txt", ({ request }) => serve("llms.txt", request))
     .get("/llms-full.txt", ({ request }) => serve("llms-full.txt", request));
 }

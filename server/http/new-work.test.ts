@@ -7,6 +7,7 @@ import type { Route } from "./operation.ts";
 // Asked of every route that there is: a new one is refused on a full disk unless it says otherwise and is named here.
 const goesOn = [
   "DELETE /v1/agents/:id",
+  "DELETE /v1/agents/:id/chat_page",
   "DELETE /v1/api_keys/:id",
   "DELETE /v1/files/:id",
   "DELETE /v1/memory/:id",
@@ -21,6 +22,7 @@ const goesOn = [
   "DELETE /v1/traces/:run_id",
   "DELETE /v1/webhooks/:id",
   "PATCH /v1/api_keys/:id",
+  "POST /v1/agents/:id/chat_page/rotate",
   "POST /v1/api_keys/:id/rotate",
   "POST /v1/client_tokens",
   "POST /v1/memory/:id/search",

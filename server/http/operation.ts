@@ -24,6 +24,8 @@ export interface Access {
   needs: Need;
   /** The scope by which a client token may ask for it; absent: none may. */
   client?: ClientScope;
+  /** Whether visitors of a chat page may ask for it too: what it answers tells them nothing of the project. */
+  visitors?: true;
   /** What it is counted in; by itself that follows from the method. */
   bucket?: Bucket;
   /**

@@ -15,7 +15,10 @@ export interface Bounds {
 export interface ClientToken extends Bounds {
   readonly id: string;
   readonly scopes: ReadonlySet<ClientScope>;
-  readonly limits: ClientLimits;
+  /** How often it may ask: its own share, and one that it has in common with others. */
+  readonly shares: readonly Share[];
+  /** Whether it is of somebody who is nobody's user: they see what is said, and nothing of how the project works. */
+  readonly is_visitor: boolean;
   /** What each run that it starts may spend at most; null: what its agent may. */
   readonly budget: Budget | null;
   readonly expires_at_ms: number;
@@ -25,6 +28,12 @@ export interface ClientToken extends Bounds {
 export interface ClientLimits {
   readonly requests_per_minute: number;
   readonly run_creations_per_minute: number;
+}
+
+/** What is counted under a name. */
+export interface Share {
+  readonly name: string;
+  readonly limits: ClientLimits & { readonly runs_per_day?: number };
 }
 
 /** Who somebody turned out to be, and what they may do. */

@@ -42,11 +42,11 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
   }
 
   // Whoever owns a /48 has more addresses than we have memory: the one that was used longest ago is forgotten.
-  function boundedWindow(windows: Map<string, Window>, name: string): Window {
+  function boundedWindow(windows: Map<string, Window>, name: string, span_ms?: number): Window {
     const known = windows.get(name);
     if (known) windows.delete(name);
     else if (windows.size >= maxWindows) windows.delete(windows.keys().next().value!);
-    const window = known ?? createWindow();
+    const window = known ?? createWindow(span_ms);
     windows.set(name, window);
     return window;
   }
@@ -61,9 +61,9 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
       const limit = overrides[bucket] ?? defaultLimits[bucket];
       return limit > 0 ? windowOf(scope, bucket).take(limit, now()) : null;
     },
-    /** Counts one request of a client token, beside its project's. */
-    takeOf: (token: string, what: string, limit: number): Standing =>
-      boundedWindow(tokens, `${token}/${what}`).take(limit, now()),
+    /** Counts one request of a client token, beside its project's, by itself of a minute. */
+    takeOf: (token: string, what: string, limit: number, span_ms?: number): Standing =>
+      boundedWindow(tokens, `${token}/${what}`, span_ms).take(limit, now()),
     /** What is left, without counting anything. */
     peek(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): Standing | null {
       const limit = overrides[bucket] ?? defaultLimits[bucket];
@@ -87,14 +87,14 @@ interface Window {
 }
 
 /** A ring of the accepted times: a counter per minute would accept twice the limit around the turn of the minute. */
-function createWindow(): Window {
+function createWindow(span_ms = windowMs): Window {
   let ring = new Float64Array(16);
   let [oldest, size] = [0, 0];
   const timeOf = (index: number): number => ring[(oldest + index) % ring.length]!;
 
   const forget = (at: number) => {
-    // Exactly 60 s old still counts: both ends of a window belong to it.
-    while (size > 0 && at - timeOf(0) > windowMs) {
+    // What is exactly as old still counts: both ends of a window belong to it.
+    while (size > 0 && at - timeOf(0) > span_ms) {
       oldest = (oldest + 1) % ring.length;
       size--;
     }
@@ -112,8 +112,8 @@ function createWindow(): Window {
     limit,
     // A limit that was lowered may be less than what was accepted before.
     remaining: Math.max(0, limit - size),
-    reset: Math.ceil((size === 0 ? at : timeOf(size - 1) + windowMs + 1) / 1000),
-    retryAfter: accepted ? 0 : Math.ceil((timeOf(size - limit) + windowMs + 1 - at) / 1000),
+    reset: Math.ceil((size === 0 ? at : timeOf(size - 1) + span_ms + 1) / 1000),
+    retryAfter: accepted ? 0 : Math.ceil((timeOf(size - limit) + span_ms + 1 - at) / 1000),
   });
 
   return {

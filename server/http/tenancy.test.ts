@@ -257,6 +257,7 @@ const parameters: Record<string, KindName | null> = {
 /** Bodies that routes take, so that nothing but the id is wrong; `{}` where nothing stands here. */
 const bodies: Record<string, () => unknown> = {
   "PATCH /v1/agents/:id": () => ({ description: "taken over" }),
+  "PUT /v1/agents/:id/chat_page": () => ({ access: "link" }),
   "PATCH /v1/tools/:id": () => ({ description: "taken over" }),
   "POST /v1/tools/:id/test": () => ({ arguments: {} }),
   "PATCH /v1/memory/:id": () => ({ name: "taken over" }),

@@ -1,11 +1,12 @@
 import type { Budget } from "../core/budget-schema.ts";
+import type { ChatLimits } from "../core/chat-page.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { type ClientScope, clientScopes, type Environment } from "../core/scope.ts";
+import { type ClientScope, clientScopes, type Environment, type Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import { mayUse, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import type { Bounds, ClientLimits, ClientToken, Identity, Principal } from "../http/principal.ts";
+import type { Bounds, ClientLimits, ClientToken, Identity, Principal, Share } from "../http/principal.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { CreateClientToken } from "./schema.ts";
 import type { KeyStore } from "./store.ts";
@@ -27,10 +28,29 @@ interface Sealed extends Bounds {
   limits: ClientLimits;
   budget: Budget | null;
   expires_at_ms: number;
+  is_visitor?: true;
+}
+
+/** A chat page, as those who got their tokens there act by it. */
+export interface TokenPage extends Scope {
+  id: string;
+  agent_id: string;
+  limits: ChatLimits;
+  visitor_limits: ChatLimits;
+  budget: Budget | null;
+  project_limits: Identity["limits"];
+}
+
+interface PageVisitor {
+  user_id: string;
+  /** Whether they see nothing of how the project works, and decide nothing. */
+  is_visitor: boolean;
 }
 
 interface ClientTokenOptions {
   keys: Pick<KeyStore, "authenticateFor" | "get">;
+  /** The chat page of this id, while it is open. */
+  pageOf(id: string): TokenPage | null;
   seal: Seal;
   bound: Bound;
   now: () => number;
@@ -44,7 +64,7 @@ const form = /^ct_(test|live)_([\w-]{40,2000})$/;
 export const isClientToken = (secret: string): boolean => form.test(secret);
 
 /** Tokens for browsers, sealed and not stored: whoever has one has nothing once its key is revoked. */
-export function createClientTokens({ keys, seal, bound, now }: ClientTokenOptions) {
+export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTokenOptions) {
   /** Makes a token. Throws 403 for more than the key may, and 400 for what it does not see. */
   function create(principal: Principal, input: CreateClientToken) {
     if (principal.kind !== "key") throw new AppError("insufficient_scope", "Client tokens are made with API keys.");
@@ -63,13 +83,24 @@ export function createClientTokens({ keys, seal, bound, now }: ClientTokenOption
       ...{ budget: input.budget ?? null, expires_at_ms: end },
     };
     const { key_id, expires_at_ms, ...shown } = sealed;
-    return {
-      object: "client_token" as const,
-      ...shown,
-      token: `ct_${principal.environment}_${seal.seal(JSON.stringify(sealed), contextOf(principal.environment)).slice(3)}`,
-      expires_at: timestamp(expires_at_ms),
-    };
+    return { object: "client_token" as const, ...shown, ...secretOf(principal, sealed) };
   }
+
+  /** Makes a token for somebody on a chat page: for a while, since the page makes the next one. */
+  function createForPage(page: TokenPage, { user_id, is_visitor }: PageVisitor) {
+    return secretOf(page, {
+      ...{ id: newId("client_token", now()), key_id: page.id, agent_id: page.agent_id },
+      ...{ run_id: null, thread_id: null, user_id, budget: page.budget, limits: defaultClientLimits },
+      scopes: clientScopes.filter((scope) => scope !== "submit" || !is_visitor),
+      expires_at_ms: now() + pageToken_ms,
+      ...(is_visitor && { is_visitor }),
+    });
+  }
+
+  const secretOf = ({ environment }: Scope, sealed: Sealed) => ({
+    token: `ct_${environment}_${seal.seal(JSON.stringify(sealed), contextOf(environment)).slice(3)}`,
+    expires_at: timestamp(sealed.expires_at_ms),
+  });
 
   /** Binds a token to one run, thread or user; without any, to a user named by the token's id. */
   function boundsOf(
@@ -102,9 +133,12 @@ export function createClientTokens({ keys, seal, bound, now }: ClientTokenOption
   /** Who acts with this token; null for what is no token, or whose key no longer admits. Throws once it has expired. */
   function authenticate(secret: string, ip: string | null): Identity | null {
     const sealed = open(secret);
-    const maker = sealed && keys.authenticateFor(sealed.key_id, ip);
+    const page = sealed && pageOf(sealed.key_id);
+    const maker = page ? identityOf(page) : sealed && keys.authenticateFor(sealed.key_id, ip);
     if (!sealed || !maker || !mayUse(maker, sealed.agent_id)) return null;
-    const token: ClientToken = { ...sealed, scopes: new Set(sealed.scopes) };
+    const { is_visitor = false, limits, ...rest } = sealed;
+    const shares = page ? sharesOf(page, sealed) : [{ name: sealed.id, limits }];
+    const token: ClientToken = { ...rest, is_visitor, shares, scopes: new Set(sealed.scopes) };
     const end = expired(token);
     if (end) throw end;
     return { ...maker, scopes: none, agent_ids: [sealed.agent_id], token };
@@ -124,8 +158,25 @@ export function createClientTokens({ keys, seal, bound, now }: ClientTokenOption
   const expired = ({ expires_at_ms }: Pick<ClientToken, "expires_at_ms">): AppError | null =>
     expires_at_ms > now() ? null : new AppError("client_token_expired", "The time of this client token is over.");
 
-  return { create, authenticate, expired };
+  return { create, createForPage, authenticate, expired };
 }
+
+const pageToken_ms = 15 * 60_000;
+
+/** Who a page is: a key that may do nothing but what its tokens say. */
+const identityOf = ({ id, project_id, environment, agent_id, project_limits }: TokenPage): Identity => ({
+  ...{ kind: "key", id, project_id, environment, scopes: none, agent_ids: [agent_id], limits: project_limits },
+});
+
+/** By whom a request is counted: by the person, also when they take another token, and by the page. */
+const sharesOf = ({ id, limits, visitor_limits }: TokenPage, { user_id }: Pick<Sealed, "user_id">): Share[] => [
+  { name: `${id}/${user_id}`, limits: shareOf(visitor_limits, 120) },
+  { name: id, limits: shareOf(limits, 6000) },
+];
+
+const shareOf = ({ runs_per_minute, runs_per_day }: ChatLimits, requests_per_minute: number): Share["limits"] => ({
+  ...{ requests_per_minute, run_creations_per_minute: runs_per_minute, runs_per_day },
+});
 
 /** What a token may do unless it says otherwise: enough for a person who chats. */
 const defaultClientLimits: ClientLimits = { requests_per_minute: 120, run_creations_per_minute: 20 };

@@ -1,8 +1,10 @@
+import type { AppError } from "../core/errors.ts";
+import { isId } from "../core/ids.ts";
 import type { Auth } from "../http/auth.ts";
 import type { Base, Part } from "../http/part.ts";
 import type { Identity } from "../http/principal.ts";
 import { bearer, createKeyAuthenticate, type KeyAuthentication } from "./authenticate.ts";
-import { type Bound, createClientTokens } from "./client-tokens.ts";
+import { type Bound, createClientTokens, type TokenPage } from "./client-tokens.ts";
 import { clientTokenRoutes, keyRoutes, type MeOptions, meRoutes } from "./routes.ts";
 import { createKeyStore } from "./store.ts";
 
@@ -23,10 +25,19 @@ export function composeKeys({
   projects,
   runs,
   bound,
+  pages,
   ...base
-}: Base & KeyOptions & Pick<MeOptions, "projects" | "runs"> & { http: Http; bound: Bound }) {
+}: Base &
+  KeyOptions &
+  Pick<MeOptions, "projects" | "runs"> & {
+    http: Http;
+    bound: Bound;
+    /** Chat pages, which make tokens as keys do. */
+    pages: { open(id: string): TokenPage | null; noLongerOpen(id: string): AppError | null };
+  }) {
   const keys = createKeyStore(base);
-  const tokens = createClientTokens({ keys, seal: base.seal, bound, now: base.now });
+  const pageOf = (id: string): TokenPage | null => (isId("chat_page", id) ? pages.open(id) : null);
+  const tokens = createClientTokens({ keys, pageOf, seal: base.seal, bound, now: base.now });
   let lastUsed: Timer | undefined;
 
   function writeLastUsed(): void {
@@ -47,7 +58,9 @@ export function composeKeys({
       keys,
       authenticate: createKeyAuthenticate({ keys, tokens, limiter, clientOf }),
       noLongerValid: ({ id, token }: Pick<Identity, "id" | "token">) =>
-        keys.noLongerValid(id) ?? (token ? tokens.expired(token) : null),
+        (isId("chat_page", id) ? pages.noLongerOpen(id) : keys.noLongerValid(id)) ??
+        (token ? tokens.expired(token) : null),
+      tokenForPage: tokens.createForPage,
       /** For keys alone: a token ends with its key, and people at the dashboard have none. */
       clientTokens: { routes: (auth: Auth) => [clientTokenRoutes({ auth, tokens })] },
       /** Who a key is. */

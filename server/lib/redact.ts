@@ -10,7 +10,8 @@ const rules: [form: RegExp, shown: string][] = [
   [/\b(Bearer\s+)[^\s"',\\]+/gi, `$1${mask}`],
   [/\b(Basic\s+)[A-Za-z0-9+/=]{8,}/g, `$1${mask}`],
   [/((?:__Host-runnel|runnel_session)=)[^\s;"\\]+/g, `$1${mask}`],
-  [/(\/setup#)[\w-]+/g, `$1${mask}`],
+  [/(runnel_visitor=)[^\s;"\\]+/g, `$1${mask}`],
+  [/(\/(?:setup|chat\/\w+)#)[\w-]+/g, `$1${mask}`],
   // Whoever has the address of a callback may answer the call.
   [/(\/callbacks\/+)[^\s"'\\/?#]+/gi, `$1${mask}`],
   [/\b(sk-)[\w-]{16,}/g, `$1${mask}`],

@@ -50,12 +50,13 @@ export const createStreamOpener =
     { noLongerValid, slim, dialect, cancelOnLeave = false, as = (texts) => texts }: Options,
   ): Response => {
     requireReaderPlace(watches, id);
+    const visitor = principal.token?.is_visitor ?? false;
     // Not at every token: the key is looked up in the database.
     const end = atMostEvery(recheck_ms, () => noLongerValid(principal, request));
     let forget = () => {};
     const stream = pushedStream(
       (wake) => {
-        const texts = tail(id, from, wake, { noLongerValid: end, slim, ...(dialect && { dialect }) });
+        const texts = tail(id, from, wake, { noLongerValid: end, slim, visitor, ...(dialect && { dialect }) });
         const forgetClosing = untilAborted([closing], () => {
           texts.stop();
           wake();

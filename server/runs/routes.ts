@@ -3,6 +3,7 @@ import { Value } from "@sinclair/typebox/value";
 import { Elysia } from "elysia";
 import { notFound } from "../core/not-found.ts";
 import { origins } from "../core/origin.ts";
+import type { JournalEntry } from "../core/run-event.ts";
 import { type RunList, type RunObject, runLists } from "../core/run-object.ts";
 import { isOver, runStatuses } from "../core/run-state.ts";
 import type { Audit } from "../db/audit.ts";
@@ -17,6 +18,7 @@ import { idOf, pathOf, Subject } from "../http/schemas.ts";
 import type { Journal } from "../journal/journal.ts";
 import { oneOf } from "../lib/schema.ts";
 import { Event } from "../wire/events.ts";
+import { frameForVisitor, runForVisitor } from "../wire/for-visitors.ts";
 import { frameOf } from "../wire/frames.ts";
 import { Approval, Run, RunExcerpt, RunListItem } from "../wire/run.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
@@ -96,6 +98,7 @@ export const runRoutes = (deps: RunRoutes) => {
           summary: "Start a run",
           needs: "run",
           client: "run",
+          visitors: true,
           query: { wait: Wait, frames: Frames },
           responseHeaders: ["Location"],
           bucket: "run_creations_per_minute",
@@ -119,13 +122,14 @@ export const runRoutes = (deps: RunRoutes) => {
     .get(
       "/runs/:id",
       ({ principal, params: { id }, request, set }) =>
-        written(runs.show(principal, id, readExclusions(request.url)), set),
+        written(principal, runs.show(principal, id, readExclusions(request.url)), set),
       {
         operation: {
           id: "runs.retrieve",
           summary: "Retrieve a run",
           needs: "read_or_run",
           client: "read",
+          visitors: true,
           query: { exclude: Exclude },
           returns: Type.Union([Run, RunExcerpt]),
         },
@@ -168,6 +172,7 @@ export const runRoutes = (deps: RunRoutes) => {
           summary: "Cancel a run",
           needs: "run",
           client: "run",
+          visitors: true,
           needsRoom: false,
           returns: Run,
           errors: ["run_already_terminal"],
@@ -208,7 +213,7 @@ export const runRoutes = (deps: RunRoutes) => {
           : replays.create(principal, id, body, String(set.headers["x-request-id"]), note));
         set.headers.location = `/v1/runs/${run.id}`;
         set.status = 201;
-        return written(run, set);
+        return written(principal, run, set);
       },
       {
         operation: {
@@ -262,7 +267,8 @@ export const runRoutes = (deps: RunRoutes) => {
       "/runs/:id/events",
       ({ principal, params: { id }, request }) => {
         requireEvents(deps, principal, id);
-        if (!request.headers.get("accept")?.includes("text/event-stream")) return eventList(deps, id, request.url);
+        if (!request.headers.get("accept")?.includes("text/event-stream"))
+          return eventList(deps, principal, id, request.url);
         const from = readCursor(deps, id, request);
         // By this a browser's reader knows that it need not come back.
         if (isPastEnd(deps, id, from))
@@ -275,6 +281,7 @@ export const runRoutes = (deps: RunRoutes) => {
           summary: "List a run's events, or follow them",
           needs: "read_or_run",
           client: "read",
+          visitors: true,
           query: { ...forwardQuery, frames: Frames, token: Token },
           returns: listOf(Event),
           streams:
@@ -321,7 +328,7 @@ async function answerNew(
       ...{ noLongerValid, slim, cancelOnLeave: on_disconnect === "cancel" },
     });
   set.status = 201;
-  if (wait === 0 || typeof claim?.earlier?.seq === "number") return written(run, set);
+  if (wait === 0 || typeof claim?.earlier?.seq === "number") return written(principal, run, set);
   await service.settled(run.id, wait * 1000, [closing, request.signal]);
   // Whoever hung up was answered nothing: the same request waits on for the same run.
   if (!request.signal.aborted) await claim?.keepNow(runs.standing(principal, run.id));
@@ -347,7 +354,7 @@ function byPerson({ audit }: RunRoutes, principal: Principal, done: string, note
 
 /** The run: as it is now, or for a request with a key as it will be answered again. */
 const answerOf = ({ runs }: RunRoutes, principal: Principal, id: string, claim: Claim | undefined, set: Sent) =>
-  written(claim ? runs.showAsOf(principal, claim.kept()) : runs.show(principal, id), set);
+  written(principal, claim ? runs.showAsOf(principal, claim.kept()) : runs.show(principal, id), set);
 
 /** What a response is sent with. */
 interface Sent {
@@ -355,9 +362,14 @@ interface Sent {
   headers: Record<string, string | number | undefined>;
 }
 
-/** The body of a response: a long run is written in slices. */
-function written(run: ShownRun | Promise<ShownRun>, set: Sent): RunObject | Promise<RunObject | Response> {
-  if (run instanceof Promise) return run.then((shown) => written(shown, set));
+/** The body of a response: a long run is written in slices, and a visitor gets what was said. */
+function written(
+  principal: Principal,
+  run: ShownRun | Promise<ShownRun>,
+  set: Sent,
+): RunObject | Promise<RunObject | Response> {
+  if (run instanceof Promise) return run.then((shown) => written(principal, shown, set));
+  if (principal.token?.is_visitor) return runForVisitor("lists" in run ? (run.fields as RunObject) : run);
   if (!("lists" in run)) return run;
   return longJson(run, { status: Number(set.status ?? 200), headers: set.headers }) as Promise<Response>;
 }
@@ -409,7 +421,7 @@ function listRuns(runs: RunStore, principal: Principal, url: string) {
   return runs.list(principal, { ...page, filters: own }, include === "messages");
 }
 
-async function eventList(deps: RunRoutes, id: string, url: string) {
+async function eventList(deps: RunRoutes, { token }: Principal, id: string, url: string) {
   const { limit, starting_after } = readPage(url, { frames: Frames, token: Token });
   const { seq } = cursorWithin(deps, id, starting_after, "starting_after");
   const entries = read(
@@ -417,6 +429,10 @@ async function eventList(deps: RunRoutes, id: string, url: string) {
     seq,
     (entry) => entry.seq,
   );
-  const { data, has_more } = await fillPage(entries, limit, (entry) => frameOf(id, entry));
+  const show = (entry: JournalEntry) => {
+    const frame = frameOf(id, entry);
+    return token?.is_visitor ? frameForVisitor(frame) : frame;
+  };
+  const { data, has_more } = await fillPage(entries, limit, show);
   return toList(data, has_more, (frame) => String(frame.seq));
 }

@@ -7,6 +7,7 @@ import { read } from "../http/page.ts";
 import type { Journal } from "../journal/journal.ts";
 import { mayGoOn } from "../lib/slices.ts";
 import { sseComment, sseEvent, sseRetry, type Texts } from "../lib/sse.ts";
+import { frameForVisitor } from "../wire/for-visitors.ts";
 import { type Frame, frameOf, isLastFrame } from "../wire/frames.ts";
 import type { Live, Watches } from "./watch.ts";
 
@@ -84,6 +85,8 @@ export interface ReadOptions {
   noLongerValid?: () => AppError | null;
   /** Whether a token event that goes on with the one before it has its delta alone. */
   slim?: boolean;
+  /** Whether the reader visits a chat page: it gets what was said, in the API's own words. */
+  visitor?: boolean;
   /** By itself that of the API. */
   dialect?: Dialect;
 }
@@ -114,11 +117,17 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
     runId: string,
     from: Cursor,
     wake: () => void,
-    { noLongerValid = stillValid, slim = false, dialect = apiDialect(runId, slim, publicUrl) }: ReadOptions = {},
+    {
+      noLongerValid = stillValid,
+      slim = false,
+      visitor = false,
+      dialect = apiDialect(runId, slim, publicUrl),
+    }: ReadOptions = {},
   ): Texts {
     // Joined at once and not with the first text: whoever counts readers counts those on their way too.
     const watch = watches.read(runId, wake);
     let reader: ReturnType<typeof createReader> | null = null;
+    const said = visitor ? forVisitors(dialect) : dialect;
     let head = sseRetry(retry_ms);
     let seen = -1;
     let stands: "open" | "stopped" | "over" = "open";
@@ -136,7 +145,7 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
 
     /** The next entries as text; null when the reader has had them all. */
     function committed(): string | null | undefined {
-      reader ??= createReader(journal, runId, from.anchor === null ? anchored(journal, runId, from) : from, dialect);
+      reader ??= createReader(journal, runId, from.anchor === null ? anchored(journal, runId, from) : from, said);
       if (!more && watch.commits() === seen) return null;
       if (more && !mayGoOn(wake)) return null; // The rest of a long journal, for a reader that takes it as fast as it is read.
       seen = watch.commits();
@@ -253,6 +262,16 @@ function apiDialect(runId: string, slim: boolean, publicUrl: PublicUrl): Dialect
     isLast: ({ event }) => isLastFrame(event),
   };
 }
+
+/** The same for visitors of a chat page: what the model says to them, and not what it thinks. */
+const forVisitors = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  event(frame) {
+    const shown = frameForVisitor(frame);
+    return shown ? dialect.event(shown) : "";
+  },
+  token: (piece, of) => (piece.kind === "output" ? dialect.token(piece, of) : ""),
+});
 
 /** A stretch of the answer that ends at offset `end`. */
 interface Piece {

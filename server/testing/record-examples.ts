@@ -60,6 +60,11 @@ export async function recordExamples(): Promise<Recorded> {
   await traces(ask, run.id, agent.id);
   await webhooks(ask, receiver.url);
   await account(ask, agent.id);
+  const chatPage = `/agents/${agent.id}/chat_page`;
+  await ask("put", "agents.chat_page.set", chatPage, { access: "link", title: "Ask about the weather" });
+  await ask("get", "agents.chat_page.retrieve", chatPage);
+  await ask("post", "agents.chat_page.rotate", `${chatPage}/rotate`, {});
+  await ask("delete", "agents.chat_page.delete", chatPage);
   await ask("delete", "agents.delete", `/agents/${agent.id}`);
   return lasting({ responses, webhooks: await heardBy(receiver) });
 }
@@ -295,6 +300,7 @@ function lasting(recorded: Recorded): Recorded {
     })
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, "https://example.com")
     .replace(/(?<=\/callbacks\/[\w.]+\.)[\w-]{43}/g, "WEJ6LtG81Y1JxvpZlSZXNAhym0Q5oG45tAUtu-wSx6o")
+    .replace(/(?<=\/chat\/agt_\w+#)[\w-]{43}/g, "q0kQ5tYvXn3mE1rB8uJ2wLZ7cHs4dFgaKpOiRyTzUeM")
     .replace(/\b(sk_test|whsec)_[\w+/]{4}(?![\w+/])/g, "$1_x7q2");
   return JSON.parse(text, function (this: object, field: string, value: unknown) {
     if (field === "expires_at" && "arguments" in this) return "2026-11-24T09:00:00.000Z"; // By the clock of the worker.

@@ -13,6 +13,7 @@ import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
 import { inputMost } from "../http/schemas.ts";
+import { messageForVisitor } from "../wire/for-visitors.ts";
 import type { ThreadStatus } from "../wire/names.ts";
 import { createChats } from "./chats.ts";
 import { createAppend, historyWithin, listMessages, openCallsIn } from "./messages.ts";
@@ -53,6 +54,9 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
   const firstUnfinished = sqlite.query<{ id: string }, [string, string, string]>(
     `SELECT id FROM runs WHERE project_id = ? AND environment = ? AND thread_id = ? AND ended_at_ms IS NULL
      ORDER BY id LIMIT 1`,
+  );
+  const selectNewest = sqlite.query<{ id: string }, [string, string, string]>(
+    "SELECT id FROM threads WHERE project_id = ? AND environment = ? AND user_id = ? ORDER BY id DESC LIMIT 1",
   );
   const append = createAppend(sqlite);
 
@@ -143,7 +147,13 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
       );
     },
     /** What was said in it, by position. */
-    messages: (viewer: Viewer, id: string, page: Page) => listMessages(sqlite, find(viewer, id), page),
+    async messages(viewer: Viewer & { token?: { is_visitor: boolean } }, id: string, page: Page) {
+      const list = await listMessages(sqlite, find(viewer, id), page);
+      return viewer.token?.is_visitor ? { ...list, data: list.data.map(messageForVisitor) } : list;
+    },
+    /** The thread that was begun for somebody last; null where none was. */
+    newestOf: ({ project_id, environment }: Scope, user_id: string): string | null =>
+      selectNewest.get(project_id, environment, user_id)?.id ?? null,
     /** What a run of the thread is told of it: the newest messages, in the providers' form. */
     history: (scope: Scope, id: string | null, max: number) =>
       id === null ? [] : historyWithin(sqlite, { ...scope, id }, max),

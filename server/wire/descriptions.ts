@@ -466,6 +466,32 @@ const own: Record<string, Sentences> = {
     token: "What a browser sends in place of an API key.",
     user_id: "Whom its runs are for, and whose runs and threads it sees; null where it is bound to a run or a thread.",
   },
+  ChatLimits: {
+    runs_per_day: "Runs that may be started within 24 hours.",
+    runs_per_minute: "Runs that may be started within a minute.",
+  },
+  ChatLimitsInput: {
+    runs_per_day: "Runs that may be started within 24 hours.",
+    runs_per_minute: "Runs that may be started within a minute.",
+  },
+  ChatPage: {
+    access:
+      "Who may talk there: whoever has the link, or `members`, who are signed in at the dashboard and may run agents.",
+    budget: "What each run that is started there may spend at most; null: what the agent may.",
+    limits: "How many runs all visitors together may start.",
+    object: "Always `chat_page`.",
+    title: "What stands above the chat; null: nothing.",
+    url: "Where the page is. With `link`, what stands behind the `#` lets people in.",
+    visitor_limits: "How many runs one visitor may start.",
+  },
+  SetAgentChatPageRequest: {
+    access:
+      "Who may talk there: whoever has the link, or `members`, who are signed in at the dashboard and may run agents.",
+    budget: "What each run that is started there may spend at most; null: what the agent may. Default: null.",
+    limits: "How many runs all visitors together may start. Default: 60 a minute, 1000 a day.",
+    title: "What stands above the chat; null: nothing. Default: null.",
+    visitor_limits: "How many runs one visitor may start. Default: 6 a minute, 100 a day.",
+  },
   ClientTokenLimits: {
     requests_per_minute: "Requests of all kinds, per minute.",
     run_creations_per_minute: "Requests per minute that start runs.",

@@ -1,0 +1,33 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { chatAccesses } from "../core/chat-page.ts";
+import { limits } from "../core/limits.ts";
+import { Budget } from "../http/schemas.ts";
+import { named, oneOf, orNull } from "../lib/schema.ts";
+
+const closed = { additionalProperties: false };
+
+const ChatLimitsInput = named(
+  "ChatLimitsInput",
+  Type.Partial(
+    Type.Object({
+      runs_per_minute: Type.Integer({ minimum: 1, maximum: 10_000 }),
+      runs_per_day: Type.Integer({ minimum: 1, maximum: 100_000 }),
+    }),
+    closed,
+  ),
+);
+
+/** Body of `PUT /v1/agents/:id/chat_page`: all of what the page is, beside its link. */
+export const PutChatPage = Type.Object(
+  {
+    access: oneOf(chatAccesses),
+    title: Type.Optional(orNull(Type.String({ minLength: 1, maxLength: limits.name_length }))),
+    limits: Type.Optional(ChatLimitsInput),
+    visitor_limits: Type.Optional(ChatLimitsInput),
+    budget: Type.Optional(orNull(Budget)),
+  },
+  closed,
+);
+export type PutChatPage = Static<typeof PutChatPage>;
+
+export const NoBody = Type.Object({}, closed);

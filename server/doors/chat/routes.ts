@@ -1,0 +1,83 @@
+import { timingSafeEqual } from "node:crypto";
+import { type Static, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { ChatPageStore, OpenPage } from "../../chat/store.ts";
+import { AppError } from "../../core/errors.ts";
+import { idPattern } from "../../core/ids.ts";
+import { notFound } from "../../core/not-found.ts";
+import type { Scope } from "../../core/scope.ts";
+import { readJsonBody } from "../../http/json-body.ts";
+import { originOf } from "../../http/own-origin.ts";
+import type { RateLimiter } from "../../http/rate-limit.ts";
+import { chatPage } from "./page.ts";
+import { visitorOf } from "./visitor.ts";
+
+export interface ChatDoor {
+  pages: Pick<ChatPageStore, "at">;
+  tokenForPage(page: OpenPage, of: { user_id: string; is_visitor: boolean }): { token: string; expires_at: string };
+  /** Who is signed in at the dashboard and may run agents; null: nobody. */
+  memberOf(request: Request): { id: string } | null;
+  newestThread(scope: Scope, user_id: string): string | null;
+  limiter: Pick<RateLimiter, "takeOf" | "takeFailure">;
+  clientOf: (request: Request) => string | null;
+}
+
+/** Tokens of a page, and new visitors of one address, in a minute: a chat needs few of them. */
+const most = { tokens: 600, newVisitors: 30 };
+
+const params = Type.Object({ agent_id: Type.String({ pattern: idPattern("agent") }) });
+const Asked = Type.Object({ secret: Type.Optional(Type.String({ maxLength: 200 })) }, { additionalProperties: false });
+
+/** The page on which people talk with an agent, and the tokens that it gives them. */
+export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, limiter, clientOf }: ChatDoor) {
+  /** Throws 404 alike for a page that is not there and for a wrong link, and slows down whoever guesses. */
+  function open(request: Request, agentId: string, { secret = "" }: Static<typeof Asked>): OpenPage {
+    const found = pages.at(agentId);
+    if (found && (found.page.access === "members" || isSame(secret, found.secret))) return found.page;
+    const { accepted, retryAfter } = limiter.takeFailure(clientOf(request) ?? "local");
+    throw accepted ? notFound() : new AppError("rate_limited", "Too many wrong links.", { retryAfter });
+  }
+
+  function take(name: string, what: string, limit: number): void {
+    const { accepted, retryAfter } = limiter.takeOf(name, what, limit);
+    if (!accepted) throw new AppError("rate_limited", "Too many requests.", { retryAfter });
+  }
+
+  /** Who talks there, and what makes the browser remember it. */
+  function visit(request: Request, page: OpenPage): { user_id: string; is_visitor: boolean; cookie: string | null } {
+    if (page.access === "members") {
+      const member = memberOf(request);
+      if (!member)
+        throw new AppError("missing_session", "This chat is for people who are signed in and may run agents.");
+      return { user_id: `${member.id}/${page.agent_id}`, is_visitor: false, cookie: null };
+    }
+    const visitor = visitorOf(request, page.agent_id, originOf(request)?.startsWith("https:") ?? true);
+    if (visitor.cookie) take(`visitors/${clientOf(request) ?? "local"}`, "new", most.newVisitors);
+    return { ...visitor, is_visitor: true };
+  }
+
+  return new Elysia().get("/chat/:agent_id", chatPage).post(
+    "/chat/:agent_id/token",
+    ({ request, params: { agent_id }, body, set }) => {
+      const origin = request.headers.get("origin");
+      if (origin !== null && origin !== originOf(request))
+        throw new AppError("cross_origin", "A chat page gives its tokens to itself alone.");
+      const page = open(request, agent_id, body);
+      const { cookie, ...visit_ } = visit(request, page);
+      take(page.id, "tokens", most.tokens);
+      if (cookie) set.headers["set-cookie"] = cookie;
+      return {
+        ...tokenForPage(page, visit_),
+        title: page.title,
+        thread_id: newestThread(page, visit_.user_id),
+        may_submit: !visit_.is_visitor,
+      };
+    },
+    { parse: ({ request }) => readJsonBody(request), params, body: Asked },
+  );
+}
+
+function isSame(given: string, right: string): boolean {
+  const [a, b] = [given, right].map((text) => new Bun.CryptoHasher("sha256").update(text).digest());
+  return timingSafeEqual(a!, b!);
+}
