@@ -8,14 +8,17 @@ import { buildDocs } from "./docs/build-docs.ts";
 import { embeddingFolder } from "./embedding-files.ts";
 import { pythonFiles } from "./python-files.ts";
 import { inProject, root } from "./root.ts";
+import { sentenceModelFolder } from "./sentence-model.ts";
 import { smoke } from "./smoke.ts";
 import { fingerprint, markFresh } from "./stamp.ts";
 
 /** Builds the dashboard and then the one executable that contains it. `target` crosses to another platform. */
 export async function build(target?: Bun.Build.CompileTarget): Promise<string> {
   const inputs = fingerprint();
+  const model = sentenceModelFolder(); // Fetched meanwhile.
   await buildDashboard();
   await buildDocs();
+  if ((await model) === null) console.warn("Built without all-MiniLM-L6-v2: it needs python3 with venv, and PyPI.");
   const executable = await compile({ outfile: inProject("dist", nameOf(target)), target });
   if (!target) markFresh(inputs);
   return executable;
@@ -43,7 +46,7 @@ export async function compile({
 }): Promise<string> {
   const { platform, cpu } = platformOf(target);
   const [python, database] = [await pythonFiles(), databaseFolder()];
-  const embedding = embeddingFolder();
+  const models = [embeddingFolder(), await sentenceModelFolder()].filter((folder) => folder !== null);
   const folder = join(dirname(outfile), `.build-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   try {
@@ -69,7 +72,7 @@ export async function compile({
           join(from, "dist/docs"),
           database,
           python,
-          embedding,
+          ...models,
           vecOf(platform, cpu),
         ],
         // Files of whatever folder it is started in must not run code or set secrets in the server.

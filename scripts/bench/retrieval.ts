@@ -3,55 +3,21 @@ import { resolve } from "node:path";
 import { openDatabase } from "../../server/db/open.ts";
 import { vecLibrary } from "../../server/lib/assets.ts";
 import { silentLog } from "../../server/lib/log.ts";
-import { builtInEmbedding, createEmbedders } from "../../server/retrieval/embed/embedder.ts";
+import { createEmbedders } from "../../server/retrieval/embed/embedder.ts";
+import { type BuiltInModel, builtInModels, modelsHere } from "../../server/retrieval/embed/models.ts";
 import type { SearchMode } from "../../server/retrieval/search/passages.ts";
 import { createSearcher } from "../../server/retrieval/search/searcher.ts";
 import { createMemoryStore, searchOrder } from "../../server/testing/memory-store.ts";
-import { readmeSections } from "./readme-sections.ts";
-import retrievalSet from "./retrieval-set.json";
-
-/** Texts, and questions of several kinds that each one of them answers. */
-interface Corpus {
-  name: string;
-  passages: string[];
-  questions: { kind: string; text: string; passage: number }[];
-}
+import { type Corpus, docstrings, documentation, madeUp, packageDescriptions } from "./retrieval-sets.ts";
 
 const methods = ["keyword", "vector", "hybrid"] as const satisfies SearchMode[];
 
 const embedders = createEmbedders({
   log: silentLog,
   resolve() {
-    throw new Error("Only the built-in model is compared.");
+    throw new Error("Only the built-in models are compared.");
   },
 });
-const { embed } = embedders.of(builtInEmbedding.model, builtInEmbedding.dimensions);
-
-/**
- * Notes of a made-up household, shop and town, each with a question in its own words and the same question in others.
- * Made for this comparison alone: small, and by one hand, so that it tells ways of searching apart and says little about
- * any collection of texts.
- */
-function madeUp(): Corpus {
-  return {
-    name: "made-up notes",
-    passages: retrievalSet.map(([passage]) => passage!),
-    questions: retrievalSet.flatMap(([, lexical, paraphrase], passage) => [
-      { kind: "same words", text: lexical!, passage },
-      { kind: "other words", text: paraphrase!, passage },
-    ]),
-  };
-}
-
-function documentation(): Corpus {
-  const sections = readmeSections(300);
-  return {
-    name: "documentation",
-    passages: sections.map(({ body }) => body),
-    questions: sections.map(({ heading }, passage) => ({ kind: "heading", text: heading, passage })),
-  };
-}
-
 /** A file of one's own, with `docs: string[]` and `queries: [text, passage, kind][]`. */
 async function given(path: string): Promise<Corpus> {
   const { docs, queries } = (await import(resolve(path))) as { docs: string[]; queries: [string, number, string][] };
@@ -61,7 +27,7 @@ async function given(path: string): Promise<Corpus> {
 /** A store with a corpus in it, searched as a server searches. */
 function storeOf(passages: readonly string[], vectors: readonly Float32Array[]) {
   const { sqlite } = openDatabase(":memory:", { vecLibrary: vecLibrary(tmpdir()) });
-  const store = { number: 1, generation: 1, dimensions: builtInEmbedding.dimensions };
+  const store = { number: 1, generation: 1, dimensions: vectors[0]!.length };
   const numbers = createMemoryStore(sqlite, store).add(
     passages.map((text, index) => ({ text, vector: vectors[index]! })),
   );
@@ -84,10 +50,11 @@ interface Row {
   ranks: Record<SearchMode, number[]>;
 }
 
-async function measure({
-  passages,
-  questions,
-}: Corpus): Promise<{ rows: Row[]; passage_ms: number; query_ms: number }> {
+async function measure(
+  model: BuiltInModel,
+  { passages, questions }: Corpus,
+): Promise<{ rows: Row[]; passage_ms: number; query_ms: number }> {
+  const { embed } = embedders.of(model, builtInModels[model].dimensions);
   await embed(["warm"]);
   const [vectors, passage_ms] = await timed(() => embed(passages));
   const store = storeOf(passages, vectors);
@@ -112,22 +79,38 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   return [result, performance.now() - started];
 }
 
-const within = (ranks: readonly number[], most: number) =>
-  `${Math.round((100 * ranks.filter((rank) => rank <= most).length) / ranks.length)} %`;
+/** How often the rank is at most so high, with the interval that holds the true share 95 times of 100 (Wilson's). */
+function within(ranks: readonly number[], most: number): string {
+  const [n, z] = [ranks.length, 1.96];
+  const share = ranks.filter((rank) => rank <= most).length / n;
+  const middle = (share + z ** 2 / (2 * n)) / (1 + z ** 2 / n);
+  const half = (z / (1 + z ** 2 / n)) * Math.sqrt((share * (1 - share)) / n + z ** 2 / (4 * n ** 2));
+  const percent = (value: number) => Math.round(100 * value);
+  return `${percent(share)} % (${percent(middle - half)}–${percent(middle + half)})`;
+}
 
 const reciprocal = (ranks: readonly number[]) =>
   (ranks.reduce((sum, rank) => sum + 1 / rank, 0) / ranks.length).toFixed(3);
 
-const corpora = [madeUp(), documentation(), ...(await Promise.all(process.argv.slice(2).map(given)))];
+const files = process.argv.slice(2);
+const corpora =
+  files.length > 0
+    ? await Promise.all(files.map(given))
+    : [madeUp(), documentation(), docstrings(), packageDescriptions()];
 for (const corpus of corpora) {
-  const { rows, passage_ms, query_ms } = await measure(corpus);
-  const texts = `${corpus.passages.length} passages, ${passage_ms.toFixed(0)} ms each`;
-  console.log(`\n${corpus.name}: ${texts}; ${corpus.questions.length} questions, ${query_ms.toFixed(0)} ms each\n`);
-  console.log("| Questions | Search | first | first three | MRR |\n| --- | --- | --- | --- | --- |");
-  for (const { kind, ranks } of rows.length > 2 ? rows : rows.slice(0, 1))
-    for (const method of methods) {
-      const list = ranks[method];
-      console.log(`| ${kind} | ${method} | ${within(list, 1)} | ${within(list, 3)} | ${reciprocal(list)} |`);
-    }
+  console.log(`\n${corpus.name}: ${corpus.passages.length} passages, ${corpus.questions.length} questions\n`);
+  console.log(
+    "| Model | Questions | Search | first | first three | first ten | MRR |\n| --- | --- | --- | --- | --- | --- | --- |",
+  );
+  for (const model of modelsHere) {
+    const { rows, passage_ms, query_ms } = await measure(model, corpus);
+    for (const { kind, ranks } of rows.length > 2 ? rows : rows.slice(0, 1))
+      for (const method of methods) {
+        const list = ranks[method];
+        const shares = [1, 3, 10].map((most) => within(list, most)).join(" | ");
+        console.log(`| ${model} | ${kind} | ${method} | ${shares} | ${reciprocal(list)} |`);
+      }
+    console.log(`| ${model} | a passage ${passage_ms.toFixed(0)} ms, a question ${query_ms.toFixed(0)} ms | | | | | |`);
+  }
 }
 embedders.stop();

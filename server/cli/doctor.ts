@@ -17,7 +17,7 @@ import { createSeal } from "../lib/seal.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { listensAt, ollamaUrl } from "../models/ollama.ts";
 import { createBuiltIn } from "../retrieval/embed/built-in.ts";
-import { builtInEmbedding } from "../retrieval/embed/embedder.ts";
+import { defaultModel } from "../retrieval/embed/models.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
 import { exitCodes } from "./exit-code.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
@@ -87,14 +87,14 @@ async function sandboxFinding(): Promise<Finding> {
   return { check: "sandbox", result: "warn", detail };
 }
 
-/** Loads the built-in model as a server does, and asks it for one vector. */
+/** Loads the default model as a server does, and asks it for one vector. */
 async function embeddingFinding(): Promise<Finding> {
   const { embed, stop } = createBuiltIn({ log: silentLog });
   const started = performance.now();
   try {
-    const [vector] = await embed(["Is the embedding model well?"]);
+    const [vector] = await embed(defaultModel, ["Is the embedding model well?"]);
     const ms = Math.round(performance.now() - started);
-    const detail = `${builtInEmbedding.model}: ${vector!.length} dimensions, loaded and asked in ${ms} ms`;
+    const detail = `${defaultModel}: ${vector!.length} dimensions, loaded and asked in ${ms} ms`;
     return { check: "embedding", result: "ok", detail };
   } catch (error) {
     return { check: "embedding", result: "fail", detail: error instanceof Error ? error.message : String(error) };

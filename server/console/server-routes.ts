@@ -4,6 +4,7 @@ import { timestamp } from "../core/time.ts";
 import { declared } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
 import { build } from "../lib/build-info.ts";
+import { modelsHere } from "../retrieval/embed/models.ts";
 import { Backup, ServerInfo } from "../wire/console.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { type Backups, databaseBytes } from "./backups.ts";
@@ -30,6 +31,7 @@ export function serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_m
       commit: build.commit,
       built_at: build.date,
       started_at: timestamp(started_at_ms),
+      embedding_models: modelsHere,
       sandbox_level: sandbox.known(),
       data_dir: dataDir,
       database_bytes: dataDir === null ? null : databaseBytes(dataDir),

@@ -69,6 +69,16 @@ function filesOf(folder: string): (name: string) => string {
   return (name) => fileURLToPath(import.meta.resolve(folder + name));
 }
 
+/**
+ * The folder of the sentence model: `model.onnx`, `tokenizer.json` and `onnxruntime.wasm.zst`, made by
+ * `scripts/sentence-model.ts`. Null in a build without them. From source: after a build.
+ */
+export function sentenceModelDir(): string | null {
+  const place = embedded ? new URL("sentence-model", embedded) : new URL("../../dist/sentence-model", import.meta.url);
+  const folder = fileURLToPath(place);
+  return existsSync(join(folder, "model.onnx")) ? folder : null;
+}
+
 /** The name of sqlite-vec's library on a platform, as its package and the executable both spell it. */
 export function vecFile(platform: string): string {
   return `vec0.${platform === "win32" ? "dll" : platform === "darwin" ? "dylib" : "so"}`;

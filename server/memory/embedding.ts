@@ -1,7 +1,8 @@
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { builtInEmbedding, type Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
+import { type Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
+import { type BuiltInModel, builtInModels, defaultModel, isHere } from "../retrieval/embed/models.ts";
 import type { Embedding } from "./schema.ts";
 
 export interface ChosenEmbedding {
@@ -21,7 +22,7 @@ export type EmbeddingChooser = ReturnType<typeof createEmbeddingChooser>;
 
 const probe_ms = 20_000;
 
-/** Says what a store is embedded with. Another model than the built-in one is asked once: a name alone promises nothing. */
+/** Says what a store is embedded with. Another model than the built-in ones is asked once: a name alone promises nothing. */
 export function createEmbeddingChooser({ embedders }: { embedders: Embedders }) {
   async function dimensionsOf({ model, dimensions }: Embedding): Promise<number> {
     const signal = AbortSignal.timeout(probe_ms);
@@ -32,7 +33,7 @@ export function createEmbeddingChooser({ embedders }: { embedders: Embedders }) 
 
   return {
     async choose(wanted: Embedding | null): Promise<ChosenEmbedding> {
-      if (!wanted || wanted.model === builtInEmbedding.model) return builtIn(wanted);
+      if (!wanted || isHere(wanted.model)) return builtIn(wanted ?? { model: defaultModel });
       const dimensions = await dimensionsOf(wanted).catch((error) => {
         throw refusalOf(error, wanted.model);
       });
@@ -45,11 +46,11 @@ export function createEmbeddingChooser({ embedders }: { embedders: Embedders }) 
   };
 }
 
-function builtIn(wanted: Embedding | null): ChosenEmbedding {
-  const { model, dimensions } = builtInEmbedding;
-  if (wanted?.dimensions !== undefined && wanted.dimensions !== dimensions)
-    throw validationError([fault("embedding.dimensions", `Expected ${dimensions}: ${model} makes no others.`)]);
-  return { model, dimensions };
+function builtIn({ model, dimensions }: Embedding): ChosenEmbedding {
+  const known = builtInModels[model as BuiltInModel].dimensions;
+  if (dimensions !== undefined && dimensions !== known)
+    throw validationError([fault("embedding.dimensions", `Expected ${known}: ${model} makes no others.`)]);
+  return { model, dimensions: known };
 }
 
 function refusalOf(error: unknown, model: string): unknown {

@@ -1,5 +1,5 @@
 import { EmbeddingError } from "../models/embedding-error.ts";
-import { builtInEmbedding, type Embedders } from "../retrieval/embed/embedder.ts";
+import type { Embedders } from "../retrieval/embed/embedder.ts";
 
 /**
  * Vectors without a model: each word is a direction of its own, so texts are near that share words. Every name is a
@@ -9,14 +9,14 @@ export function wordEmbedders(): Embedders {
   const of: Embedders["of"] = (model, dimensions) => ({
     async embed(texts) {
       if (model.startsWith("none/")) throw new EmbeddingError("model_not_available", `There is no ${model}.`);
-      return texts.map((text) => vectorOf(text, dimensions ?? builtInEmbedding.dimensions));
+      return texts.map((text) => vectorOf(text, dimensions ?? 512));
     },
   });
   return {
     of,
     async probe(model) {
       await of(model, 1).embed([]);
-      return builtInEmbedding.dimensions;
+      return 512;
     },
     stop() {},
   };

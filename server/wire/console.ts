@@ -88,6 +88,8 @@ export const ServerInfo = t.object({
   commit: t.text,
   built_at: t.orNull(t.time),
   started_at: t.time,
+  /** Those inside the executable; stores that name none use the first. */
+  embedding_models: t.list(t.text),
   /** Null while it is being tested. */
   sandbox_level: t.orNull(t.oneOf(sandboxLevels)),
   data_dir: t.orNull(t.text),

@@ -409,12 +409,13 @@ const own: Record<string, Sentences> = {
   },
   Chunking: { chunk_overlap_tokens: "How many tokens of a piece the next one repeats; less than half of a piece." },
   EmbeddingInput: {
-    model: "`builtin/use-lite-512`, or a model of a connection, such as `openai/text-embedding-3-small`.",
+    model:
+      "`builtin/all-minilm-l6-v2` or `builtin/use-lite-512`, or a model of a connection, such as `openai/text-embedding-3-small`.",
     dimensions: "How many numbers a vector has. Without it the model is asked.",
   },
   CreateMemory: {
     embedding:
-      "What makes vectors of text; null for a store of keys. Default: the model in the executable, for stores of texts.",
+      "What makes vectors of text; null for a store of keys. Default: `builtin/all-minilm-l6-v2` where the executable has it, else `builtin/use-lite-512`, for stores of texts.",
     scope: "Whose the contents are: of the project, of each user or of each session. It never changes.",
     ttl_seconds: "How many seconds contents are kept, unless they say it themselves; null: for ever.",
   },

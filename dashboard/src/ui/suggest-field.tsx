@@ -12,6 +12,7 @@ interface Suggestion {
 interface SuggestFieldProps {
   label: string;
   hint?: string;
+  placeholder?: string;
   error?: string | null;
   value: string;
   items: readonly Suggestion[];
@@ -24,7 +25,7 @@ const most = 50;
  * A labelled input that knows what could be meant; anything else can be typed, too. ↓ opens the list, ↵ takes from it.
  * Our own: Base UI's autocomplete hides the page around its list from screen readers, and with it this field's label.
  */
-export function SuggestField({ label, hint, error, value, items, onValue }: SuggestFieldProps) {
+export function SuggestField({ label, hint, placeholder, error, value, items, onValue }: SuggestFieldProps) {
   const id = useId();
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState(-1);
@@ -72,6 +73,7 @@ export function SuggestField({ label, hint, error, value, items, onValue }: Sugg
         aria-describedby={below ? `${id}-below` : undefined}
         autoComplete="off"
         spellCheck={false}
+        placeholder={placeholder}
         value={value}
         onChange={(event) => {
           onValue(event.target.value);

@@ -1,12 +1,17 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { sentenceModelFolder } from "../../../scripts/sentence-model.ts";
 import { embeddingEntry } from "../../lib/assets.ts";
 import { silentLog } from "../../lib/log.ts";
 import { startThread } from "../start-thread.ts";
 import { createBuiltIn } from "./built-in.ts";
 import type { Answer, Order } from "./messages.ts";
+import { type BuiltInModel, builtInModels } from "./models.ts";
 
 const shared = createBuiltIn({ log: silentLog });
 afterAll(() => shared.stop());
+
+const lite = "builtin/use-lite-512";
+const models: BuiltInModel[] = [lite, ...((await sentenceModelFolder()) ? ["builtin/all-minilm-l6-v2" as const] : [])];
 
 const likeness = (one: Float32Array, other: Float32Array) =>
   one.reduce((sum, value, index) => sum + value * other[index]!, 0);
@@ -34,21 +39,21 @@ function withThreads(programs: string[], options: { patience_ms?: number } = {})
   return { ...embedder, started: () => started, [Symbol.dispose]: embedder.stop };
 }
 
-describe("vectors", () => {
+describe.each(models)("vectors of %s", (model) => {
   test.each([
     ["How do I get my money back?", "Refunds are paid within five days.", "The museum has a new roof."],
     ["The car would not start this morning.", "My vehicle's engine is broken.", "Add two spoons of sugar."],
     ["Who may enter the laboratory?", "Only trained staff have access to the lab.", "The invoice is due in June."],
   ])("of %j are closer to those of %j than of %j", async (text, near, far) => {
-    const [one, paraphrase, other] = await shared.embed([text, near, far]);
+    const [one, paraphrase, other] = await shared.embed(model, [text, near, far]);
     expect(likeness(one!, paraphrase!)).toBeGreaterThan(likeness(one!, other!) + 0.1);
   });
 
   test("keep the order of their texts, and are the same alone as in a batch", async () => {
     const texts = Array.from({ length: 50 }, (_, index) => sentence(index));
-    const batch = await shared.embed(texts);
+    const batch = await shared.embed(model, texts);
     for (const index of [0, 17, 49]) {
-      const [alone] = await shared.embed([texts[index]!]);
+      const [alone] = await shared.embed(model, [texts[index]!]);
       expect(likeness(alone!, batch[index]!)).toBeGreaterThan(0.9999);
       expect(batch.findIndex((vector) => likeness(vector, alone!) > 0.9999)).toBe(index);
     }
@@ -56,7 +61,7 @@ describe("vectors", () => {
 
   test("take in what stands at the end of a long text", async () => {
     const filler = "The committee met in the old town hall and talked about its budget. ".repeat(30);
-    const [without, withEnd, query] = await shared.embed([
+    const [without, withEnd, query] = await shared.embed(model, [
       filler,
       `${filler}${"Penguins are birds that swim in the sea and cannot fly. ".repeat(5)}`,
       "Which birds swim in the sea?",
@@ -65,31 +70,34 @@ describe("vectors", () => {
   });
 
   test("are there for no texts too", async () => {
-    expect(await shared.embed([])).toEqual([]);
+    expect(await shared.embed(model, [])).toEqual([]);
   });
-});
 
-test.each([
-  ["nothing", ""],
-  ["white space", " \n\t".repeat(300_000)],
-  ["symbols", "!!! ??? --- <<<>>> |||"],
-  ["half characters", "\ud800 \udfff \ud800".repeat(50)],
-  ["a word of a megabyte", "x".repeat(1_000_000)],
-  ["one character that stands for eighteen", "\ufdfa".repeat(300)],
-  ["pictures", "🎉".repeat(100_000)],
-  ["control characters", "\0\u0001\u202e\ufeff".repeat(100)],
-  ["accents upon accents", `a${"\u0301".repeat(400)}`],
-  ["another script", "退款政策是什么"],
-])("%s gives a finite unit vector", async (_, text) => {
-  const [vector] = await shared.embed([text]);
-  expect(vector).toHaveLength(512);
-  expect(Math.hypot(...vector!)).toBeCloseTo(1, 4);
+  test.each([
+    ["nothing", ""],
+    ["white space", " \n\t".repeat(300_000)],
+    ["symbols", "!!! ??? --- <<<>>> |||"],
+    ["half characters", "\ud800 \udfff \ud800".repeat(50)],
+    ["a word of a megabyte", "x".repeat(1_000_000)],
+    ["one character that stands for eighteen", "\ufdfa".repeat(300)],
+    ["pictures", "🎉".repeat(100_000)],
+    ["control characters", "\0\u0001\u202e\ufeff".repeat(100)],
+    ["accents upon accents", `a${"\u0301".repeat(400)}`],
+    ["another script", "退款政策是什么"],
+  ])("%s gives a finite unit vector", async (_, text) => {
+    const [vector] = await shared.embed(model, [text]);
+    expect(vector).toHaveLength(builtInModels[model].dimensions);
+    expect(Math.hypot(...vector!)).toBeCloseTo(1, 4);
+  });
 });
 
 describe("a query", () => {
   test("goes before the rest of a batch", async () => {
-    const batch = shared.embed(Array.from({ length: 60 }, (_, index) => sentence(index)));
-    const query = shared.embed(["Where are the boats?"]);
+    const batch = shared.embed(
+      lite,
+      Array.from({ length: 60 }, (_, index) => sentence(index)),
+    );
+    const query = shared.embed(lite, ["Where are the boats?"]);
     expect(await Promise.race([batch.then(() => "batch"), query.then(() => "query")])).toBe("query");
     expect(await batch).toHaveLength(60);
   });
@@ -98,14 +106,14 @@ describe("a query", () => {
 describe("a call that is aborted", () => {
   test("before it begins, costs nothing", async () => {
     using embedder = withThreads([]);
-    await expect(embedder.embed(["text"], AbortSignal.abort())).rejects.toThrow(/abort/i);
+    await expect(embedder.embed(lite, ["text"], AbortSignal.abort())).rejects.toThrow(/abort/i);
     expect(embedder.started()).toBe(0);
   });
 
   test("in the middle, fails at once and leaves the others alone", async () => {
     const abort = new AbortController();
     const texts = Array.from({ length: 100 }, (_, index) => sentence(index));
-    const [given_up, other] = [shared.embed(texts, abort.signal), shared.embed(texts.slice(0, 3))];
+    const [given_up, other] = [shared.embed(lite, texts, abort.signal), shared.embed(lite, texts.slice(0, 3))];
     abort.abort();
     await expect(given_up).rejects.toThrow(/abort/i);
     expect(await other).toHaveLength(3);
@@ -132,12 +140,12 @@ describe("the thread", () => {
       },
     });
     expect(embedder.isLoaded()).toBe(false);
-    await embedder.embed(["first"]);
+    await embedder.embed(lite, ["first"]);
     const loaded = process.memoryUsage.rss();
     await ended;
     expect(embedder.isLoaded()).toBe(false);
     while (process.memoryUsage.rss() > loaded - 50_000_000) await Bun.sleep(5);
-    expect(await embedder.embed(["second"])).toHaveLength(1);
+    expect(await embedder.embed(lite, ["second"])).toHaveLength(1);
     expect(started).toBe(2);
     embedder.stop();
   });
@@ -148,20 +156,20 @@ describe("the thread", () => {
     ["rejects", "Promise.reject(new Error('broken'))"],
   ])("that %s in the middle is replaced, and the call succeeds", async (_, statement) => {
     using embedder = withThreads([program(statement)]);
-    expect(await embedder.embed(["one", "two"])).toHaveLength(2);
+    expect(await embedder.embed(lite, ["one", "two"])).toHaveLength(2);
     expect(embedder.started()).toBe(2);
   });
 
   test("that never answers is replaced too", async () => {
     const answering = "self.postMessage({ id: data.id, vectors: [Float32Array.of(1, 0)] })";
     using embedder = withThreads([program(""), program(answering)], { patience_ms: 500 });
-    expect(await embedder.embed(["one"])).toEqual([Float32Array.of(1, 0)]);
+    expect(await embedder.embed(lite, ["one"])).toEqual([Float32Array.of(1, 0)]);
   });
 
   test("that dies over the same text again fails that call, and the next one works", async () => {
     using embedder = withThreads([program("process.exit(3)"), program("process.exit(3)")]);
-    const failing = embedder.embed(["one"]);
-    const waiting = embedder.embed(["two"]);
+    const failing = embedder.embed(lite, ["one"]);
+    const waiting = embedder.embed(lite, ["two"]);
     await expect(failing).rejects.toMatchObject({ code: "embedding_failed", retryable: true });
     expect(await waiting).toHaveLength(1);
     expect(embedder.started()).toBe(3);
@@ -169,17 +177,17 @@ describe("the thread", () => {
 
   test("whose model fails says so, and goes on", async () => {
     using embedder = withThreads([program("self.postMessage({ id: data.id, fault: 'no memory' })")]);
-    await expect(embedder.embed(["one"])).rejects.toMatchObject({ code: "embedding_failed", retryable: false });
-    await expect(embedder.embed(["two"])).rejects.toThrow("no memory");
+    await expect(embedder.embed(lite, ["one"])).rejects.toMatchObject({ code: "embedding_failed", retryable: false });
+    await expect(embedder.embed(lite, ["two"])).rejects.toThrow("no memory");
     expect(embedder.started()).toBe(1);
   });
 });
 
 test("what is asked for when it stops fails, and nothing starts again", async () => {
   const embedder = withThreads([]);
-  const calls = [embedder.embed(["one"]), embedder.embed(["two"])];
+  const calls = [embedder.embed(lite, ["one"]), embedder.embed(lite, ["two"])];
   embedder.stop();
   for (const call of calls) await expect(call).rejects.toMatchObject({ code: "embedding_failed", retryable: true });
-  await expect(embedder.embed(["three"])).rejects.toThrow("stops");
+  await expect(embedder.embed(lite, ["three"])).rejects.toThrow("stops");
   expect(embedder.isLoaded()).toBe(false);
 });

@@ -4,11 +4,13 @@ import { unitVector } from "../../lib/unit-vector.ts";
 import { EmbeddingError } from "../../models/embedding-error.ts";
 import { type StartThread, startThread, type Thread } from "../start-thread.ts";
 import type { Answer, Order } from "./messages.ts";
+import { type BuiltInModel, builtInModels } from "./models.ts";
 import { piecesOf } from "./pieces.ts";
 import { createQueue } from "./queue.ts";
 
 /** What is asked for, and how far it is. */
 interface Job {
+  model: BuiltInModel;
   /** Whose work it is. */
   owner: string;
   /** In the order of their texts. */
@@ -42,7 +44,7 @@ const slice_chars = 1000;
 const triesMax = 2;
 
 /**
- * The model in a thread of its own, which is started when it is needed and ended when it is idle. One slice is at the
+ * The models in a thread of their own, which is started when it is needed and ended when it is idle. One slice is at the
  * thread at a time, so that only its job is in doubt when the thread dies.
  */
 export function createBuiltIn({
@@ -58,14 +60,21 @@ export function createBuiltIn({
   let count = 0;
   let stopped = false;
 
-  function embed(texts: readonly string[], signal?: AbortSignal, owner = ""): Promise<Float32Array[]> {
+  function embed(
+    model: BuiltInModel,
+    texts: readonly string[],
+    signal?: AbortSignal,
+    owner = "",
+  ): Promise<Float32Array[]> {
     if (texts.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       if (stopped) throw failed("The server stops.", true);
+      const { piece_chars } = builtInModels[model];
       const job: Job = {
+        model,
         owner,
-        pieces: texts.flatMap((text, index) => piecesOf(text).map((piece) => ({ text: index, piece }))),
+        pieces: texts.flatMap((text, index) => piecesOf(text, piece_chars).map((piece) => ({ text: index, piece }))),
         done: 0,
         sums: [],
         settle(outcome) {
@@ -99,7 +108,7 @@ export function createBuiltIn({
     const to = endOfSlice(job);
     const id = ++count;
     slice = { id, job, to, tries, timer: setTimeout(giveUp, patience_ms) };
-    thread.send({ id, texts: job.pieces.slice(job.done, to).map(({ piece }) => piece) });
+    thread.send({ id, model: job.model, texts: job.pieces.slice(job.done, to).map(({ piece }) => piece) });
   }
 
   function hear(answer: Answer): void {
@@ -144,7 +153,7 @@ export function createBuiltIn({
 
   return {
     embed,
-    /** Whether the model is in memory. */
+    /** Whether a model is in memory. */
     isLoaded: (): boolean => thread !== null,
     /** Ends the thread; what is asked for fails. */
     stop(): void {

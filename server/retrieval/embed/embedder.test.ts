@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import { silentLog } from "../../lib/log.ts";
-import { builtInEmbedding, createEmbedders, EmbeddingError } from "./embedder.ts";
+import { createEmbedders, EmbeddingError } from "./embedder.ts";
+import { builtInModels, modelsHere } from "./models.ts";
 
 const server = Bun.serve({
   port: 0,
@@ -22,8 +23,8 @@ afterAll(async () => {
   await server.stop(true);
 });
 
-test("the built-in model needs no provider", async () => {
-  const { model, dimensions } = builtInEmbedding;
+test.each(modelsHere)("%s needs no provider", async (model) => {
+  const { dimensions } = builtInModels[model];
   const [vector] = await embedders.of(model, dimensions).embed(["Hello"]);
   expect(vector).toHaveLength(dimensions);
   expect(await embedders.probe(model)).toBe(dimensions);

@@ -4,10 +4,9 @@ import { EmbeddingError } from "../../models/embedding-error.ts";
 import type { Connection } from "../../models/port.ts";
 import { createBuiltIn } from "./built-in.ts";
 
-export { EmbeddingError } from "../../models/embedding-error.ts";
+import { type BuiltInModel, builtInModels, isHere, modelsHere } from "./models.ts";
 
-/** The model that needs no provider. It reads English; of other scripts it knows which words are the same. */
-export const builtInEmbedding = { model: "builtin/use-lite-512", dimensions: 512 } as const;
+export { EmbeddingError } from "../../models/embedding-error.ts";
 
 /** Turns texts into unit vectors of one model, one a text and in their order. Throws `EmbeddingError`. */
 export interface Embedder {
@@ -23,13 +22,13 @@ export interface EmbeddersOptions {
 
 export type Embedders = ReturnType<typeof createEmbedders>;
 
-/** All embedding models by their full names: the built-in one, and those of the operator's connections. */
+/** All embedding models by their full names: the built-in ones, and those of the operator's connections. */
 export function createEmbedders({ resolve, log, idle_ms }: EmbeddersOptions) {
   const builtIn = createBuiltIn({ log, idle_ms });
 
   function reach(model: string): ReturnType<EmbeddersOptions["resolve"]> {
     if (model.startsWith("builtin/"))
-      throw notAvailable(`There is no ${model}: the built-in embedding model is ${builtInEmbedding.model}.`);
+      throw notAvailable(`This build has no ${model}. It has ${modelsHere.join(" and ")}.`);
     try {
       return resolve(model);
     } catch (error) {
@@ -45,18 +44,18 @@ export function createEmbedders({ resolve, log, idle_ms }: EmbeddersOptions) {
   return {
     /** The embedder of a model by its full name, for vectors of one length: null is the model's own. Owners of texts take queue. */
     of(model: string, dimensions: number | null, owner?: string): Embedder {
-      if (model !== builtInEmbedding.model)
-        return { embed: (texts, signal) => remote(model, dimensions, texts, signal) };
+      if (!isHere(model)) return { embed: (texts, signal) => remote(model, dimensions, texts, signal) };
       return {
         async embed(texts, signal) {
-          if (dimensions !== null && dimensions !== builtInEmbedding.dimensions) throw otherLength(dimensions);
-          return await builtIn.embed(texts, signal, owner);
+          if (dimensions !== null && dimensions !== builtInModels[model].dimensions)
+            throw otherLength(model, dimensions);
+          return await builtIn.embed(model, texts, signal, owner);
         },
       };
     },
-    /** The length of a model's vectors, which is what it answers; the built-in one's is known. */
+    /** The length of a model's vectors, which is what it answers; the built-in ones' are known. */
     async probe(model: string, signal?: AbortSignal): Promise<number> {
-      if (model === builtInEmbedding.model) return builtInEmbedding.dimensions;
+      if (isHere(model)) return builtInModels[model].dimensions;
       const [vector] = await remote(model, null, ["dimensions"], signal);
       return vector!.length;
     },
@@ -66,8 +65,8 @@ export function createEmbedders({ resolve, log, idle_ms }: EmbeddersOptions) {
 
 const notAvailable = (message: string) => new EmbeddingError("model_not_available", message);
 
-const otherLength = (dimensions: number) =>
+const otherLength = (model: BuiltInModel, dimensions: number) =>
   new EmbeddingError(
     "dimensions_mismatch",
-    `${builtInEmbedding.model} gives vectors of ${builtInEmbedding.dimensions} numbers, and not of ${dimensions}.`,
+    `${model} gives vectors of ${builtInModels[model].dimensions} numbers, and not of ${dimensions}.`,
   );

@@ -1,18 +1,32 @@
 import { giveWay } from "../../lib/give-way.ts";
 import type { Answer, Order } from "./messages.ts";
-import { loadUseLite } from "./use-lite.ts";
+import type { BuiltInModel } from "./models.ts";
 
 declare const self: Worker;
 
-const loading = loadUseLite();
+type Embed = (texts: readonly string[]) => Promise<Float32Array[]>;
+
+const loading = new Map<BuiltInModel, Promise<Embed>>();
+
+const loaders: Record<BuiltInModel, () => Promise<Embed>> = {
+  "builtin/use-lite-512": async () => (await import("./use-lite.ts")).loadUseLite(),
+  "builtin/all-minilm-l6-v2": async () => (await import("./sentence-model.ts")).loadMiniLm(),
+};
+
+function loaded(model: BuiltInModel): Promise<Embed> {
+  const known = loading.get(model);
+  if (known) return known;
+  const began = loaders[model]();
+  loading.set(model, began);
+  return began;
+}
 
 // Before anything is waited for: what is sent to a thread that does not listen yet is lost.
 // It computes for as long as there are texts; runs and reads go first.
 giveWay(5);
 
-self.onmessage = async ({ data: { id, texts } }: MessageEvent<Order>) => {
-  const embed = await loading;
-  self.postMessage(await answer(id, () => embed(texts)));
+self.onmessage = async ({ data: { id, model, texts } }: MessageEvent<Order>) => {
+  self.postMessage(await answer(id, async () => (await loaded(model))(texts)));
 };
 
 async function answer(id: number, embed: () => Promise<Float32Array[]>): Promise<Answer> {

@@ -1,6 +1,9 @@
+import type { BuiltInModel } from "./models.ts";
+
 /** What the thread is asked: a vector for each text. */
 export interface Order {
   id: number;
+  model: BuiltInModel;
   texts: string[];
 }
 

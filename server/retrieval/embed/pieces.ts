@@ -1,13 +1,11 @@
 /** How much of a text is read, in characters after its white space is brought to single spaces. */
 export const readMax_chars = 8192;
 
-// About as much as the model takes in at once: 128 of its tokens are some 550 characters of English.
-const piece_chars = 500;
 // Behind the aim of a cut a space is looked for this far.
 const reach_chars = 40;
 
-/** Cuts what is read of a text into pieces of like size, between words where it can. There is always one. */
-export function piecesOf(text: string): string[] {
+/** Cuts what is read of a text into pieces of like size, of about so many characters, between words where it can. There is always one. */
+export function piecesOf(text: string, piece_chars: number): string[] {
   // A bound before the work: a megabyte of spaces costs no more than this.
   const plain = text
     .slice(0, 4 * readMax_chars)

@@ -3,16 +3,8 @@ import { type GraphModel, loadGraphModel } from "@tensorflow/tfjs-converter";
 import * as tf from "@tensorflow/tfjs-core";
 import { Tokenizer } from "@tensorflow-models/universal-sentence-encoder";
 import { type EmbeddingFiles, embeddingFiles } from "../../lib/assets.ts";
-import { unitVector } from "../../lib/unit-vector.ts";
-import { foreignWords } from "./foreign-words.ts";
-
-/** The model takes no more in at once; what is behind it would be dropped. */
-const window_tokens = 128;
-/** What is read of one text. Ordinary ones of the size that callers give are below; hostile ones have a token a letter. */
-const read_tokens = 2 * window_tokens;
-// The tokenizer's time grows with the square of this.
-const tokenized_chars = 1024;
-const batch_tokens = 1024;
+import { builtInModels } from "./models.ts";
+import { byWindows } from "./windows.ts";
 
 /** What stands for a text without any token: the tokenizer's word for "unknown". */
 const nothing = [0];
@@ -31,27 +23,15 @@ export async function loadUseLite() {
   );
   const tokenizer = new Tokenizer(await Bun.file(files.vocabulary).json());
 
-  /** A unit vector for each text; of what the model cannot read, by hashes. */
-  return async (texts: readonly string[]): Promise<Float32Array[]> => {
-    const plain = texts.map((text) => text.normalize("NFKC").slice(0, tokenized_chars));
-    const windows = plain.flatMap((text, of) =>
-      windowsOf(tokenizer.encode(text).slice(0, read_tokens)).map((tokens) => ({ of, tokens })),
-    );
-    const sums = plain.map(() => new Float32Array(dimensions));
-    for (const batch of batchesOf(windows)) {
-      const vectors = await run(
-        model,
-        batch.map(({ tokens }) => tokens),
-      );
-      batch.forEach(({ of, tokens }, index) => {
-        addTo(sums[of]!, vectors.subarray(index * dimensions, (index + 1) * dimensions), tokens.length);
-      });
-    }
-    return sums.map((sum, index) => withForeignWords(sum, plain[index]!));
-  };
+  return byWindows({
+    ...{ dimensions: builtInModels["builtin/use-lite-512"].dimensions, window_tokens: 128, batch_tokens: 1024 },
+    tokensOf(text) {
+      const tokens = tokenizer.encode(text);
+      return tokens.length === 0 ? nothing : tokens;
+    },
+    run: (windows) => run(model, windows),
+  });
 }
-
-const dimensions = 512;
 
 interface Graph {
   modelTopology: tf.io.ModelJSON["modelTopology"];
@@ -82,23 +62,6 @@ async function joined(paths: readonly string[]): Promise<ArrayBuffer> {
   return await new Blob(await Promise.all(paths.map((path) => Bun.file(path).bytes()))).arrayBuffer();
 }
 
-function windowsOf(tokens: number[]): number[][] {
-  if (tokens.length === 0) return [nothing];
-  const size = Math.ceil(tokens.length / Math.ceil(tokens.length / window_tokens));
-  return Array.from({ length: Math.ceil(tokens.length / size) }, (_, at) => tokens.slice(at * size, (at + 1) * size));
-}
-
-/** Groups of like length, since the model fills all of a group up to its longest. */
-function batchesOf<T extends { tokens: number[] }>(windows: readonly T[]): T[][] {
-  const batches: T[][] = [];
-  for (const window of windows.toSorted((a, b) => b.tokens.length - a.tokens.length)) {
-    const last = batches.at(-1);
-    if (last && (last.length + 1) * last[0]!.tokens.length <= batch_tokens) last.push(window);
-    else batches.push([window]);
-  }
-  return batches;
-}
-
 async function run(model: GraphModel, batch: readonly number[][]): Promise<Float32Array> {
   const places = batch.flatMap((tokens, row) => tokens.map((_, column) => [row, column]));
   const indices = tf.tensor2d(places, [places.length, 2], "int32");
@@ -112,17 +75,4 @@ async function run(model: GraphModel, batch: readonly number[][]): Promise<Float
     indices.dispose();
     values.dispose();
   }
-}
-
-function addTo(sum: Float32Array, vector: Float32Array, weight: number): void {
-  for (let index = 0; index < sum.length; index++) sum[index]! += vector[index]! * weight;
-}
-
-function withForeignWords(sum: Float32Array, text: string): Float32Array {
-  const known = unitVector(sum);
-  if (!known) throw new Error("The embedding model gave no vector.");
-  const { share, vector } = foreignWords(text, dimensions);
-  const foreign = unitVector(vector);
-  if (!foreign) return known;
-  return unitVector(known.map((value, index) => (1 - share) * value + share * foreign[index]!)) ?? known;
 }

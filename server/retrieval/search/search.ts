@@ -21,8 +21,8 @@ interface SearchOptions {
 /** A chunk compared exactly. `rank` is what it is sorted by: below 0 where its score stops at 0. */
 type Scored = Omit<Match, keyof Passage> & { number: number; rank: number };
 
-/** What a keyword weighs against the cosine; together they are divided so that 1 is the most. */
-const keyword_weight = 1.4;
+/** What keywords weigh against the cosine; together they are divided so that 1 is the most. */
+const keyword_weight = 1.5;
 /** Below so many chunks of one scope, all are compared as they are stored, and nothing is loaded. */
 const few = 128;
 /** Of so many chunks at once it is looked up whether they may be seen. */
@@ -180,9 +180,15 @@ function nearest(loaded: LoadedStore, passages: Passages, order: SearchOrder, hi
   return numbersOf(candidates);
 }
 
+/**
+ * What is added to a cosine where so much of the question's words was found. The power makes little of a few common words,
+ * which a passage may have by chance.
+ */
+const addedBy = (keyword: number): number => keyword_weight * keyword ** 1.5;
+
 /** What words add to cosines. */
 function extrasOf(hits: KeywordHits | null): Map<number, number> | undefined {
-  return hits ? new Map([...hits.scores].map(([number, score]) => [number, keyword_weight * score])) : undefined;
+  return hits ? new Map([...hits.scores].map(([number, score]) => [number, addedBy(score)])) : undefined;
 }
 
 /** So much at least the nearest of some score. */
@@ -221,7 +227,7 @@ const keywordOnly = (number: number, keyword: number): Scored => ({
 
 const both = (number: number, cosine: number, keyword: number): Scored => {
   const vector = bounded(cosine);
-  const sum = (nearness: number) => (nearness + keyword_weight * keyword) / (1 + keyword_weight);
+  const sum = (nearness: number) => (nearness + addedBy(keyword)) / (1 + keyword_weight);
   const rank = sum(keyword > 0 ? vector : Math.min(1, cosine));
   return { number, rank, score: sum(vector), score_parts: { vector, keyword } };
 };

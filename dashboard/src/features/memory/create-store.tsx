@@ -13,7 +13,7 @@ import { Select } from "../../ui/select.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
 import { toast } from "../../ui/toast.ts";
 import { blameModel } from "./blame-model.ts";
-import { builtInModel, embeddingModels } from "./embedding-models.ts";
+import { useEmbeddingModels } from "./embedding-models.ts";
 import { readSeconds, scopeWords } from "./memory-words.ts";
 
 const kinds = [
@@ -25,7 +25,8 @@ const first = {
   name: "",
   kind: "vector" as MemoryKind,
   scope: "project" as MemoryScope,
-  embedding: builtInModel as string,
+  /** Empty: the one that the server chooses. */
+  embedding: "",
   ttl_seconds: "",
 };
 
@@ -35,7 +36,7 @@ function bodyOf({ name, kind, scope, embedding, ttl_seconds }: typeof first) {
     name: name.trim(),
     kind,
     ...(scope !== "project" && { scope }),
-    ...(kind === "vector" && embedding.trim() !== builtInModel && { embedding: { model: embedding.trim() } }),
+    ...(kind === "vector" && embedding.trim() !== "" && { embedding: { model: embedding.trim() } }),
     ...(seconds !== null && { ttl_seconds: seconds }),
   };
 }
@@ -59,6 +60,7 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
     },
   });
   const { kind, scope, ttl_seconds } = form.draft;
+  const models = useEmbeddingModels();
   return (
     <FormDialog
       form={form}
@@ -90,8 +92,9 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
       {kind === "vector" && (
         <SuggestField
           label="Embedding model"
-          hint="The one inside knows English and needs no network."
-          items={embeddingModels}
+          placeholder={models.byDefault}
+          hint="The built-in models work offline, and know English."
+          items={models.items}
           {...form.suggest("embedding")}
         />
       )}

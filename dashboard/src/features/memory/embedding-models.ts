@@ -1,10 +1,11 @@
-/** The embedding model inside the executable. */
-export const builtInModel = "builtin/use-lite-512";
+import { useQuery } from "@tanstack/react-query";
+import { serverQuery } from "../../entities/server/server-api.ts";
 
-/** Models that make vectors of text, to begin with; any other of a connection can be typed. */
-export const embeddingModels = [
-  { value: builtInModel },
-  { value: "openai/text-embedding-3-small" },
-  { value: "openai/text-embedding-3-large" },
-  { value: "ollama/nomic-embed-text" },
-];
+const ofConnections = ["openai/text-embedding-3-small", "openai/text-embedding-3-large", "ollama/nomic-embed-text"];
+
+/** Models that make vectors of text: those in the executable, the default first, and some to begin with; any other can be typed. */
+export function useEmbeddingModels() {
+  const { data } = useQuery(serverQuery);
+  const inside = data?.embedding_models ?? [];
+  return { byDefault: inside[0] ?? "", items: [...inside, ...ofConnections].map((value) => ({ value })) };
+}

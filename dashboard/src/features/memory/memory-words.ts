@@ -5,7 +5,7 @@ import { isJsonObject, readJson } from "../../lib/json-text.ts";
 export const kindWords = { vector: "Passages", kv: "Keys" } as const;
 export const scopeWords = { project: "Whole project", user: "Each user", session: "Each session" } as const;
 
-/** `builtin/use-lite-512`, and how many numbers a text becomes. */
+/** `builtin/all-minilm-l6-v2`, and how many numbers a text becomes. */
 export function embeddingWords({ embedding }: Pick<Store, "embedding">): string {
   return embedding ? `${embedding.model} · ${formatCount(embedding.dimensions)} numbers` : "–";
 }

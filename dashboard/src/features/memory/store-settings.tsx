@@ -22,7 +22,7 @@ import { SuggestField } from "../../ui/suggest-field.tsx";
 import { toast } from "../../ui/toast.ts";
 import { basicsChanges, basicsOf, basicsWords } from "./basics.ts";
 import { embeddingDraft } from "./embedding-draft.ts";
-import { embeddingModels } from "./embedding-models.ts";
+import { useEmbeddingModels } from "./embedding-models.ts";
 import { embeddingWords, lifetimeWords, readSeconds, sizeWords } from "./memory-words.ts";
 
 /** Name, lifetime and embedding of a store, and its end. */
@@ -122,6 +122,7 @@ function BasicsForm({ store }: { store: Store }) {
 function EmbeddingForm({ store }: { store: Store }) {
   const change = useChange(store, "Embedding changed");
   const { indexing } = store;
+  const { items } = useEmbeddingModels();
   const form = useForm({
     first: { model: null as string | null },
     blame: (error) => ({
@@ -167,7 +168,7 @@ function EmbeddingForm({ store }: { store: Store }) {
       )}
       <SuggestField
         label="Embedding model"
-        items={embeddingModels}
+        items={items}
         hint={`${sizeWords(store)} would be indexed anew.`}
         {...form.suggest("model")}
         value={shown}

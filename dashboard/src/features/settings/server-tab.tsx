@@ -44,7 +44,8 @@ export function ServerTab() {
 }
 
 function Facts({ server }: { server: ServerInfo }) {
-  const { version, commit, built_at, started_at, data_dir, database_bytes, free_bytes, disk_bytes } = server;
+  const { version, commit, built_at, started_at, data_dir } = server;
+  const { embedding_models, database_bytes, free_bytes, disk_bytes } = server;
   const size = (bytes: number | null) => (bytes === null ? "–" : formatBytes(bytes));
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2">
@@ -68,6 +69,9 @@ function Facts({ server }: { server: ServerInfo }) {
           </span>
         </Fact>
       )}
+      <Fact name="Embedding models">
+        <span className="wrap-anywhere">{embedding_models.join(", ")}</span>
+      </Fact>
       <Fact name="Database">{size(database_bytes)}</Fact>
       <Fact name="Free on its disk">
         {size(free_bytes)} of {size(disk_bytes)}

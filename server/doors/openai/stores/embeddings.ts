@@ -8,12 +8,13 @@ import type { Principal } from "../../../http/principal.ts";
 import { inSlices } from "../../../lib/slices.ts";
 import { type Embedders, embeddingRefusal } from "../../../memory/embedding.ts";
 import type { MemoryStores } from "../../../memory/store.ts";
-import { builtInEmbedding, EmbeddingError } from "../../../retrieval/embed/embedder.ts";
+import { EmbeddingError } from "../../../retrieval/embed/embedder.ts";
+import { defaultModel, isHere } from "../../../retrieval/embed/models.ts";
 import { readMax_chars } from "../../../retrieval/embed/pieces.ts";
 import { given, open } from "../chat-schema.ts";
 import { json, readerOf } from "../door.ts";
 
-/** The built-in embedding model, by the name that clients give. */
+/** The default among the built-in embedding models, by the name that clients give. */
 export const embedderId = "runnel/embedder";
 
 /** As many as OpenAI takes. */
@@ -42,10 +43,10 @@ export function createEmbeddings({ embedders, stores }: Deps) {
     const isAdmin = scopes.has("admin");
     if (token || !(isAdmin || scopes.has("run")))
       throw new AppError("insufficient_scope", 'This needs the scope "run".', { details: { required_scope: "run" } });
-    if (model === embedderId) return builtInEmbedding.model;
+    if (model === embedderId) return defaultModel;
     // What the operator pays for is used where an administrator has said so: by a store.
     const mayUse = model.includes("/") && agent_ids === null && (isAdmin || stores.isUsing(principal, model));
-    if (mayUse || model === builtInEmbedding.model) return model;
+    if (mayUse || isHere(model)) return model;
     throw new AppError("resource_not_found", `There is no embedding model "${model.slice(0, 100)}" for this key.`, {
       param: "model",
     });
@@ -55,7 +56,7 @@ export function createEmbeddings({ embedders, stores }: Deps) {
     const body = read(await readJsonBody(request));
     const texts = textsOf(body);
     const model = modelOf(principal, body.model);
-    if (model === builtInEmbedding.model) refuseLong(texts);
+    if (isHere(model)) refuseLong(texts);
     try {
       const embedder = embedders.of(model, body.dimensions ?? null, nameOf(principal));
       const vectors = await embedder.embed(texts, request.signal);

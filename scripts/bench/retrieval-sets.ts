@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { unzipSync } from "fflate";
+import { inProject } from "../root.ts";
+import { readmeSections } from "./readme-sections.ts";
+import retrievalSet from "./retrieval-set.json";
+
+/** Texts, and questions of several kinds that each one of them answers. */
+export interface Corpus {
+  name: string;
+  passages: string[];
+  questions: { kind: string; text: string; passage: number }[];
+}
+
+/**
+ * Notes of a made-up household, shop and town, each with a question in its own words and the same question in others.
+ * Made for this comparison alone: small, and by one hand, so that it tells ways of searching apart and says little about
+ * any collection of texts.
+ */
+export function madeUp(): Corpus {
+  return {
+    name: "made-up notes",
+    passages: retrievalSet.map(([passage]) => passage!),
+    questions: retrievalSet.flatMap(([, lexical, paraphrase], passage) => [
+      { kind: "same words", text: lexical!, passage },
+      { kind: "other words", text: paraphrase!, passage },
+    ]),
+  };
+}
+
+/** What the installed packages' READMEs say below a heading, asked by the heading. */
+export const documentation = (): Corpus =>
+  corpusOf(
+    "documentation",
+    readmeSections(300).map(({ heading, body }) => ({ question: heading, text: body })),
+  );
+
+const mostPassages = 600;
+
+/** Docstrings of Python's standard library, as Pyodide's package has it (PSF-2.0): the first paragraph asks for the rest. */
+export function docstrings(): Corpus {
+  const files = unzipSync(readFileSync(inProject("node_modules/pyodide/python_stdlib.zip")), {
+    filter: ({ name }) => name.endsWith(".py"),
+  });
+  const pairs = Object.keys(files)
+    .sort()
+    .flatMap((name) => docstringsOf(Buffer.from(files[name]!).toString()));
+  return corpusOf("docstrings", pairs);
+}
+
+function docstringsOf(source: string): Pair[] {
+  return [...source.matchAll(/:\s*\n\s*r?"""(.+?)"""/gs)].flatMap(([, doc]) => {
+    const [first, ...rest] = doc!.split(/\n\s*\n/);
+    const [question, text] = [oneLine(first!), rest.join("\n\n").replace(/\n +/g, "\n").trim()];
+    return isBetween(question, 20, 200) && isBetween(text, 150, 2500) ? [{ question, text }] : [];
+  });
+}
+
+/** The installed packages' own descriptions, each of which asks for the beginning of its README (by their licences). */
+export function packageDescriptions(): Corpus {
+  const globs = ["node_modules/*/package.json", "node_modules/@*/*/package.json"].map(
+    (pattern) => new Bun.Glob(pattern),
+  );
+  const paths = globs.flatMap((glob) => [...glob.scanSync({ cwd: inProject(".") })]).sort();
+  return corpusOf("package descriptions", paths.flatMap(descriptionOf));
+}
+
+function descriptionOf(path: string): Pair[] {
+  const { description } = JSON.parse(readFileSync(inProject(path), "utf8")) as { description?: unknown };
+  const [readme] = new Bun.Glob("[Rr][Ee][Aa][Dd][Mm][Ee].md").scanSync({
+    cwd: inProject(dirname(path)),
+    absolute: true,
+  });
+  if (typeof description !== "string" || !readme) return [];
+  const text = readFileSync(readme, "utf8")
+    .replace(/\[?!\[.*?\]\(.*?\)(\]\(.*?\))?|<[^>]+>/g, "") // Badges and markup.
+    .replaceAll(description, "")
+    .trim()
+    .slice(0, 1500);
+  return isBetween(description, 20, 300) && text.length >= 200 ? [{ question: description, text }] : [];
+}
+
+interface Pair {
+  question: string;
+  text: string;
+}
+
+/** Evenly taken of all pairs; questions that stand in their text word for word are left out. */
+function corpusOf(name: string, pairs: readonly Pair[]): Corpus {
+  const step = Math.max(1, pairs.length / mostPassages);
+  const some = Array.from({ length: Math.min(mostPassages, pairs.length) }, (_, at) => pairs[Math.floor(at * step)]!);
+  return {
+    name,
+    passages: some.map(({ text }) => text),
+    questions: some.flatMap(({ question, text }, passage) =>
+      oneLine(text).toLowerCase().includes(question.toLowerCase()) ? [] : [{ kind: "all", text: question, passage }],
+    ),
+  };
+}
+
+const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+const isBetween = ({ length }: string, least: number, most: number) => length >= least && length <= most;
