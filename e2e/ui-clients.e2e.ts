@@ -27,8 +27,8 @@ describe.skipIf(!modules)("with its real client", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function run(program: string, AGENT: string): Promise<string> {
-    const { code, stdout, stderr } = await runProgram(["node", program], join(folder, "app"), {
+  async function run(program: string, AGENT: string, client = "@ag-ui/client"): Promise<string> {
+    const { code, stdout, stderr } = await runProgram(["node", program, client], join(folder, "app"), {
       ...{ PATH: process.env.PATH ?? "", HOME: folder, AGENT, RUNNEL_URL: server.url },
       ...{ RUNNEL_API_KEY: server.keys.test, NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") },
     });
@@ -40,31 +40,37 @@ describe.skipIf(!modules)("with its real client", () => {
     expect(await run(`${page}.mjs`, await createAgent(server, "test/echo"))).toBe("Hello!");
   });
 
-  test("AG-UI has tools of the client, approvals, structured state and its conversation told", async () => {
-    const tool = await createTool(server, { name: "book", type: "code", source: "() => 'booked'", approval: "always" });
-    const script = [
-      { reasoning: "Look.", text: "Well.", tool_calls: [{ name: "near", arguments: { city: "Oslo" } }] },
-      { tool_calls: [{ name: "book", arguments: { city: "Oslo" } }] },
-      { text: '{"n": 4}' },
-    ];
-    const output_schema = { type: "object", properties: { n: { type: "integer" } } };
-    const agent = await createScripted(server, script, { tools: [tool.id], output_schema });
-    const said: Json = JSON.parse(await run("whole.mjs", agent));
-    expect(said).toEqual({
-      pending: ["near"],
-      outcome: { type: "interrupt", reason: "tool_approval" },
-      state: { n: 4 },
-      roles: ["user", "reasoning", "assistant", "tool", "assistant", "tool", "assistant"],
-      text: '{"n": 4}',
-      told: ["user", "assistant", "tool", "assistant", "tool", "assistant"],
-    });
-    const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
-    expect(body.data.map(({ status }: Json) => status)).toEqual(["completed"]);
-  });
+  test.each([
+    ["@ag-ui/client", "1.0"],
+    ["ag-ui-client-0", "before 1.0"],
+  ])(
+    "AG-UI (%s, %s) has tools of the client, approvals, structured state and its conversation told",
+    async (client) => {
+      const tool = await createTool(server, { type: "code", source: "() => 'booked'", approval: "always" });
+      const script = [
+        { reasoning: "Look.", text: "Well.", tool_calls: [{ name: "near", arguments: { city: "Oslo" } }] },
+        { tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] },
+        { text: '{"n": 4}' },
+      ];
+      const output_schema = { type: "object", properties: { n: { type: "integer" } } };
+      const agent = await createScripted(server, script, { tools: [tool.id], output_schema });
+      const said: Json = JSON.parse(await run("whole.mjs", agent, client));
+      expect(said).toEqual({
+        pending: ["near"],
+        outcome: { type: "interrupt", reason: "tool_approval" },
+        state: { n: 4 },
+        roles: ["user", "reasoning", "assistant", "tool", "assistant", "tool", "assistant"],
+        text: '{"n": 4}',
+        told: ["user", "assistant", "tool", "assistant", "tool", "assistant"],
+      });
+      const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
+      expect(body.data.map(({ status }: Json) => status)).toEqual(["completed"]);
+    },
+  );
 });
 
 const whole = `
-import { HttpAgent } from "@ag-ui/client";
+const { HttpAgent } = await import(process.argv[2]);
 
 const config = {
   url: process.env.RUNNEL_URL + "/ag-ui/v1/agents/" + process.env.AGENT,
@@ -78,8 +84,8 @@ const follow = { onRunFinishedEvent: ({ event }) => { outcome = event.outcome; }
 agent.addMessage({ id: crypto.randomUUID(), role: "user", content: "Go." });
 await agent.runAgent({ tools }, follow);
 const calls = agent.messages.flatMap(({ toolCalls = [] }) => toolCalls);
-const pending = outcome.pendingToolCallIds.map((id) => calls.find((call) => call.id === id).function.name);
-agent.addMessage({ id: crypto.randomUUID(), role: "tool", toolCallId: outcome.pendingToolCallIds[0], content: "Here." });
+const pending = calls.map((call) => call.function.name);
+agent.addMessage({ id: crypto.randomUUID(), role: "tool", toolCallId: calls[0].id, content: "Here." });
 await agent.runAgent({ tools }, follow);
 const { type, interrupts } = outcome;
 const resume = interrupts.map(({ id }) => ({ interruptId: id, status: "resolved", payload: { approved: true } }));

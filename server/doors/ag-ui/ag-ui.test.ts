@@ -34,6 +34,7 @@ const bodyOf = (body: object) => ({
   tools: [],
   context: [],
   state: {},
+  protocolVersion: "1.0",
   ...body,
 });
 async function send(client: Client, at: string, body: object) {
@@ -131,6 +132,14 @@ describe("a tool of the request", () => {
     const refused = await server.send("POST", at, sent, { authorization: `Bearer ${less.token}` });
     expect([refused.status, refused.body.error.param]).toEqual([403, "tools"]);
   });
+});
+
+test("a client from before 1.0 is told of no outcome that it does not know", async () => {
+  const { owner, at } = await opened(asking);
+  const { events } = await send(owner, at, { messages: [userSays("Go.")], tools: [ask], protocolVersion: undefined });
+  expect(events.at(-1).outcome).toEqual({ type: "success" });
+  const told = send(owner, at, { protocolVersion: undefined, runId: "r2" });
+  expect((await told).events.at(-1).outcome).toEqual({ type: "success" });
 });
 
 describe("an approval", () => {
@@ -260,7 +269,7 @@ test("what a model call said before it began anew is taken back, and only that",
   const messages = [userSays("Go.")];
   const dialect = agUiDialect({
     ...{ run_id: "run_x", threadId: "t", runId: "r", messages, results: new Set(), told: [], snapshot: false },
-    ...{ answered: 0, answers: true },
+    ...{ answered: 0, answers: true, isCurrent: true },
   });
   const frame = (seq: number, event: string, data: object) =>
     dialect.event({ seq, event, at: "", data } as unknown as Frame);

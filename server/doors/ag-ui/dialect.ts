@@ -13,6 +13,8 @@ interface Streamed extends Pick<Followed, "run_id" | "answered" | "answers"> {
   results: ReadonlySet<string>;
   /** Calls that the client has heard of. */
   told: Iterable<string>;
+  /** Whether the client reads 1.0: those before it refuse outcomes that they do not know. */
+  isCurrent: boolean;
   /** Whether it is to be told its messages first. */
   snapshot: boolean;
 }
@@ -163,7 +165,8 @@ export function agUiDialect(of: Streamed): Dialect {
     const decisions = calls.filter(({ needs }) => needs !== "output");
     if (decisions.length > 0)
       return announced + finish({ type: "interrupt", interrupts: decisions.map((one) => interruptOf(run_id, one)) });
-    return announced + finish({ type: "success", pendingToolCallIds: calls.map(({ id }) => id) });
+    const pending = of.isCurrent && { pendingToolCallIds: calls.map(({ id }) => id) };
+    return announced + finish({ type: "success", ...pending });
   }
 
   function count({ usage: of }: Extract<Frame, { event: "step.completed" }>["data"]): void {
@@ -214,7 +217,8 @@ export function agUiDialect(of: Streamed): Dialect {
       }
       case "run.failed": {
         const { status, error } = frame.data;
-        return status === "cancelled" ? finish({ type: "cancelled" }) : endSteps() + fault(error.code, error.message);
+        const isCancelled = status === "cancelled" && of.isCurrent;
+        return isCancelled ? finish({ type: "cancelled" }) : endSteps() + fault(error.code, error.message);
       }
       default:
         return "";

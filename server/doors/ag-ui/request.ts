@@ -30,6 +30,7 @@ const Name = Type.String({ minLength: 1, maxLength: limits.subject_length });
 export const RunAgentInput = open({
   threadId: Name,
   runId: Name,
+  protocolVersion: given(Text),
   messages: Type.Array(Message),
   tools: given(Type.Array(open({ name: Text, description: given(Text), parameters: given(JsonObject) }))),
   context: given(Type.Array(open({ description: Text, value: Text }))),

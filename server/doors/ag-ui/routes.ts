@@ -91,13 +91,14 @@ export function agUiRoutes({ identify, agents, ...deps }: Deps) {
     asked: readonly string[],
     snapshot?: readonly object[],
   ): Response {
-    const { threadId, runId, messages } = body;
+    const { threadId, runId, messages, protocolVersion = "0" } = body;
+    const isCurrent = !protocolVersion.startsWith("0");
     const results = new Set(messages.flatMap(({ toolCallId }) => toolCallId ?? []));
     const told = [...asked, ...messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => call.id))];
     const has = { messages: snapshot ?? messages, snapshot: snapshot !== undefined, results, told };
     // Who leaves has stopped the run: few clients come back for one.
     const cancelOnLeave = body.forwardedProps?.run?.on_disconnect !== "continue" && !snapshot;
-    const dialectOf = (of: Followed) => agUiDialect({ ...of, ...has, threadId, runId });
+    const dialectOf = (of: Followed) => agUiDialect({ ...of, ...has, threadId, runId, isCurrent });
     return conversations.follow(talk, id, from, dialectOf, cancelOnLeave);
   }
 
