@@ -1,4 +1,5 @@
 import { defineConfig } from "@playwright/test";
+import { browserPath } from "../scripts/browser-path.ts";
 
 // Each test gets a context of its own in a browser with a new profile; the suites start their own servers.
 export default defineConfig({
@@ -23,7 +24,7 @@ export default defineConfig({
     // A record of every act takes a quarter of the time: only a repetition has it, or whoever asks for it by --trace=on.
     trace: "on-first-retry",
     launchOptions: {
-      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      executablePath: browserPath,
       // Containers run as root and have no GPU; the rest keeps the browser from calling home.
       args: [
         "--no-sandbox",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright";
 import { followRequests } from "../e2e/at-rest.ts";
 import { type Runnel, startRunnel } from "../e2e/harness.ts";
+import { browserPath } from "./browser-path.ts";
 import { inProject } from "./root.ts";
 import { lists, pagesOf } from "./shots/pages.ts";
 import { seed } from "./shots/seed.ts";
@@ -31,7 +32,7 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 await using server = await startRunnel();
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  executablePath: browserPath,
   args: ["--no-sandbox", "--disable-gpu"],
 });
 try {

@@ -6,6 +6,7 @@
 import { loadavg } from "node:os";
 import { type Browser, chromium } from "playwright";
 import { type Runnel, startRunnel } from "../../e2e/harness.ts";
+import { browserPath } from "../browser-path.ts";
 import { median } from "./processes.ts";
 
 const rounds = Number(process.argv[2] ?? 15);
@@ -22,7 +23,7 @@ interface Visit {
 await using server = await startRunnel();
 const trace = await storeRuns(server);
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  executablePath: browserPath,
   args: ["--no-sandbox", "--disable-gpu"],
 });
 try {
