@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
-import { runMutant } from "../scripts/storm/mutant.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { compileMutants } from "../scripts/storm/mutant.ts";
 import { mutants } from "../scripts/storm/mutants.ts";
 import { runStorm } from "./storm/storm.ts";
 
@@ -16,11 +16,19 @@ test("200 kills during 300 runs lose nothing, repeat nothing that was completed,
     expect(hits).toBeGreaterThan(10);
 }, 240_000);
 
-test.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
-  "the storm sees through “%s”",
-  async (_, mutant) => {
-    const { counters } = await runMutant(mutant, seed);
-    expect(counters[mutant.caughtBy], `${mutant.caughtBy} with seed ${seed}`).toBeGreaterThan(0);
-  },
-  120_000,
-);
+describe("of faults that are put into the sources on purpose", () => {
+  let mutated: Awaited<ReturnType<typeof compileMutants>>;
+  beforeAll(async () => {
+    mutated = await compileMutants();
+  }, 120_000);
+  afterAll(() => mutated[Symbol.dispose]());
+
+  test.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
+    "the storm sees through “%s”",
+    async (_, mutant) => {
+      const { counters } = await mutated.run(mutant, seed);
+      expect(counters[mutant.caughtBy], `${mutant.caughtBy} with seed ${seed}`).toBeGreaterThan(0);
+    },
+    120_000,
+  );
+});

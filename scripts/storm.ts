@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { counters } from "../e2e/storm/judge.ts";
 import { runStorm, type StormReport } from "../e2e/storm/storm.ts";
 import { isFresh } from "./stamp.ts";
-import { runMutant } from "./storm/mutant.ts";
+import { compileMutants } from "./storm/mutant.ts";
 import { mutants } from "./storm/mutants.ts";
 
 const { values } = parseArgs({
@@ -28,8 +28,9 @@ console.log(`${kills} kills, ${runs} runs, seed ${seed}`);
 const report = await runStorm({ kills, runs, seed });
 print(report);
 const missed: string[] = [];
+using mutated = await compileMutants();
 for (const mutant of mutants) {
-  const { counters: found, figures } = await runMutant(mutant, seed);
+  const { counters: found, figures } = await mutated.run(mutant, seed);
   const count = found[mutant.caughtBy];
   if (count === 0) missed.push(mutant.name);
   const word = count > 0 ? `caught: ${mutant.caughtBy} ${count}` : "NOT caught";

@@ -13,6 +13,8 @@ import { createRecord, type Journal, type RecordedRun } from "./record.ts";
 interface StormOptions {
   /** The executable under test unless another one is named. */
   program?: string;
+  /** What that one is told beside what all are. */
+  environment?: Record<string, string>;
   kills: number;
   runs: number;
   seed: number;
@@ -37,9 +39,9 @@ const calm_ms = 10_000;
  * Kills the executable again and again while runs of nine steps execute against stubs that survive it, and clients
  * start runs, read streams and answer calls all the while; then compares what everybody saw.
  */
-export async function runStorm({ program, kills, runs, seed, until }: StormOptions): Promise<StormReport> {
+export async function runStorm({ kills, runs, seed, until, ...executable }: StormOptions): Promise<StormReport> {
   const begun = performance.now();
-  await using world = await startWorld(program, seed);
+  await using world = await startWorld(executable, seed);
   const { server, lives, record, judge, shared, tools, receiver } = world;
   const { random } = shared;
   const following: Promise<void>[] = [];
@@ -77,13 +79,15 @@ export async function runStorm({ program, kills, runs, seed, until }: StormOptio
 }
 
 /** The server, stubs that outlive its process, two agents, and those who watch. */
-async function startWorld(program: string | undefined, seed: number) {
+async function startWorld(executable: Pick<StormOptions, "program" | "environment">, seed: number) {
   await using started = new AsyncDisposableStack();
   const model = started.use(startModelServer());
   const tools = started.use(startToolServer());
-  const environment = stubConnection(model.url);
+  const environment = { ...stubConnection(model.url), ...executable.environment };
   const receiver = started.use(startStormReceiver(createRandom(seed + 1)));
-  const server = started.use(await startRunnel({ program, environment, flags: ["--insecure-http"] }));
+  const server = started.use(
+    await startRunnel({ program: executable.program, environment, flags: ["--insecure-http"] }),
+  );
   const lives = started.use(createLives(server));
   const agents = [
     await createStormAgent(server, tools.url, "ask"),

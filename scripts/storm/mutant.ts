@@ -1,29 +1,44 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { runStorm, type StormReport } from "../../e2e/storm/storm.ts";
 import { compile } from "../build.ts";
 import { root } from "../root.ts";
-import { type Mutant, mutate } from "./mutants.ts";
+import { type Mutant, mutants, mutate } from "./mutants.ts";
 
-/** Lets a storm loose on an executable with the fault in it, until the counter that must see the fault does. */
-export async function runMutant(mutant: Mutant, seed: number): Promise<StormReport> {
-  const folder = mkdtempSync(join(tmpdir(), "runnel-mutant-"));
-  try {
-    const program = await compileMutant(mutant, folder);
-    return await runStorm({ program, kills: 100, runs: 100, seed, until: mutant.caughtBy });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-async function compileMutant(mutant: Mutant, folder: string): Promise<string> {
+/** An executable with all faults in it, each asleep until a process is started for it: to compile one takes seconds. */
+export async function compileMutants() {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-mutants-"));
   const copy = join(folder, "sources");
   mkdirSync(copy);
   for (const name of ["server", "migrations", "package.json", "dist/dashboard", "dist/docs"])
     cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-  const file = join(copy, mutant.file);
-  writeFileSync(file, mutate(readFileSync(file, "utf8"), mutant));
-  return compile({ from: copy, outfile: join(folder, "runnel") });
+  for (const [file, faults] of Map.groupBy(mutants, ({ file }) => file)) splitByFault(join(copy, file), faults);
+  const program = await compile({ from: copy, outfile: join(folder, "runnel") });
+  return {
+    /** Lets a storm loose on the executable with one fault awake, until the counter that must see the fault does. */
+    run: ({ name, caughtBy }: Mutant, seed: number): Promise<StormReport> =>
+      runStorm({ program, environment: { MUTANT: name }, kills: 100, runs: 100, seed, until: caughtBy }),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Puts in a module's place one that exports what stands in it, or in its copy with the fault that the process is for. */
+function splitByFault(path: string, faults: readonly Mutant[]): void {
+  const source = readFileSync(path, "utf8");
+  const sources = [source, ...faults.map((fault) => mutate(source, fault))];
+  const copies = sources.map((_, at) => path.replace(/\.ts$/, `.${at}.ts`));
+  for (const [at, text] of sources.entries()) writeFileSync(copies[at]!, text);
+  const names = new Bun.Transpiler({ loader: "ts" }).scan(source).exports.join(", ");
+  writeFileSync(
+    path,
+    [
+      `export type * from "./${basename(copies[0]!)}";`,
+      ...copies.map((copy, at) => `import * as copy${at} from "./${basename(copy)}";`),
+      `const copies = { ${faults.map(({ name }, at) => `${JSON.stringify(name)}: copy${at + 1}`).join(", ")} };`,
+      `const { ${names} } = copies[process.env.MUTANT] ?? copy0;`,
+      `export { ${names} };`,
+    ].join("\n"),
+  );
 }
