@@ -145,7 +145,8 @@ function pageRuntime(browser: Browser): Runtime {
           `(async () => { const say = (word) => void told(word); const library = await import("/docs/clients/runnel-${build.version}.js"); return await ${callOf(program, start)}; })()`,
         );
       })();
-      const close = async (): Promise<void> => (await context).close();
+      // Where the browser has gone before it, there is no page left to close.
+      const close = async (): Promise<void> => (await context).close().catch(() => {});
       void ended.then(close, close);
       return runningOf(words, ended, close);
     },

@@ -13,7 +13,7 @@ let owner: Visitor;
 let seeded: Seeded;
 let pages: [name: string, path: string][];
 test.beforeAll(async ({ browser }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(240_000);
   server = await startRunnel();
   owner = await newVisitor(browser);
   await setUpAccount(owner.page, server);
@@ -27,7 +27,7 @@ test.afterAll(async () => {
 const wide = { width: 1440, height: 900 };
 
 test("no page asks of its visitor more sight, motion, colours or width than there is", async () => {
-  test.setTimeout(240_000);
+  test.setTimeout(480_000);
   const { page, open } = owner;
   const faults = watchClosely(page);
   await page.emulateMedia({ reducedMotion: "reduce" });
@@ -43,7 +43,7 @@ test("no page asks of its visitor more sight, motion, colours or width than ther
 });
 
 test("nor does a dialog, nor a page whose data cannot be loaded, which says so and offers to try again", async () => {
-  test.setTimeout(240_000);
+  test.setTimeout(480_000);
   const { page, open, atRest } = owner;
   const faults: string[] = [];
   await page.emulateMedia({ reducedMotion: "reduce" });
@@ -64,7 +64,7 @@ test("nor does a dialog, nor a page whose data cannot be loaded, which says so a
 test("a viewer sees every page, is told why nothing can be changed, and is offered nothing that would be refused", async ({
   browser,
 }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(240_000);
   const { page, open, begins, leave } = await newVisitor(browser);
   const faults = watchClosely(page);
   await joinAs("viewer", { owner: owner.page, guest: page });
@@ -97,7 +97,7 @@ test("a member begins by one key what a viewer is not offered", async ({ browser
 const nothingToChange = /^(overview|diff|settings-audit|account|reference|no-such)/;
 
 test("live data is another place: it is named, has a colour of its own, and shows nothing of the test data", async () => {
-  test.setTimeout(120_000);
+  test.setTimeout(240_000);
   const { page, open } = owner;
   const faults = watchClosely(page);
   const frame = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
