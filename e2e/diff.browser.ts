@@ -1,6 +1,6 @@
-import { expect, type Page, test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, signedIn } from "./page-checks.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
 // Two runs side by side in the compiled executable, as somebody who changed one thing reads what came of it.
@@ -15,16 +15,7 @@ test.afterAll(async () => {
 });
 test.use({ viewport: { width: 1440, height: 900 } });
 
-let complaints: string[] = [];
-let storage: Awaited<ReturnType<ReturnType<Page["context"]>["storageState"]>> | null = null;
-test.beforeEach(async ({ page }) => {
-  complaints = watch(page);
-  if (storage) return page.context().addCookies(storage.cookies);
-  await setUpAccount(page, server);
-  await page.goto("about:blank");
-  storage = await page.context().storageState();
-});
-test.afterEach(() => expect(complaints).toEqual([]));
+signedIn(() => server);
 
 const before = "Order 4711 arrived damaged. Stock could not be confirmed, so I refund the money to the card.";
 const after = "Order 4711 arrived damaged. There are 14 mugs, so I send two new ones today. Would that be well?";

@@ -1,4 +1,4 @@
-import { type ConsoleMessage, expect, type Page, type Request } from "@playwright/test";
+import { type BrowserContext, type ConsoleMessage, expect, type Page, type Request, test } from "@playwright/test";
 import axe, { type RunOptions } from "axe-core";
 import type { Runnel } from "./harness.ts";
 
@@ -40,6 +40,20 @@ export function watch(page: Page): string[] {
     if (isForeign(request)) complaints.push(`asks another machine: ${request.url()}`);
   });
   return complaints;
+}
+
+/** Each story of a suite begins as somebody who is signed in, by the account that the first one makes, and ends without complaints. */
+export function signedIn(server: () => Runnel): void {
+  let complaints: string[] = [];
+  let storage: Awaited<ReturnType<BrowserContext["storageState"]>> | null = null;
+  test.beforeEach(async ({ page }) => {
+    complaints = watch(page);
+    if (storage) return page.context().addCookies(storage.cookies);
+    await setUpAccount(page, server());
+    await page.goto("about:blank");
+    storage = await page.context().storageState();
+  });
+  test.afterEach(() => expect(complaints).toEqual([]));
 }
 
 /** The lines that a browser writes by itself of each refusal, and of each request while a story has taken the network away. */

@@ -1,6 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, signedIn } from "./page-checks.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
 // A run that is over, played again, verified, and gone on from with something changed, in the compiled executable.
@@ -17,17 +17,8 @@ test.afterAll(async () => {
 });
 test.use({ viewport: { width: 1440, height: 900 } });
 
-let complaints: string[] = [];
-let storage: Awaited<ReturnType<ReturnType<Page["context"]>["storageState"]>> | null = null;
-test.beforeEach(async ({ page }) => {
-  test.setTimeout(300_000); // Many states are looked through by axe, in two themes.
-  complaints = watch(page);
-  if (storage) return page.context().addCookies(storage.cookies);
-  await setUpAccount(page, server);
-  await page.goto("about:blank");
-  storage = await page.context().storageState();
-});
-test.afterEach(() => expect(complaints).toEqual([]));
+test.beforeEach(() => test.setTimeout(300_000)); // Many states are looked through by axe, in two themes.
+signedIn(() => server);
 
 const story = "The stream carries every leaf that it is given, slowly, down to the sea.";
 

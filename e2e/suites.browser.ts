@@ -1,6 +1,6 @@
-import { expect, type Page, test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, signedIn } from "./page-checks.ts";
 
 // Runs that are as they should be, held against an agent that changes, in the compiled executable.
 let server: Runnel;
@@ -10,16 +10,7 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
 
-let complaints: string[] = [];
-let storage: Awaited<ReturnType<ReturnType<Page["context"]>["storageState"]>> | null = null;
-test.beforeEach(async ({ page }) => {
-  complaints = watch(page);
-  if (storage) return page.context().addCookies(storage.cookies);
-  await setUpAccount(page, server);
-  await page.goto("about:blank");
-  storage = await page.context().storageState();
-});
-test.afterEach(() => expect(complaints).toEqual([]));
+signedIn(() => server);
 
 const answer = "Order 4711 left Frankfurt this morning.";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Download, expect, type Locator, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, signedIn } from "./page-checks.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
 // The trace of a run in the compiled executable, as somebody reads it, answers it and takes it along in a real browser.
@@ -20,19 +20,8 @@ test.afterAll(async () => {
 });
 test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
 
-let complaints: string[] = [];
-let storage: Awaited<ReturnType<ReturnType<Page["context"]>["storageState"]>> | null = null;
-test.beforeEach(async ({ page }) => {
-  test.setTimeout(240_000); // Many states are looked through by axe, in two themes.
-  complaints = watch(page);
-  if (storage) await page.context().addCookies(storage.cookies);
-  else {
-    await setUpAccount(page, server);
-    await page.goto("about:blank");
-    storage = await page.context().storageState();
-  }
-});
-test.afterEach(() => expect(complaints).toEqual([]));
+test.beforeEach(() => test.setTimeout(240_000)); // Many states are looked through by axe, in two themes.
+signedIn(() => server);
 
 test("a run that failed opens on the step that failed it, and says why", async ({ page }) => {
   const run = await start(agents.report, "Write the report of last night.");

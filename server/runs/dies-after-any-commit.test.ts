@@ -8,8 +8,9 @@ import { modelRequest } from "../core/prompt.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { fold, isOver, type RunState } from "../core/run-state.ts";
 import type { ToolAnswer } from "../core/submit.ts";
-import { type Db, openDatabase } from "../db/open.ts";
+import type { Db } from "../db/open.ts";
 import { hashJson } from "../lib/hash.ts";
+import { copyDatabase } from "../testing/copy-database.ts";
 import { httpTool, runFixture, type StreamFrame, textOfFrames, tool } from "../testing/run-fixture.ts";
 import type { AnswerQuestion } from "./pool.ts";
 import type { CreateRun } from "./schema.ts";
@@ -36,17 +37,6 @@ beforeEach(() => {
   requests = [];
   arrived = () => {};
 });
-
-/** A copy of the database as it stands: what a process that died at this moment leaves behind. */
-function copyOf({ sqlite }: Db): Db {
-  const copy = openDatabase(":memory:");
-  for (const table of ["projects", "runs", "run_events", "blobs", "run_blobs", "pending_calls"])
-    for (const row of sqlite.query<Record<string, string>, []>(`SELECT * FROM ${table}`).all())
-      copy.sqlite
-        .query(`INSERT INTO ${table} (${Object.keys(row)}) VALUES (${Object.keys(row).map(() => "?")})`)
-        .run(...Object.values(row));
-  return copy;
-}
 
 type Fixture = ReturnType<typeof runFixture>;
 
@@ -222,7 +212,7 @@ async function live(shape: Shape) {
   using fixture = runFixture({ window: context?.window, answer: remember });
   const cuts: Cut[] = [];
   let id = "";
-  const cut = () => cuts.push({ seq: fixture.journal.head(id)!.seq, db: copyOf(fixture.db) });
+  const cut = () => cuts.push({ seq: fixture.journal.head(id)!.seq, db: copyDatabase(fixture.db) });
   fixture.watches.listen((runId) => {
     id = runId;
     cut();
@@ -378,8 +368,8 @@ test("a run that dies again and again after every commit of its recovery still l
   for (const { db } of first.cuts) {
     const second: Db[] = [];
     {
-      using fixture = runFixture({ db: copyOf(db) });
-      fixture.watches.listen(() => second.push(copyOf(fixture.db)));
+      using fixture = runFixture({ db: copyDatabase(db) });
+      fixture.watches.listen(() => second.push(copyDatabase(fixture.db)));
       await fixture.service.recover();
       await toTheEnd(fixture, first.id);
     }
@@ -401,7 +391,7 @@ test("a client that saw text of a model call which died is told to discard it, a
   using fixture = runFixture();
   const { id } = await fixture.start([{ text: "word ".repeat(200), delta_ms: 1 }]);
   const seen = await fixture.stream(id, undefined, ({ event }) => event === "token");
-  using next = runFixture({ db: copyOf(fixture.db) });
+  using next = runFixture({ db: copyDatabase(fixture.db) });
   await next.service.recover();
   await next.service.cancel(next.scope, id, null);
   const rest = await next.stream(id, parseCursor(seen.at(-1)!.id, "after"));

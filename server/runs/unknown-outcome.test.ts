@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { unknownPolicies } from "../core/agent-snapshot.ts";
 import type { ToolAnswer } from "../core/submit.ts";
-import { type Db, openDatabase } from "../db/open.ts";
+import { copyDatabase } from "../testing/copy-database.ts";
 import { httpTool, runFixture } from "../testing/run-fixture.ts";
 
 type Way = "timeout" | "lost connection" | "crash";
@@ -31,16 +31,6 @@ beforeEach(() => {
   arrived = Promise.withResolvers();
 });
 
-function copyOf({ sqlite }: Db): Db {
-  const copy = openDatabase(":memory:");
-  for (const table of ["projects", "runs", "run_events", "blobs", "run_blobs", "pending_calls"])
-    for (const row of sqlite.query<Record<string, string>, []>(`SELECT * FROM ${table}`).all())
-      copy.sqlite
-        .query(`INSERT INTO ${table} (${Object.keys(row)}) VALUES (${Object.keys(row).map(() => "?")})`)
-        .run(...Object.values(row));
-  return copy;
-}
-
 const script = [{ tool_calls: [{ name: "pay", arguments: {} }] }, { text: "Done." }];
 
 /** Makes the call, ends its request in one of these ways, and tells what became of it: for the run, and for the server. */
@@ -52,7 +42,7 @@ async function become(way: Way, policy: Parameters<typeof httpTool>[2], answer?:
   using first = runFixture();
   const { id } = await first.start(script, { tools: [pay] });
   if (way === "crash") await arrived.promise;
-  using second = way === "crash" ? runFixture({ db: copyOf(first.db) }) : null;
+  using second = way === "crash" ? runFixture({ db: copyDatabase(first.db) }) : null;
   const fixture = second ?? first;
   await second?.service.recover();
   let run = await fixture.settled(id);
