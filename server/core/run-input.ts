@@ -62,8 +62,8 @@ export type ImageOf = (part: ImagePart, path: string) => ImageFacts;
 /** The images of one input. */
 export interface ShownImages {
   of: ImageOf;
-  /** Within the write of what shows them: makes files of those that were sent along. `runId` is the run that it is. */
-  keep(runId: string | null): void;
+  /** Within the write of what shows them, a run or a thread: makes files of those that were sent along. */
+  keep(of: { run_id: string } | { thread_id: string }): void;
 }
 
 /** As the journal has it. `imageOf` throws for an image that is not there. */

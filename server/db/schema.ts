@@ -191,6 +191,13 @@ export const clientCalls = sqliteTable("client_calls", {
   run_id: text().notNull(),
 });
 
+/** Who shows an image that came along with a message. */
+export const imageUses = sqliteTable("image_uses", {
+  ...scope,
+  file_id: text().notNull(),
+  owner_id: text().notNull(),
+});
+
 /** Calls of runs that wait for somebody. */
 export const approvals = sqliteView("approvals", {
   id: text().notNull(),

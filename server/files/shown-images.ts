@@ -9,24 +9,29 @@ import { sha256 } from "../lib/hash.ts";
 import { imageBytesMax, imageTypes } from "./attachments.ts";
 import type { FileRows } from "./file-rows.ts";
 import { headBytes, typeOfFile } from "./file-type.ts";
+import type { ImageUses } from "./image-uses.ts";
 
 /** Images that messages show, for whoever sends them: `param` is where the messages stand in the request. */
 export const createShownImages =
   ({
     rows,
     blobs,
+    uses,
     now,
   }: {
     rows: Pick<FileRows, "seen" | "insert">;
     blobs: Pick<FileBlobs, "put">;
+    uses: ImageUses;
     now: () => number;
   }) =>
-  (viewer: Viewer, param: string): ShownImages => {
-    const sent: { facts: ImageFacts; content: Uint8Array }[] = [];
+  (viewer: Viewer, param: string, agentId: string | null): ShownImages => {
+    const sent = new Map<string, { facts: ImageFacts; content: Uint8Array }>();
+    const shown = new Set<string>();
 
     function known(id: string, path: string): ImageFacts {
       const row = rows.seen(viewer, id);
       if (!row) throw refusal(`${path}.file_id`, "There is no such file.");
+      shown.add(id);
       return requireImage(row.mime_type, row.bytes, `${path}.file_id`, {
         ...{ file_id: id, mime_type: row.mime_type, sha256: row.sha256 },
       });
@@ -35,16 +40,26 @@ export const createShownImages =
     function read(data: string, path: string): ImageFacts {
       const content = bytesOf(data, `${path}.data`);
       const mime_type = typeOfFile("", content.subarray(0, headBytes));
-      const facts = { file_id: newId("file", now()), mime_type, sha256: sha256(content) };
-      sent.push({ facts: requireImage(mime_type, content.length, `${path}.data`, facts), content });
+      const hash = sha256(content);
+      const before = sent.get(hash);
+      if (before) return before.facts;
+      const file_id = uses.known(viewer, hash, agentId) ?? newId("file", now());
+      const facts = requireImage(mime_type, content.length, `${path}.data`, { file_id, mime_type, sha256: hash });
+      sent.set(hash, { facts, content });
       return facts;
     }
 
     return {
       of: ({ file_id, data = "" }, path) =>
         file_id === undefined ? read(data, `${param}${path}`) : known(file_id, `${param}${path}`),
-      keep(run_id) {
-        for (const { facts, content } of sent) insert(viewer, facts, content, run_id);
+      keep(of) {
+        const [run_id, owner] = "run_id" in of ? [of.run_id, of.run_id] : [null, of.thread_id];
+        for (const { facts, content } of sent.values()) {
+          // It may have gone since it was found.
+          if (!uses.isThere(viewer, facts.file_id)) insert(viewer, facts, content, run_id);
+          uses.begin(viewer, facts.file_id, owner);
+        }
+        for (const id of shown) uses.shows(viewer, id, owner);
       },
     };
 

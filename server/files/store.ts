@@ -15,6 +15,7 @@ import { createFileErasure } from "./file-erasure.ts";
 import { fitFileName } from "./file-name.ts";
 import { createFileRows } from "./file-rows.ts";
 import { isDocument, typeOfFile } from "./file-type.ts";
+import { createImageUses } from "./image-uses.ts";
 import { createNamedFiles, type FileFacts } from "./named-files.ts";
 import type { Received } from "./receive.ts";
 import { type Indexed, type FileRow as Row, shownFile } from "./row.ts";
@@ -68,6 +69,7 @@ export function createFileStore({
   announced?: () => void;
 }) {
   const rows = createFileRows({ db, now });
+  const uses = createImageUses({ db });
   const erasure = createFileErasure({ db, rows, blobs, chunks, memory, now });
 
   const shown = (row: Row) => shownFile(row, memory.of(row, row.id));
@@ -177,7 +179,8 @@ export function createFileStore({
     },
 
     ...createNamedFiles({ rows, blobs }),
-    imagesOf: createShownImages({ rows, blobs, now }),
+    projectImages: uses.project,
+    imagesOf: createShownImages({ rows, blobs, uses, now }),
     forgetExpired: erasure.forgetExpired,
     idle: erasure.idle,
     stop: erasure.stop,

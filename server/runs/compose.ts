@@ -151,7 +151,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
   const checkRun: ScheduleStoreOptions["checkRun"] = (viewer, agentId, { overrides, ...run }) =>
     requireScopeIds(agents.snapshot(viewer, agentId, overrides ?? {}), run);
   const checkInput: ScheduleStoreOptions["checkInput"] = (viewer, input) =>
-    void askedOf(input, files.files.imagesOf(viewer, "input").of);
+    void askedOf(input, files.files.imagesOf(viewer, "input", null).of);
   let recovered = 0;
 
   return {

@@ -59,7 +59,7 @@ export function createForks({
   editAgent: EditAgent;
   requireThere: RequireThere;
   /** The images that an edited input's messages show. */
-  imagesOf(viewer: Viewer, param: string): ShownImages;
+  imagesOf(viewer: Viewer, param: string, agentId: string): ShownImages;
   priceOf(model: string): ModelPrice | null;
   windowOf(model: string): number | null;
   now: () => number;
@@ -73,7 +73,7 @@ export function createForks({
     const agent = await agentFor(viewer, source, body, isForeign);
     if (isForeign && body.tools !== "recorded_only") throw validationError([notHere]);
     if (body.edits?.model) await requireThere(body.edits.model, "edits.model");
-    const images = imagesOf(viewer, "edits.input");
+    const images = imagesOf(viewer, "edits.input", agent.id);
     const { prefix, edits } = await takenOver(source, agent, body, isForeign, images, rest);
     const run: RunCreated = {
       ...forked(created, agent, body, prefix),
@@ -136,7 +136,7 @@ export function createForks({
       const all = [{ ...first, event: created }, ...rest, ...events.map((event) => ({ at, event }))];
       const inserted = journal.insertRecord(run_id, all);
       journal.pin(viewer, run_id, agent);
-      images.keep(run_id);
+      images.keep({ run_id });
       note?.(runs.standing(viewer, run_id), 0);
       return [[run_id, inserted]];
     };

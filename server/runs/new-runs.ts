@@ -36,7 +36,7 @@ export interface NewRunOptions {
   /** Throws where the model that a request names cannot be reached now, as far as that can be known beforehand. */
   requireThere: RequireThere;
   /** The images that the input's messages show. */
-  imagesOf(scope: Viewer, param: string): ShownImages;
+  imagesOf(scope: Viewer, param: string, agentId: string): ShownImages;
   /** Throws for files that are not there. */
   requireFiles(scope: Viewer, ids: readonly string[]): void;
   /** What a model costs now, by its full name; null when nobody knows. */
@@ -83,7 +83,7 @@ export function createNewRuns(options: NewRunOptions) {
     options.requireFiles(scope, body.file_ids ?? []);
     if (body.overrides?.model) await options.requireThere(body.overrides.model, "overrides.model");
     // Only where there is something to look at: the creations of a tick share a snapshot of the database.
-    const images = options.imagesOf(scope, "input");
+    const images = options.imagesOf(scope, "input", agent.id);
     const asked = askedOf(body.input, images.of);
     const screened = agent.guardrails ? await screenInput(agent, asked) : null;
     const run_id = newId("run", now()); // In the order of the writes: those that wait begin in the order of their ids.
@@ -114,7 +114,7 @@ export function createNewRuns(options: NewRunOptions) {
         : [{ ...created, queued: true }, { type: "run.queued", queue_position }, ...decided];
     const own = journal.insert(run_id, events);
     journal.pin(scope, run_id, agent);
-    made.images.keep(run_id);
+    made.images.keep({ run_id });
     note?.(runs.standing(scope, run_id), 0);
     return [...place.ended, [run_id, own]];
   }

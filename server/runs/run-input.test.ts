@@ -234,6 +234,37 @@ describe("messages with calls of tools, and with images", () => {
     expect(judged.error.code).toBe("guardrail_blocked");
   });
 
+  test("an image that is sent again is kept once, and goes with the last run or thread that shows it", async () => {
+    const echo = { model: "test/echo", model_settings: {} };
+    const agent_id = await newAgent([], echo);
+    const shown = (message: object) => [{ role: "user", content: [{ type: "image", ...message }] }];
+    const fileOf = (run: Answer["body"]): string => run.input[0].content[0].file_id;
+    const [first, second] = [
+      await ran({ agent_id, input: shown({ data: pixel }) }),
+      await ran({ agent_id, input: shown({ data: pixel }) }),
+    ];
+    const file_id = fileOf(first);
+    expect(fileOf(second)).toBe(file_id);
+    const third = await ran({ agent_id, input: shown({ file_id }) });
+    const fork = await client.post(`/v1/runs/${third.id}/fork?wait=30`, { step_index: -1, edits: {} });
+    expect(fork.body.status).toBe("completed");
+    const thread = (await client.post("/v1/threads", {})).body.id;
+    await client.post(`/v1/threads/${thread}/messages`, shown({ file_id })[0]);
+    // Another agent's key may not see it: its run has one of its own.
+    const other = await ran({ agent_id: await newAgent([], echo), input: shown({ data: pixel }) });
+    expect(fileOf(other)).not.toBe(file_id);
+    const status = async (id: string) => (await client.get(`/v1/files/${id}`)).status;
+    const owners = [first, second, third, fork.body].map(({ id }) => `/v1/runs/${id}`);
+    for (const owner of [...owners, `/v1/threads/${thread}`]) {
+      expect(await status(file_id)).toBe(200);
+      expect((await client.delete(owner)).status).toBe(200);
+    }
+    expect([await status(file_id), await status(fileOf(other))]).toEqual([404, 200]);
+    // Who shows it after that shows one that is there.
+    const again = await ran({ agent_id, input: shown({ data: pixel }) });
+    expect(await status(fileOf(again))).toBe(200);
+  });
+
   test("show images: of files that are there, and of bytes that come along and become files of the run", async () => {
     const content_base64 = pixel.split(",")[1];
     const file = (await client.post("/v1/files", { filename: "a.png", purpose: "attachment", content_base64 })).body;

@@ -21,7 +21,7 @@ import type { CreateMessage, CreateThread, UpdateThread } from "./schema.ts";
 
 export interface ThreadStoreOptions extends StoreBase {
   /** The images that messages show. */
-  imagesOf: (viewer: Viewer, param: string) => ShownImages;
+  imagesOf: (viewer: Viewer, param: string, agentId: null) => ShownImages;
 }
 
 type Row = typeof threads.$inferSelect & { status: ThreadStatus };
@@ -109,12 +109,12 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
         throw new AppError("thread_busy", "A run of this thread is not over.", { details: { run_id: atWork.id } });
       const open = openCallsIn(sqlite, thread);
       requirePlace(given, open);
-      const images = imagesOf(viewer, "");
+      const images = imagesOf(viewer, "", null);
       const said = seededMessage(
         earlierOf(given, "", open, (part, path) => images.of(part, path.slice(1))),
         now(),
       );
-      images.keep(null);
+      images.keep({ thread_id: id });
       append(thread, null, [said]);
       rows.update(viewer, id, { updated_at_ms: said.at, message_count: sql`message_count + 1` });
       return { ...said.message, run_id: null };
