@@ -40,12 +40,17 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
     const base = { id, object: "chat.completion.chunk", created, model, choices };
     return `data: ${JSON.stringify({ ...base, ...more })}\n\n`;
   };
-  const say = (delta: object, finish_reason: Finish | null = null): string => {
-    if (!stream) return "";
-    const opening = isBegun ? "" : chunk([choiceOf({ role: "assistant", content: "" }, null)]);
+  const open = (): string => {
+    if (isBegun) return "";
     isBegun = true;
-    return opening + chunk([choiceOf(delta, finish_reason)]);
+    return chunk([choiceOf({ role: "assistant", content: "" }, null)]);
   };
+  const say = (delta: object, finish_reason: Finish | null = null): string =>
+    stream ? open() + chunk([choiceOf(delta, finish_reason)]) : "";
+  // Of a chunk with text nothing else changes, and there is one for each.
+  const [head, tail] = chunk([choiceOf({ "\n": "" }, null)]).split('"\\n":""') as [string, string];
+  const sayText = (name: "content" | "reasoning_content", text: string): string =>
+    stream ? `${open()}${head}"${name}":${JSON.stringify(text)}${tail}` : "";
 
   function conclude(reason: Finish, calls: readonly RequiredCall[] = []): string {
     const tool_calls = calls.map(callOf);
@@ -91,7 +96,7 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
     const whole = isNext ? `\n\n${delta}` : delta;
     if (said.step !== step) said = { step, begin: content.length };
     content += whole;
-    return say({ content: whole });
+    return sayText("content", whole);
   }
 
   function event(frame: Frame): string {
@@ -127,7 +132,7 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
       if (result) return "";
       if (kind === "output") return text(delta, step_index);
       thought += delta;
-      return say({ reasoning_content: delta });
+      return sayText("reasoning_content", delta);
     },
     // A cut completion cannot be resumed: say so, or the client takes the part for the whole.
     closing: stream ? `data: ${JSON.stringify(openAiError(stopping()))}\n\n` : "",

@@ -1,0 +1,89 @@
+/**
+ * What the doors for OpenAI's clients take over `/v1/runs`: `bun scripts/bench/doors.ts`, of the executable
+ * (`RUNNEL_EXECUTABLE`, else dist/runnel). They take turns: first one stream after the other, to its first text; then 20
+ * streams at once of 200 tokens, one every 5 ms. It reports and tests nothing; README.md says what the figures mean.
+ */
+import { tmpdir } from "node:os";
+import { median, processorTime, start } from "./processes.ts";
+import { startProduct } from "./product.ts";
+
+const [firsts, warm, rounds, streams, tokens] = [200, 50, 6, 20, 200];
+
+await using model = await start<{ url: string }>([process.execPath, `${import.meta.dir}/model.ts`]);
+await using product = await startProduct({ parent: tmpdir(), model: model.line.url, tls: false });
+
+interface Way {
+  path: string;
+  body: (agent: string) => object;
+  /** What stands in the first piece that has text. */
+  mark: string;
+}
+
+const messages = [{ role: "user", content: "Go." }];
+const ways: Record<string, Way> = {
+  "/v1/runs": {
+    path: "/v1/runs",
+    body: (agent_id) => ({ agent_id, input: "Go.", stream: true }),
+    mark: "event: token",
+  },
+  "/chat/completions": {
+    path: "/openai/v1/chat/completions",
+    body: (agent) => ({ model: agent, messages, stream: true }),
+    mark: '"delta":{"content"',
+  },
+  "/responses": {
+    path: "/openai/v1/responses",
+    body: (agent) => ({ model: agent, input: "Go.", stream: true }),
+    mark: "event: response.output_text.delta",
+  },
+};
+
+const names = Object.keys(ways);
+const quick = await agentOf("t1-d0");
+const paced = await agentOf(`t${tokens}-d5`);
+
+/** Milliseconds to the first text, and reads on to the end. */
+async function stream({ path, body, mark }: Way, agent: string): Promise<number> {
+  const { url, headers } = await product.stream("t1-d0");
+  const begun = performance.now();
+  const response = await fetch(new URL(path, url), { method: "POST", headers, body: JSON.stringify(body(agent)) });
+  let first = Number.NaN;
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body!) {
+    if (!Number.isNaN(first)) continue;
+    text += decoder.decode(chunk, { stream: true });
+    if (text.includes(mark)) first = performance.now() - begun;
+  }
+  if (Number.isNaN(first)) throw new Error(`${path} said no text: ${text}`);
+  return first;
+}
+
+async function agentOf(name: string): Promise<string> {
+  const { body } = await product.stream(name);
+  return (JSON.parse(String(body)) as { agent_id: string }).agent_id;
+}
+
+const first: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
+for (let turn = 0; turn < warm + firsts; turn++)
+  for (const name of names) {
+    const ms = await stream(ways[name]!, quick);
+    if (turn >= warm) first[name]!.push(ms);
+  }
+
+const cost: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
+for (let round = -1; round < rounds; round++)
+  for (const name of names) {
+    const before = processorTime(product.pid);
+    await Promise.all(Array.from({ length: streams }, () => stream(ways[name]!, paced)));
+    if (round >= 0) cost[name]!.push(((processorTime(product.pid) - before) * 1000) / (streams * tokens));
+  }
+
+for (const name of names) {
+  const [ms, us] = [median(first[name]!), median(cost[name]!)];
+  const [overRuns, timesRuns] = [ms - median(first["/v1/runs"]!), us / median(cost["/v1/runs"]!)];
+  console.log(
+    `${name.padEnd(20)} first text ${ms.toFixed(2)} ms (${overRuns.toFixed(2)} over /v1/runs), ` +
+      `${us.toFixed(1)} µs of processor time a token (${timesRuns.toFixed(2)} ×)`,
+  );
+}
