@@ -138,6 +138,47 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page).toHaveURL(new RegExp(`/runs\\?agent=${id}`));
   });
 
+  await test.step("it gets a chat page, another link, other bounds, and is closed", async () => {
+    await page.goto(`${server.url}/dashboard/agents/${id}?tab=chat`);
+    await page.getByLabel("Runs a day, each visitor").fill("none");
+    await page.getByRole("button", { name: "Open a chat page" }).click();
+    await expect(page.getByLabel("Runs a day, each visitor")).toHaveAccessibleDescription(/a whole number/);
+    await page.getByLabel("Runs a day, each visitor").fill("20");
+    await page.getByLabel("Title").fill("Ask about refunds");
+    await expectAccessible(page, "new chat page");
+    await page.getByRole("button", { name: "Open a chat page" }).click();
+    const link = page.getByTestId("chat-page-url");
+    await expect(link).toContainText(`/chat/${id}#`);
+    await expectAccessible(page, "chat page of the agent");
+    await expectToFit(page, "chat page of the agent");
+    const first = await link.textContent();
+    expect((await server.get(`/v1/agents/${id}/chat_page`)).body).toMatchObject({
+      ...{ url: first, title: "Ask about refunds", access: "link" },
+      visitor_limits: { runs_per_minute: 6, runs_per_day: 20 },
+    });
+    await page.getByRole("button", { name: "New link" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Replace the link" }).click();
+    await expect(link).not.toHaveText(first!);
+    await page.getByText("Members", { exact: true }).click();
+    await page.getByRole("button", { name: "Save chat page" }).click();
+    await expect(link).toHaveText(new RegExp(`/chat/${id}$`));
+    await page.getByRole("button", { name: "Close the page" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Close the page" }).click();
+    await expect(page.getByRole("button", { name: "Open a chat page" })).toBeVisible();
+    expect((await server.get(`/v1/agents/${id}/chat_page`)).status).toBe(404);
+  });
+
+  await test.step("doors are opened and closed by their boxes", async () => {
+    await page.getByRole("tab", { name: "Definition" }).click();
+    const door = page.getByRole("checkbox", { name: /^MCP/ });
+    for (const isOpen of [true, false]) {
+      const { version } = (await server.get(`/v1/agents/${id}`)).body;
+      await door.setChecked(isOpen);
+      await page.getByRole("button", { name: `Save as version ${version + 1}` }).click();
+      await expect.poll(async () => (await server.get(`/v1/agents/${id}`)).body.doors.mcp).toBe(isOpen);
+    }
+  });
+
   await test.step("the list is searched by name, walked by keyboard, and holds long names", async () => {
     const long = {
       name: `Deployment ${"assistant ".repeat(11)}`.trim(),
@@ -168,7 +209,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await page.getByRole("button", { name: "More acts" }).click();
     await page.getByRole("menuitem", { name: "Delete agent" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete Refund desk" });
-    await expect(dialog).toContainText("All of its 5 versions are gone");
+    await expect(dialog).toContainText("All of its 7 versions are gone");
     await expect(dialog).toContainText("Its 1 run stays");
     await expectAccessible(page, "delete agent");
     await dialog.getByRole("button", { name: "Delete agent" }).click();

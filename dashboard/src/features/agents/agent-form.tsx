@@ -141,7 +141,19 @@ function DoorFields({ draft, set, json }: AgentFormProps) {
   return (
     <FormSection
       title="Doors"
-      about="The protocols by which clients reach it, beside the API. They need an API key too."
+      about={
+        <>
+          The protocols by which clients reach it, beside the API. They need an API key too:{" "}
+          <a href="/docs/connect/mcp" className="text-accent hover:underline">
+            MCP
+          </a>
+          ,{" "}
+          <a href="/docs/connect/a2a" className="text-accent hover:underline">
+            A2A
+          </a>
+          .
+        </>
+      }
     >
       {doorNames.map((name) => (
         <label key={name} className="flex items-center gap-2">

@@ -17,6 +17,7 @@ import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Time } from "../../ui/time.tsx";
+import { AgentChatPage } from "./agent-chat-page.tsx";
 import { AgentDefinition } from "./agent-definition.tsx";
 import { AgentRuns } from "./agent-runs.tsx";
 import type { AgentSearch } from "./agent-search.ts";
@@ -46,12 +47,14 @@ export function AgentPage({ id, search, onSearch, onLookIn, onLeave }: AgentPage
               { value: "definition", label: "Definition" },
               { value: "versions", label: "Versions" },
               { value: "runs", label: "Runs" },
+              { value: "chat", label: "Chat page" },
             ]}
             onChange={(next) => onSearch(next === "definition" ? {} : { tab: next })}
           >
             {tab === "definition" && <AgentDefinition key={id} agent={agent} />}
             {tab === "versions" && <AgentVersions agent={agent} search={search} onSearch={onSearch} />}
             {tab === "runs" && <AgentRuns agent={agent} />}
+            {tab === "chat" && <AgentChatPage key={id} id={id} />}
           </Tabs>
         </>
       )}

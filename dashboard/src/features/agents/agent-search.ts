@@ -1,4 +1,4 @@
-export const agentTabs = ["definition", "versions", "runs"] as const;
+export const agentTabs = ["definition", "versions", "runs", "chat"] as const;
 type AgentTab = (typeof agentTabs)[number];
 
 /** What the address of an agent holds. */

@@ -94,7 +94,15 @@ function ProjectForms({ project, onChanged }: ProjectFormsProps): ReactNode {
       </Section>
       <Section
         title="Web pages"
-        about="Pages of these sites may ask the API, with client tokens. Others are refused by their browser."
+        about={
+          <>
+            Pages of these sites may ask the API, with{" "}
+            <a href="/docs/guides/browsers" className="text-accent hover:underline">
+              client tokens
+            </a>
+            . Others are refused by their browser.
+          </>
+        }
       >
         <OriginsForm project={project} />
       </Section>

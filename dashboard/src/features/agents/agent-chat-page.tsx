@@ -1,0 +1,148 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ExternalLink } from "lucide-react";
+import { useState } from "react";
+import type { ChatPage } from "../../../../server/wire/chat-page.ts";
+import { chatPageQuery, closeChatPage, rotateChatPage, setChatPage } from "../../entities/agent/chat-page-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
+import { useForm } from "../../lib/use-form.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { ChoiceCards } from "../../ui/choice-cards.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { FormSection } from "../../ui/form-section.tsx";
+import { toast } from "../../ui/toast.ts";
+import { chatDraftOf, chatFaults, chatPageOf } from "./chat-page-draft.ts";
+
+const accesses = [
+  {
+    value: "link",
+    label: "Whoever has the link",
+    hint: "No account. They see what is said, and nothing of how it works.",
+  },
+  { value: "members", label: "Members", hint: "People who are signed in here, and are no viewers." },
+] as const;
+
+/** The page on which others talk with an agent: whether there is one, for whom, and what it may cost. */
+export function AgentChatPage({ id }: { id: string }) {
+  const may = useMay("member");
+  const read = useQuery({ ...chatPageQuery(useWorkspace(), id), enabled: may });
+  if (!may) return <p className="px-5 py-8 text-muted">A viewer does not see the link of a chat page.</p>;
+  if (read.isError)
+    return <ErrorNote title="The chat page cannot be read" error={read.error} onRetry={() => void read.refetch()} />;
+  if (read.data === undefined) return null;
+  return (
+    <>
+      {read.data && <OpenPage id={id} page={read.data} />}
+      <PageForm key={read.data?.updated_at ?? "new"} id={id} page={read.data} />
+    </>
+  );
+}
+
+/** Where the page is, and how to take it back. */
+function OpenPage({ id, page: { url, access } }: { id: string; page: ChatPage }) {
+  const [asked, setAsked] = useState<"rotate" | "close" | null>(null);
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const doing = useMutation({
+    mutationFn: (): Promise<unknown> => (asked === "rotate" ? rotateChatPage(at, id) : closeChatPage(at, id)),
+    onSuccess: () => {
+      toast(asked === "rotate" ? "The page has another link" : "Chat page closed");
+      setAsked(null);
+    },
+    onSettled: () => client.invalidateQueries(chatPageQuery(at, id)),
+  });
+  return (
+    <FormSection
+      title="The page is open"
+      about="What stands behind the # lets people in. Browsers send it to no server."
+    >
+      <div className="flex min-w-0 items-center gap-2">
+        <code className="min-w-0 truncate text-xs" data-testid="chat-page-url">
+          {url}
+        </code>
+        <CopyButton text={url} what="link" />
+      </div>
+      <div className="flex flex-wrap gap-2">
+        <a href={url} target="_blank" rel="noopener" className={buttonClass()}>
+          <ExternalLink aria-hidden className="size-4" strokeWidth={1.5} />
+          Open the chat page
+        </a>
+        {access === "link" && <Button onClick={() => setAsked("rotate")}>New link</Button>}
+        <Button kind="danger" onClick={() => setAsked("close")}>
+          Close the page
+        </Button>
+      </div>
+      {asked && (
+        <ConfirmDialog
+          title={asked === "rotate" ? "Replace the link" : "Close the chat page"}
+          act={asked === "rotate" ? "Replace the link" : "Close the page"}
+          acting={asked === "rotate" ? "Replacing" : "Closing"}
+          keep="Keep it"
+          doing={doing}
+          refused="Nothing was changed"
+          onConfirm={() => doing.mutate()}
+          onClose={() => setAsked(null)}
+        >
+          <p>Whoever talks there now is let out with their next message. Their conversations stay in Threads.</p>
+        </ConfirmDialog>
+      )}
+    </FormSection>
+  );
+}
+
+function PageForm({ id, page }: { id: string; page: ChatPage | null }) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const form = useForm({
+    first: () => chatDraftOf(page),
+    check: chatFaults,
+    send: (draft) => setChatPage(at, id, chatPageOf(draft, page?.budget ?? null)),
+    onSent: (saved) => {
+      client.setQueryData(chatPageQuery(at, id).queryKey, saved);
+      toast(page ? "Chat page saved" : "Chat page opened");
+    },
+  });
+  const number = { inputMode: "numeric", autoComplete: "off" } as const;
+  return (
+    <Form form={form} className="flex flex-col">
+      <FormSection
+        title="Chat page"
+        about={
+          <>
+            People talk with this agent on a page of this server. It is off until you open it.{" "}
+            <a href="/docs/guides/chat-page" className="text-accent hover:underline">
+              How it works
+            </a>
+          </>
+        }
+      >
+        <ChoiceCards label="Who may talk there" choices={accesses} {...form.choose("access")} />
+        <Field label="Title" hint="Stands above the chat." autoComplete="off" {...form.text("title")} />
+      </FormSection>
+      <FormSection title="Bounds" about="Each message is a run. Over a bound, the page says to wait.">
+        <div className="grid grid-cols-2 gap-4">
+          <Field label="Runs a minute, each visitor" {...number} {...form.text("visitor_minute")} />
+          <Field label="Runs a day, each visitor" {...number} {...form.text("visitor_day")} />
+          <Field label="Runs a minute, all together" {...number} {...form.text("page_minute")} />
+          <Field label="Runs a day, all together" {...number} {...form.text("page_day")} />
+          <Field
+            label="Most cost of a run, USD"
+            inputMode="decimal"
+            placeholder="The agent's own"
+            {...form.text("max_cost_usd")}
+          />
+        </div>
+        <ErrorNote title={page ? "Not saved" : "The page was not opened"} error={form.error} />
+        <div>
+          <Button type="submit" kind="primary" disabled={form.isPending || (page !== null && !form.isChanged)}>
+            {page ? "Save chat page" : "Open a chat page"}
+          </Button>
+        </div>
+      </FormSection>
+    </Form>
+  );
+}

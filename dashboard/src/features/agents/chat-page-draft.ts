@@ -1,0 +1,50 @@
+import { type ChatSettings, defaultChatLimits } from "../../../../server/core/chat-page.ts";
+import type { Faults } from "../../lib/fault-of.ts";
+
+/** A chat page while somebody writes it. */
+export interface ChatDraft {
+  access: ChatSettings["access"];
+  title: string;
+  visitor_minute: string;
+  visitor_day: string;
+  page_minute: string;
+  page_day: string;
+  max_cost_usd: string;
+}
+
+/** What stands in the form for a page; without one, for a new one. */
+export function chatDraftOf(page: ChatSettings | null): ChatDraft {
+  const { limits, visitor_limits } = page ?? defaultChatLimits;
+  return {
+    access: page?.access ?? "link",
+    title: page?.title ?? "",
+    visitor_minute: String(visitor_limits.runs_per_minute),
+    visitor_day: String(visitor_limits.runs_per_day),
+    page_minute: String(limits.runs_per_minute),
+    page_day: String(limits.runs_per_day),
+    max_cost_usd: String(page?.budget?.max_cost_usd ?? ""),
+  };
+}
+
+/** What it says to the API. Of the budget, what has no control here stays. */
+export function chatPageOf(draft: ChatDraft, budget: ChatSettings["budget"]): ChatSettings {
+  const { max_cost_usd: _, ...others } = budget ?? {};
+  const all = { ...others, ...(draft.max_cost_usd.trim() !== "" && { max_cost_usd: Number(draft.max_cost_usd) }) };
+  return {
+    ...{ access: draft.access, title: draft.title.trim() || null },
+    limits: { runs_per_minute: Number(draft.page_minute), runs_per_day: Number(draft.page_day) },
+    visitor_limits: { runs_per_minute: Number(draft.visitor_minute), runs_per_day: Number(draft.visitor_day) },
+    budget: Object.keys(all).length === 0 ? null : all,
+  };
+}
+
+const counts = ["visitor_minute", "visitor_day", "page_minute", "page_day"] as const;
+
+export function chatFaults(draft: ChatDraft): Faults<ChatDraft> {
+  const wrong = counts.filter((field) => !/^[1-9]\d{0,5}$/.test(draft[field].trim()));
+  const cost = draft.max_cost_usd.trim();
+  return {
+    ...Object.fromEntries(wrong.map((field) => [field, "Expected a whole number from 1."])),
+    ...(cost !== "" && !(Number(cost) > 0) && { max_cost_usd: "Expected an amount over 0, or nothing." }),
+  };
+}
