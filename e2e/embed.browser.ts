@@ -178,6 +178,57 @@ test("what goes wrong is said in plain words, and a token that is over is renewe
   await expect(chat(page).getByText("Here I am.")).toBeVisible();
 });
 
+test("images are chosen, dropped and taken back, made small, and go with the message; what is none is refused", async ({
+  page,
+}) => {
+  const agent_id = await createScripted(server, [{ text: "A red square." }]);
+  const token = await makeToken(agent_id);
+  await open(page, agent_id, `token="${token}" theme="light" images`);
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  );
+  const picker = chat(page).locator("input[type=file]");
+  await picker.setInputFiles([
+    { name: "small.png", mimeType: "image/png", buffer: png },
+    { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("Not an image.") },
+  ]);
+  await expect(status(page)).toContainText("Only images can be sent");
+  await chat(page).getByRole("button", { name: "Remove small.png" }).click();
+  await expect(chat(page).getByRole("button", { name: "Send" })).toBeDisabled();
+  // Noise, which no format makes small: several megabytes.
+  await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(1600, 1600);
+    const context = canvas.getContext("2d")!;
+    const image = context.createImageData(1600, 1600);
+    for (let at = 0; at < image.data.length; at += 65_536)
+      crypto.getRandomValues(new Uint8Array(image.data.buffer, at, Math.min(65_536, image.data.length - at)));
+    context.putImageData(image, 0, 0);
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([await canvas.convertToBlob()], "noise.png", { type: "image/png" }));
+    document
+      .querySelector("runnel-chat")!
+      .dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+  });
+  await expect(chat(page).getByRole("button", { name: "Remove noise.png" })).toBeVisible();
+  await looksWell(page, "images-chosen");
+  await say(page, "What is it?");
+  await expect(chat(page).getByText("A red square.")).toBeVisible();
+  await expect(chat(page).locator(".turn img")).toBeVisible();
+  await looksWell(page, "images-sent");
+  const [run] = (await server.get(`/v1/runs?agent_id=${agent_id}`)).body.data;
+  const [text, image] = run.input[0].content;
+  expect([text, image]).toEqual([
+    { type: "text", text: "What is it?" },
+    { type: "image", file_id: expect.stringMatching(/^file_/) },
+  ]);
+  // Another visitor has no way to it, and this one sees after a reload that there was one.
+  const file = await server.fetch(`/v1/files/${image.file_id}/content`, { key: await makeToken(agent_id) });
+  expect(file.status).toBe(403);
+  await page.reload();
+  await expect(chat(page).getByText("Image", { exact: true })).toBeVisible();
+});
+
 test("stopping ends the run", async ({ page }) => {
   const tool = await createTool(server, { type: "client" });
   const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "Never." }];

@@ -1,6 +1,7 @@
 import type { RunFrame } from "../../server/wire/events.ts";
 import { emptyRunView, foldFrames, type Part, type RunView, type ToolPart } from "../../server/wire/fold-frames.ts";
-import { ChatError, createServer, endInWords, inWords } from "./conversation.ts";
+import { ChatError, createServer, endInWords, inWords, type Said } from "./conversation.ts";
+import { mostPictures, type Picture, pictureTypes, readPictures } from "./images.ts";
 import { type Node as Piece, parseMarkdown } from "./markdown.ts";
 import { styles } from "./styles.ts";
 
@@ -9,6 +10,8 @@ type PageTools = Record<string, (args: unknown) => unknown>;
 
 interface Turn {
   user: string;
+  /** Of what was said, the addresses of its pictures; null for one that only the server has. */
+  pictures: (string | null)[];
   runId: string | null;
   view: RunView;
   /** What went wrong that the run does not say. */
@@ -42,7 +45,7 @@ export class RunnelChat extends HTMLElement {
   /** Client tools that this page answers. */
   tools: PageTools = {};
 
-  static observedAttributes = ["theme", "heading", "placeholder", "token"];
+  static observedAttributes = ["theme", "heading", "placeholder", "token", "images"];
 
   readonly #root = this.attachShadow({ mode: "open", delegatesFocus: true });
   readonly #head = make("header");
@@ -50,11 +53,15 @@ export class RunnelChat extends HTMLElement {
   readonly #status = make("div", "status");
   readonly #input = make("textarea");
   readonly #send = make("button", "main", "Send");
+  readonly #picker = make("input");
+  readonly #add = make("button", "add", "Add image");
+  readonly #chosen = make("ul", "chosen");
   readonly #scheme = matchMedia("(prefers-color-scheme: dark)");
   readonly #turns: Turn[] = [];
   /** The node of each turn, and of each part the state that it shows. */
   readonly #shown = new Map<Turn, { node: HTMLElement; parts: Map<string, { part: unknown; node: HTMLElement }> }>();
   readonly #answered = new Set<string>();
+  #pictures: Picture[] = [];
   #thread: string | null = null;
   #token = "";
   #renewing: Promise<boolean> | null = null;
@@ -62,6 +69,8 @@ export class RunnelChat extends HTMLElement {
   #isBusy = false;
   #isLost = false;
   #isAsked = false;
+  /** What the person is told of what they added. */
+  #hint: string | null = null;
 
   readonly #server = createServer({
     url: () => this.getAttribute("server")?.replace(/\/$/, "") ?? home,
@@ -81,12 +90,20 @@ export class RunnelChat extends HTMLElement {
     this.#input.id = "message";
     this.#input.rows = 1;
     label.htmlFor = "message";
-    form.append(label, this.#input, this.#send);
+    this.#add.type = "button";
+    this.#add.addEventListener("click", () => this.#picker.click());
+    Object.assign(this.#picker, { type: "file", multiple: true, hidden: true, accept: pictureTypes.join() });
+    this.#picker.addEventListener("change", () => {
+      void this.#take(this.#picker.files ?? []);
+      this.#picker.value = ""; // So that the same one can be chosen again.
+    });
+    form.append(label, this.#picker, this.#add, this.#input, this.#send);
     this.#log.tabIndex = 0;
     this.#log.setAttribute("role", "region");
     this.#log.setAttribute("aria-label", "Conversation");
     this.#status.setAttribute("role", "status");
-    this.#root.append(this.#head, this.#log, this.#status, form);
+    this.#chosen.setAttribute("aria-label", "Added images");
+    this.#root.append(this.#head, this.#log, this.#status, this.#chosen, form);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.#isBusy) void this.#stop();
@@ -98,6 +115,13 @@ export class RunnelChat extends HTMLElement {
       if (!this.#isBusy) form.requestSubmit();
     });
     this.#input.addEventListener("input", () => this.#draw());
+    this.#input.addEventListener("paste", ({ clipboardData }) => void this.#take(clipboardData?.files ?? []));
+    this.addEventListener("dragover", (event) => this.hasAttribute("images") && event.preventDefault());
+    this.addEventListener("drop", (event) => {
+      if (!this.hasAttribute("images")) return;
+      event.preventDefault();
+      void this.#take(event.dataTransfer?.files ?? []);
+    });
     this.#scheme.addEventListener("change", this.#dress);
     this.#dress();
     this.#draw();
@@ -123,8 +147,38 @@ export class RunnelChat extends HTMLElement {
     const theme = this.getAttribute("theme");
     this.toggleAttribute("data-dark", theme === "dark" || (theme !== "light" && this.#scheme.matches));
     this.#head.textContent = this.getAttribute("heading");
+    this.#add.hidden = !this.hasAttribute("images");
     this.#input.placeholder = this.getAttribute("placeholder") ?? "Write a message";
   };
+
+  async #take(files: Iterable<File>): Promise<void> {
+    if (!this.hasAttribute("images")) return;
+    const all = [...files];
+    if (all.length === 0) return;
+    const read = await readPictures(all);
+    this.#pictures = [...this.#pictures, ...read].slice(0, mostPictures);
+    this.#hint = read.length < all.length ? "Only images can be sent: PNG, JPEG, WebP or GIF, at most four." : null;
+    this.#showChosen();
+    this.#draw();
+  }
+
+  #showChosen(): void {
+    this.#chosen.replaceChildren(
+      ...this.#pictures.map((picture, index) => {
+        const [item, remove] = [make("li"), make("button", "", "Remove")];
+        remove.type = "button";
+        remove.setAttribute("aria-label", `Remove ${picture.name || `image ${index + 1}`}`);
+        remove.addEventListener("click", () => {
+          this.#pictures = this.#pictures.filter((one) => one !== picture);
+          this.#showChosen();
+          this.#draw();
+          this.#input.focus();
+        });
+        item.append(pictureNode(picture.data), remove);
+        return item;
+      }),
+    );
+  }
 
   /** From `token-url`; without one the page is told, and sets the attribute `token` anew. */
   async #renew(): Promise<boolean> {
@@ -168,10 +222,11 @@ export class RunnelChat extends HTMLElement {
         this.#server.messages(thread),
       ]);
       this.#thread = thread;
-      for (const message of said) this.#recall(message.role, message.content, message.run_id);
+      for (const message of said) this.#recall(message);
       if (status === "idle" || last_run_id === null) return this.#draw();
       const { input } = await this.#server.run(last_run_id);
-      const turn = this.#begin(typeof input === "string" ? input : "", last_run_id);
+      const { text, pictures } = readInput(input);
+      const turn = this.#begin(text, last_run_id, pictures);
       await this.#work(turn, () => this.#server.follow(last_run_id, null, null));
     } catch {
       forget(this.#place); // It was another person's, or is gone: a new one begins.
@@ -180,8 +235,13 @@ export class RunnelChat extends HTMLElement {
   }
 
   /** What was said before, as it was said. */
-  #recall(role: string, content: string, runId: string | null): void {
-    if (role === "user") this.#begin(content, runId);
+  #recall({ role, content, run_id, images = [] }: Said): void {
+    if (role === "user")
+      this.#begin(
+        content,
+        run_id,
+        images.map(() => null),
+      );
     const turn = this.#turns.at(-1);
     if (role !== "assistant" || !turn) return;
     const part: Part = {
@@ -196,25 +256,49 @@ export class RunnelChat extends HTMLElement {
     turn.view = { ...turn.view, status: "completed", parts: [...turn.view.parts, part] };
   }
 
-  #begin(user: string, runId: string | null): Turn {
-    const turn: Turn = { user, runId, view: emptyRunView, error: null, feedback: null, last: null, isTokenOver: false };
+  #begin(user: string, runId: string | null, pictures: Turn["pictures"] = []): Turn {
+    const turn: Turn = {
+      user,
+      pictures,
+      runId,
+      view: emptyRunView,
+      error: null,
+      feedback: null,
+      last: null,
+      isTokenOver: false,
+    };
     this.#turns.push(turn);
     return turn;
   }
 
   async #say(): Promise<void> {
     const text = this.#input.value.trim();
-    if (text === "") return;
+    const pictures = this.#pictures;
+    if (text === "" && pictures.length === 0) return;
     this.#input.value = "";
-    const turn = this.#begin(text, null);
+    this.#pictures = [];
+    this.#hint = null;
+    this.#showChosen();
+    const turn = this.#begin(
+      text,
+      null,
+      pictures.map(({ data }) => data),
+    );
     this.#draw();
     this.#log.scrollTop = this.#log.scrollHeight;
     await this.#work(turn, async () => {
       this.#thread ??= await this.#newThread();
-      const body = { agent_id: this.#agent, input: text, ...(this.#thread && { thread_id: this.#thread }) };
+      const body = {
+        agent_id: this.#agent,
+        input: inputOf(text, pictures),
+        ...(this.#thread && { thread_id: this.#thread }),
+      };
       return this.#server.follow(null, await this.#server.start(body), null);
     });
-    if (turn.runId === null && turn.error && this.#input.value === "") this.#input.value = text; // The server has none of it: keep the text to send again.
+    if (turn.runId === null && turn.error && this.#input.value === "" && this.#pictures.length === 0) {
+      [this.#input.value, this.#pictures] = [text, pictures]; // The server has none of it: keep it to send again.
+      this.#showChosen();
+    }
     this.#draw();
   }
 
@@ -309,12 +393,12 @@ export class RunnelChat extends HTMLElement {
     for (const turn of this.#turns) this.#paintTurn(turn);
     if (follows) log.scrollTop = log.scrollHeight;
     this.#send.textContent = this.#isBusy ? "Stop" : "Send";
-    this.#send.disabled = !this.#isBusy && this.#input.value.trim() === "";
+    this.#send.disabled = !this.#isBusy && this.#input.value.trim() === "" && this.#pictures.length === 0;
     this.#status.textContent = this.#isLost
       ? "The connection is lost. Trying again."
       : this.#isBusy
         ? this.#doing()
-        : "";
+        : (this.#hint ?? "");
   }
 
   #doing(): string {
@@ -332,6 +416,7 @@ export class RunnelChat extends HTMLElement {
     if (!shown) {
       this.#log.querySelector(".empty")?.remove();
       shown = { node: make("section", "turn"), parts: new Map() };
+      for (const data of turn.pictures) shown.node.append(data ? pictureNode(data) : make("div", "picture", "Image"));
       if (turn.user) shown.node.append(make("div", "user", turn.user));
       this.#shown.set(turn, shown);
       this.#log.append(shown.node);
@@ -403,6 +488,35 @@ export class RunnelChat extends HTMLElement {
     }
     return node;
   }
+}
+
+/** A message with its pictures, as a run takes it. */
+const inputOf = (text: string, pictures: readonly Picture[]) =>
+  pictures.length === 0
+    ? text
+    : [
+        {
+          role: "user",
+          content: [
+            ...(text ? [{ type: "text", text }] : []),
+            ...pictures.map(({ data }) => ({ type: "image", data })),
+          ],
+        },
+      ];
+
+/** What was said last in the input of a run. */
+function readInput(input: unknown): Pick<Turn, "pictures"> & { text: string } {
+  if (typeof input === "string") return { text: input, pictures: [] };
+  const { content = "" } = (input as { content?: string | { type: string; text?: string }[] }[]).at(-1) ?? {};
+  if (typeof content === "string") return { text: content, pictures: [] };
+  const text = content.flatMap((part) => part.text ?? []).join("\n");
+  return { text, pictures: content.filter(({ type }) => type === "image").map(() => null) };
+}
+
+function pictureNode(data: string): HTMLElement {
+  const image = make("img", "picture");
+  Object.assign(image, { src: data, alt: "Image that you added" });
+  return image;
 }
 
 const isWaiting = (part: Part): part is ToolPart => part.kind === "tool" && part.state === "waiting";

@@ -19,10 +19,11 @@ interface Answerable {
   decision?: "approve" | "reject";
 }
 
-interface Said {
+export interface Said {
   id: string;
   role: string;
   content: string;
+  images?: unknown[];
   run_id: string | null;
 }
 

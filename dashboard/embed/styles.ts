@@ -24,6 +24,11 @@ header:empty { display: none }
 .empty { margin: auto; max-width: 34ch; text-align: center; color: var(--muted) }
 .turn { display: flex; flex-direction: column; gap: 10px; min-width: 0 }
 .user { align-self: flex-end; max-width: 85%; padding: 8px 12px; border-radius: var(--r); background: var(--a); color: var(--on-a); white-space: pre-wrap; overflow-wrap: anywhere }
+.picture { align-self: flex-end; max-width: min(60%, 260px); max-height: 220px; border: 1px solid var(--line); border-radius: var(--r); background: var(--well) }
+div.picture { padding: 8px 12px; color: var(--muted) }
+.chosen { display: flex; flex-wrap: wrap; gap: 8px; margin: 0; padding: 0 12px 8px; list-style: none } .chosen:empty { display: none }
+.chosen li { display: flex; align-items: center; gap: 6px } .chosen .picture { width: 44px; height: 44px; object-fit: cover; border-radius: 6px }
+.add { flex: none } [hidden] { display: none !important }
 .text { min-width: 0; max-width: 68ch; overflow-wrap: anywhere; display: flex; flex-direction: column; gap: 10px }
 .text > * { margin: 0; min-width: 0 }
 .text h1, .text h2, .text h3, .text h4, .text h5, .text h6 { font-size: 1em; font-weight: 600 }

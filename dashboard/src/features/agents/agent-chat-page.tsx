@@ -114,7 +114,7 @@ function PageForm({ id, page }: { id: string; page: ChatPage | null }) {
         about={
           <>
             People talk with this agent on a page of this server. It is off until you open it.{" "}
-            <a href="/docs/guides/chat-page" className="text-accent hover:underline">
+            <a href="/docs/guides/chat-page" className="text-accent underline">
               How it works
             </a>
           </>

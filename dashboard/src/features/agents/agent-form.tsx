@@ -144,11 +144,11 @@ function DoorFields({ draft, set, json }: AgentFormProps) {
       about={
         <>
           The protocols by which clients reach it, beside the API. They need an API key too:{" "}
-          <a href="/docs/connect/mcp" className="text-accent hover:underline">
+          <a href="/docs/connect/mcp" className="text-accent underline">
             MCP
           </a>
           ,{" "}
-          <a href="/docs/connect/a2a" className="text-accent hover:underline">
+          <a href="/docs/connect/a2a" className="text-accent underline">
             A2A
           </a>
           .

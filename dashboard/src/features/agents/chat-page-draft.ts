@@ -2,7 +2,7 @@ import { type ChatSettings, defaultChatLimits } from "../../../../server/core/ch
 import type { Faults } from "../../lib/fault-of.ts";
 
 /** A chat page while somebody writes it. */
-export interface ChatDraft {
+interface ChatDraft {
   access: ChatSettings["access"];
   title: string;
   visitor_minute: string;

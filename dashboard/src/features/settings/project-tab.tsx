@@ -97,7 +97,7 @@ function ProjectForms({ project, onChanged }: ProjectFormsProps): ReactNode {
         about={
           <>
             Pages of these sites may ask the API, with{" "}
-            <a href="/docs/guides/browsers" className="text-accent hover:underline">
+            <a href="/docs/guides/browsers" className="text-accent underline">
               client tokens
             </a>
             . Others are refused by their browser.
