@@ -5,7 +5,7 @@ import { expect, type Page, test } from "@playwright/test";
 import { createScripted, createTool } from "./fixtures.ts";
 import { freePort } from "./free-port.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { violations } from "./page-checks.ts";
+import { setUpAccount, violations } from "./page-checks.ts";
 
 // The chat that other sites embed, on a page of another site, as somebody uses it in a real browser.
 let server: Runnel;
@@ -333,11 +333,18 @@ test.describe("the chat's own page", () => {
     await expect(chat(page).getByRole("alert").last()).toContainText("This chat is closed.", { timeout: 20_000 });
   });
 
-  test("a page for members asks to sign in", async ({ page }) => {
-    await page.goto(await makePage([{ text: "Hi." }], { access: "members" }));
+  test("a page for members asks to sign in, and lets in whoever has", async ({ page }) => {
+    const url = await makePage([{ text: "Hi, member." }], { access: "members" });
+    await page.goto(url);
     await expect(page.getByRole("alert")).toContainText("people who are signed in");
     await expect(page.getByRole("link", { name: "Sign in" })).toHaveAttribute("href", "/dashboard/login");
     await pageLooksWell(page, "page-members");
+    await setUpAccount(page, server);
+    await page.goto(url);
+    await say(page, "Hello?");
+    await expect(chat(page).getByText("Hi, member.")).toBeVisible();
+    await page.reload();
+    await expect(chat(page).getByText("Hi, member.")).toBeVisible();
   });
 
   async function pageLooksWell(page: Page, name: string): Promise<void> {

@@ -63,14 +63,13 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, limite
       if (origin !== null && origin !== originOf(request))
         throw new AppError("cross_origin", "A chat page gives its tokens to itself alone.");
       const page = open(request, agent_id, body);
-      const { cookie, ...visit_ } = visit(request, page);
+      const { cookie, ...who } = visit(request, page);
       take(page.id, "tokens", most.tokens);
       if (cookie) set.headers["set-cookie"] = cookie;
       return {
-        ...tokenForPage(page, visit_),
+        ...tokenForPage(page, who),
         title: page.title,
-        thread_id: newestThread(page, visit_.user_id),
-        may_submit: !visit_.is_visitor,
+        thread_id: newestThread(page, who.user_id),
       };
     },
     { parse: ({ request }) => readJsonBody(request), params, body: Asked },
