@@ -446,3 +446,28 @@ test("a server that stops says so, and nobody takes a part for the whole", async
   await other.stop();
   expect((await sent).parts.at(-1)).toMatchObject({ type: "error", errorText: expect.stringContaining("stopping") });
 });
+
+test("a token is refused on a page of a site that nobody named, and once it is over, also in the middle of a stream", async () => {
+  let time = Date.now();
+  await using other = testApp({ now: () => time });
+  const owner = await other.client();
+  const model_settings = { script: [{ delta_ms: 60_000, text: "One two three." }] };
+  const body = { name: "a", instructions: "", model: "test/script", model_settings };
+  const { id } = (await owner.post("/v1/agents", body)).body;
+  const at = `/ui/v1/agents/${id}/chat`;
+  const asked = { agent_id: id, scopes: ["run", "read"], expires_in: 60 };
+  const { token } = (await owner.post("/v1/client_tokens", asked)).body;
+  const by = { authorization: `Bearer ${token}` };
+  const message = { id: "chat", messages: [userSays("Go.")] };
+  const elsewhere = await other.send("POST", at, message, { ...by, origin: "https://evil.example" });
+  expect([elsewhere.status, elsewhere.body.error.code]).toEqual([403, "origin_not_allowed"]);
+  const sent = other.send("POST", at, message, by);
+  let runs: { id: string }[] = [];
+  while (runs.length === 0) runs = (await owner.get("/v1/runs")).body.data;
+  while (other.watches.readers(runs[0]!.id) === 0) await new Promise((resolve) => setImmediate(resolve));
+  time += 61_000;
+  expect(partsOf((await sent).body).at(-1)).toEqual({ type: "error", errorText: expect.stringContaining("over") });
+  const late = await other.send("GET", `${at}/chat/stream`, undefined, by);
+  expect([late.status, late.body.error.code]).toEqual([401, "client_token_expired"]);
+  expect((await owner.get(`/v1/runs/${runs[0]!.id}`)).body.status).toBe("in_progress");
+});
