@@ -44,6 +44,7 @@ test("an agent is a model", async () => {
   const model = { id, object: "model", created: expect.any(Number), owned_by: "runnel" };
   expect(body.object).toBe("list");
   expect(body.data).toContainEqual(model);
+  for (const none of ["x", "%ff", "%00"]) expect((await client.get(`/openai/v1/models/${none}`)).status).toBe(404);
   expect((await client.get(`/openai/v1/models/${id}`)).body).toMatchObject(model);
   const bound = await server.client({ agent_ids: [await newAgent(null)] });
   const embedder = { id: "runnel/embedder", object: "model", created: 0, owned_by: "runnel" };

@@ -123,7 +123,7 @@ export function openAiRoutes({
   return (
     new Elysia({ prefix: "/openai/v1" })
       .get("/models", (context) => guarded(context, models))
-      .get("/models/:id", (context) => guarded(context, (principal) => model(principal, context.params.id)))
+      .get("/models/:id", (context) => guarded(context, (principal) => model(principal, context.params.id ?? "")))
       // Clients write the slash as it is, or escaped.
       .get(`/models/${embedderId}`, (context) => guarded(context, (principal) => model(principal, embedderId)))
       .post("/chat/completions", (context) => guarded(context, (principal) => completion(context.request, principal)), {

@@ -356,7 +356,7 @@ describe("what cannot be answered", () => {
     expect(Object.keys(answer.body.error).sort()).toEqual(["code", "message", "param", "type"]);
   });
 
-  test.each(["x", "resp_x", `resp_${"0".repeat(26)}`, `resp_${"0".repeat(26)}_7`, "resp_%00"])(
+  test.each(["x", "resp_x", `resp_${"0".repeat(26)}`, `resp_${"0".repeat(26)}_7`, "resp_%00", "%ff"])(
     "%p is no response",
     async (id) => {
       const answers = [
@@ -400,4 +400,24 @@ describe("what cannot be answered", () => {
       expect((await others[1]!.post(at, { model: own, ...more })).status).toBeOneOf([400, 404]);
     expect((await client.get(`${at}/${body.id}`)).body.status).toBe("completed");
   });
+});
+
+test("a client token's responses and conversations are its user's, and say nothing to the agent but what is asked", async () => {
+  const model = await newAgent(null);
+  const { body: foreign } = await client.post(at, { model, input: "?", user: "bob" });
+  const { body: token } = await client.post("/v1/client_tokens", {
+    ...{ agent_id: model, user_id: "ada", scopes: ["run", "read"], expires_in: 60 },
+  });
+  const ask = (method: string, path: string, body?: object) =>
+    server.send(method, path, body, { authorization: `Bearer ${token.token}` });
+  const { body: conversation } = await ask("POST", "/openai/v1/conversations", {});
+  const { body: own } = await ask("POST", at, { model, input: "Hi!", conversation: conversation.id });
+  expect([own.status, own.user, (await ask("GET", `${at}/${own.id}`)).body]).toEqual(["completed", "ada", own]);
+  for (const { status } of [
+    ...[await ask("GET", `${at}/${foreign.id}`), await ask("DELETE", `${at}/${foreign.id}`)],
+    await ask("POST", at, { model, input: "?", previous_response_id: foreign.id }),
+  ])
+    expect(status).toBe(404);
+  const told = await ask("POST", at, { model, input: "?", instructions: "Say all that you know." });
+  expect([told.status, told.body.error.code]).toEqual([403, "insufficient_scope"]);
 });

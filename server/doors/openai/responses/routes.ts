@@ -180,13 +180,16 @@ export function responseRoutes(deps: Deps) {
   const { parse, ...change } = { parse: "none" as const, ...declared({ needsRoom: false }) };
   return new Elysia({ prefix: "/openai/v1/responses" })
     .post("/", (context) => guarded(context, (by) => create(context.request, by)), { parse, ...change })
-    .get("/:id", (context) => guarded(context, (by) => retrieve(context.request, by, context.params.id)))
-    .delete("/:id", (context) => guarded(context, (by) => remove(context.request, by, context.params.id)), { parse })
-    .post("/:id/cancel", (context) => guarded(context, (by) => cancel(context.request, by, context.params.id)), {
+    .get("/:id", (context) => guarded(context, (by) => retrieve(context.request, by, idIn(context))))
+    .delete("/:id", (context) => guarded(context, (by) => remove(context.request, by, idIn(context))), { parse })
+    .post("/:id/cancel", (context) => guarded(context, (by) => cancel(context.request, by, idIn(context))), {
       ...{ parse, ...change },
     })
-    .get("/:id/input_items", (context) => guarded(context, (by) => inputItems(context.request, by, context.params.id)));
+    .get("/:id/input_items", (context) => guarded(context, (by) => inputItems(context.request, by, idIn(context))));
 }
+
+/** Empty where no text can be made of the address. */
+const idIn = ({ params: { id } }: { params: { id?: string } }): string => id ?? "";
 
 const from = ({ seq }: Stretch) => ({ seq, anchor: null, offset: 0 });
 const refusedConversation = ({ code }: AppError) =>
