@@ -64,9 +64,8 @@ export const mutants: readonly Mutant[] = [
     name: "a resumed stream that forgets its offset",
     caughtBy: "misread",
     file: "server/runs/stream.ts",
-    find: `    if (end <= offset) continue;
-    const fresh = text.slice(Math.max(0, text.length - (end - offset)));`,
-    replace: "    const fresh = text;",
+    find: "    if (end > offset) yield { kind, text: text.slice(Math.max(0, text.length - (end - offset))), end };",
+    replace: "    yield { kind, text, end };",
   },
   {
     name: "an event noted after the commit",
