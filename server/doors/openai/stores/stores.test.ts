@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import fc from "fast-check";
 import { newId } from "../../../core/ids.ts";
 import type { Answer } from "../../../testing/expect-declared.ts";
 import { type Client, type TestApp, testApp } from "../../../testing/test-app.ts";
@@ -461,4 +462,53 @@ test.each<[string, string, object | undefined, "read" | "run" | "admin"]>([
   }
   const by = { authorization: `Bearer ${(await server.client({ scopes: [needs] })).key.secret}` };
   expect((await server.send(method, `${at}${filled(path)}`, sent, by)).status).toBe(200);
+});
+
+test("whatever stands in a body, nobody meets a fault of the server", async () => {
+  const [file, store] = [await newFile("x"), await newStore()];
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.constantFrom<unknown[]>(
+      file,
+      store,
+      "",
+      "\0",
+      "\ud800",
+      -1,
+      1e300,
+      null,
+      [],
+      [null],
+      [[1]],
+      {},
+      "auto",
+      "base64",
+    ),
+  );
+  const names = ["model", "input", "encoding_format", "dimensions", "name", "metadata", "file_ids", "file_id", "files"];
+  const more = [
+    "attributes",
+    "chunking_strategy",
+    "query",
+    "max_num_results",
+    "filters",
+    "ranking_options",
+    "scope_id",
+  ];
+  const body = fc.dictionary(fc.constantFrom(...names, ...more), value, { maxKeys: 6 });
+  const filters = fc.record({
+    type: fc.constantFrom("eq", "and", "nin", "in", "x"),
+    key: value,
+    value,
+    filters: value,
+  });
+  const paths = ["", "/:id", "/:id/search", "/:id/files", "/:id/file_batches"].map((path) => `/vector_stores${path}`);
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom("/embeddings", ...paths), body, filters, async (path, body, filters) => {
+      const given = { model: "runnel/embedder", query: "a", filters, ...body };
+      const { status } = await client.post(`${at}${path.replace(":id", store)}`, given);
+      expect(status).toBeLessThan(500);
+    }),
+    { numRuns: 300 },
+  );
 });
