@@ -128,7 +128,7 @@ export function createApp(options: AppOptions) {
     ...{ ...shared, connections: connections.ports, watches: runs.ports.watches, onRefused, resources },
   });
   const chatDoor = composeChatDoor({
-    ...{ http, pages: chat.ports.pages, threads: threads.ports, tokenForPage: keys.ports.tokenForPage },
+    ...{ ...shared, pages: chat.ports.pages, threads: threads.ports, tokenForPage: keys.ports.tokenForPage },
     memberOf: dashboard.ports.memberOf,
   });
   const app = http.serve({

@@ -167,6 +167,35 @@ test("visitors have bounds of their own, also with another token, and the page h
   expect((await admin.get("/v1/runs?limit=1")).body.data[0].budget).toEqual({ max_total_tokens: 100_000 });
 });
 
+test("visitors are counted apart from the keys of their project, and what they leave behind is bounded", async () => {
+  const { agent_id, secret } = await openPage({ visitor_limits: { runs_per_day: 55 } });
+  const refused = async () => {
+    const { ask } = await visitor(agent_id, secret);
+    const made = await Promise.all(Array.from({ length: 115 }, () => ask("POST", "/v1/threads", {})));
+    return made.filter(({ status }) => status === 429).length;
+  };
+  // Each visitor has twice 55 in a day, and the page has the project's 300 a minute.
+  expect([await refused(), await refused(), await refused()]).toEqual([5, 5, 35]);
+  expect((await admin.post("/v1/threads", {})).status).toBe(201);
+});
+
+test("a cookie that was made up makes nobody known, so new visitors of one address are counted", async () => {
+  await using other = testApp();
+  const owner = await other.client();
+  const agent_id = (await owner.post("/v1/agents", { name: "a", instructions: "i", model: "test/echo" })).body.id;
+  const page = (await owner.put(`/v1/agents/${agent_id}/chat_page`, { access: "link" })).body;
+  const enter = (cookie: string) =>
+    other.send("POST", `/chat/${agent_id}/token`, { secret: new URL(page.url).hash.slice(1) }, { cookie });
+  const entered = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => enter(`runnel_visitor=${String(i).padStart(43, "0")}`)),
+  );
+  expect(entered.filter(({ status }) => status === 200)).toHaveLength(30);
+  // Whom the page knows still comes in, as long as their address does not ask for too many tokens.
+  const known = entered[0]!.headers.get("set-cookie")!.split(";")[0]!;
+  const again = await Promise.all(Array.from({ length: 90 }, () => enter(known)));
+  expect(again.filter(({ status }) => status === 200)).toHaveLength(80);
+});
+
 test("what a day may bring is counted by the day", async () => {
   const { agent_id, secret } = await openPage({ visitor_limits: { runs_per_day: 1 } });
   const { ask } = await visitor(agent_id, secret);

@@ -67,24 +67,28 @@ export function createIdentify({
     if (principal.token?.is_visitor && !visitors)
       throw new AppError("insufficient_scope", "A visitor of a chat page may not ask for this.");
     if (principal.token) limitToken(limiter, principal.token, bucket);
-    const standing = limiter.take(principal, bucket, principal.limits);
+    const standing = limiter.take(principal, bucket, principal.limits, principal.token?.page);
     tellStanding(request, headers, standing);
     if (standing?.accepted === false) throw tooMany(standing);
     return principal;
   };
 }
 
-/** Throws 429, before its project has counted the request: a page that asks too often takes nothing from the others. */
+/** Throws 429, before the request is counted further: whoever asks too often takes nothing from the others. */
 function limitToken({ takeOf }: Pick<RateLimiter, "takeOf">, { shares }: ClientToken, bucket: Bucket): void {
-  const take = (name: string, what: string, limit: number, span_ms?: number) => {
-    const standing = takeOf(name, what, limit, span_ms);
-    if (!standing.accepted) throw tooMany(standing);
-  };
-  for (const { name, limits } of shares) {
-    take(name, "requests", limits.requests_per_minute);
-    if (bucket !== "run_creations_per_minute") continue;
-    take(name, "runs", limits.run_creations_per_minute);
-    if (limits.runs_per_day !== undefined) take(name, "runs of a day", limits.runs_per_day, day_ms);
+  for (const { of, name, limits } of shares) {
+    const take = (what: string, limit: number, span_ms?: number) => {
+      const standing = takeOf(of, name, what, limit, span_ms);
+      if (!standing.accepted) throw tooMany(standing);
+    };
+    const { runs_per_day } = limits;
+    take("requests", limits.requests_per_minute);
+    if (bucket === "run_creations_per_minute") {
+      take("runs", limits.run_creations_per_minute);
+      if (runs_per_day !== undefined) take("runs of a day", runs_per_day, day_ms);
+    }
+    // A thread for each run, and a cancel: what is made stays, whether or not anything is said in it.
+    if (bucket === "writes_per_minute" && runs_per_day !== undefined) take("writes of a day", 2 * runs_per_day, day_ms);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Budget } from "../core/budget-schema.ts";
 import type { ClientScope, Permission, Scope } from "../core/scope.ts";
 import type { Actor } from "../db/audit.ts";
-import type { RateLimits } from "./rate-limit.ts";
+import type { Counted, RateLimits } from "./rate-limit.ts";
 
 /** What a client token sees of its agent's things: one run, one thread, or all that is for one user. */
 export interface Bounds {
@@ -17,6 +17,8 @@ export interface ClientToken extends Bounds {
   readonly scopes: ReadonlySet<ClientScope>;
   /** How often it may ask: its own share, and one that it has in common with others. */
   readonly shares: readonly Share[];
+  /** The agent whose chat page gave it, which is counted apart from the project; absent where a key made it. */
+  readonly page?: string;
   /** Whether it is of somebody who is nobody's user: they see what is said, and nothing of how the project works. */
   readonly is_visitor: boolean;
   /** What each run that it starts may spend at most; null: what its agent may. */
@@ -24,7 +26,7 @@ export interface ClientToken extends Bounds {
   readonly expires_at_ms: number;
 }
 
-/** How often a client token may ask, within what its project may. */
+/** How often a client token may ask, within what its project or its page may. */
 export interface ClientLimits {
   readonly requests_per_minute: number;
   readonly run_creations_per_minute: number;
@@ -32,6 +34,7 @@ export interface ClientLimits {
 
 /** What is counted under a name. */
 export interface Share {
+  readonly of: Exclude<Counted, "address">;
   readonly name: string;
   readonly limits: ClientLimits & { readonly runs_per_day?: number };
 }

@@ -135,6 +135,29 @@ test("failed authentication is counted by address, for IPv6 by customer network"
   expect(limiter.take(scope, "reads_per_minute")?.remaining).toBe(599);
 });
 
+test("no number of visitors, tokens or addresses makes a page's day begin anew, or another kind forgotten", () => {
+  const limiter = limiterAt(0);
+  const day = 24 * 3_600_000;
+  const run = () => limiter.takeOf("page", "agt_a", "runs of a day", 1, day).accepted;
+  const ofToken = () => limiter.takeOf("token", "ctok_a", "requests", 1).accepted;
+  expect([run(), ofToken()]).toEqual([true, true]);
+  for (let i = 0; i < 20_000; i++) {
+    limiter.takeOf("page", `agt_${i}`, "requests", 1);
+    limiter.takeOf("visitor", `agt_a/${i}`, "requests", 1);
+    limiter.takeOf("address", `10.0.${i >> 8}.${i & 255}`, "tokens", 1);
+  }
+  expect([run(), ofToken()]).toEqual([false, false]);
+  limiter.wait(day + 1);
+  expect(run()).toBe(true);
+});
+
+test("what an address asks for is counted by customer network", () => {
+  const limiter = limiterAt(0);
+  expect(limiter.takeOf("address", "2001:db8:0:1::1", "tokens", 1).accepted).toBe(true);
+  expect(limiter.takeOf("address", "2001:db8:0:1::2", "tokens", 1).accepted).toBe(false);
+  expect(limiter.takeOf("address", "2001:db8:0:2::1", "tokens", 1).accepted).toBe(true);
+});
+
 test("more addresses than memory has room for forget the one that was used longest ago", () => {
   const limiter = limiterAt(0);
   const others = (from: number, to: number) => {

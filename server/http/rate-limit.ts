@@ -7,6 +7,9 @@ export type Bucket = keyof RateLimits;
 /** The kinds of request that are counted, each for itself. */
 export const buckets: readonly Bucket[] = ["reads_per_minute", "run_creations_per_minute", "writes_per_minute"];
 
+/** What is counted beside projects, each kind apart: nobody makes those of another kind forgotten. */
+export type Counted = "page" | "visitor" | "token" | "address";
+
 /** Failed authentications per minute that one address gets an ordinary answer for. */
 const failuresPerMinute = 60;
 const maxWindows = 10_000;
@@ -29,11 +32,13 @@ export type RateLimiter = ReturnType<typeof createRateLimiter>;
 export function createRateLimiter({ now = steadyNow }: { now?: () => number } = {}) {
   const scopes = new Map<string, Map<Bucket, Window>>();
   const addresses = new Map<string, Window>();
-  const tokens = new Map<string, Window>();
+  const counted: Record<Counted, Map<string, Window>> = {
+    ...{ page: new Map(), visitor: new Map(), token: new Map(), address: new Map() },
+  };
   const unused = createWindow();
 
-  function windowOf({ project_id, environment }: Scope, bucket: Bucket): Window {
-    const key = `${project_id}/${environment}`;
+  function windowOf({ project_id, environment }: Scope, bucket: Bucket, page = ""): Window {
+    const key = `${project_id}/${environment}/${page}`;
     const windows = scopes.get(key) ?? new Map<Bucket, Window>();
     if (windows.size === 0) scopes.set(key, windows);
     const window = windows.get(bucket) ?? createWindow();
@@ -42,10 +47,10 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
   }
 
   // Whoever owns a /48 has more addresses than we have memory: the one that was used longest ago is forgotten.
-  function boundedWindow(windows: Map<string, Window>, name: string, span_ms?: number): Window {
+  function boundedWindow(windows: Map<string, Window>, name: string, max = maxWindows, span_ms?: number): Window {
     const known = windows.get(name);
     if (known) windows.delete(name);
-    else if (windows.size >= maxWindows) windows.delete(windows.keys().next().value!);
+    else if (windows.size >= max) windows.delete(windows.keys().next().value!);
     const window = known ?? createWindow(span_ms);
     windows.set(name, window);
     return window;
@@ -56,14 +61,20 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
   }
 
   return {
-    /** Counts one request of a project and environment. Null: this limit is off. */
-    take(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): Standing | null {
+    /** Counts one request of a project and environment, or of one of its chat pages. Null: this limit is off. */
+    take(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}, page?: string): Standing | null {
       const limit = overrides[bucket] ?? defaultLimits[bucket];
-      return limit > 0 ? windowOf(scope, bucket).take(limit, now()) : null;
+      return limit > 0 ? windowOf(scope, bucket, page).take(limit, now()) : null;
     },
-    /** Counts one request of a client token, beside its project's, by itself of a minute. */
-    takeOf: (token: string, what: string, limit: number, span_ms?: number): Standing =>
-      boundedWindow(tokens, `${token}/${what}`, span_ms).take(limit, now()),
+    /**
+     * Counts one of what somebody asks for, by itself of a minute. No page is ever forgotten: what its day may cost hangs
+     * on it, and no visitor makes pages.
+     */
+    takeOf(kind: Counted, name: string, what: string, limit: number, span_ms?: number): Standing {
+      const key = `${kind === "address" ? networkOf(name) : name}/${what}`;
+      const max = kind === "page" ? Number.POSITIVE_INFINITY : maxWindows;
+      return boundedWindow(counted[kind], key, max, span_ms).take(limit, now());
+    },
     /** What is left, without counting anything. */
     peek(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): Standing | null {
       const limit = overrides[bucket] ?? defaultLimits[bucket];

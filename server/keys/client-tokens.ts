@@ -137,8 +137,8 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     const maker = page ? identityOf(page) : sealed && keys.authenticateFor(sealed.key_id, ip);
     if (!sealed || !maker || !mayUse(maker, sealed.agent_id)) return null;
     const { is_visitor = false, limits, ...rest } = sealed;
-    const shares = page ? sharesOf(page, sealed) : [{ name: sealed.id, limits }];
-    const token: ClientToken = { ...rest, is_visitor, shares, scopes: new Set(sealed.scopes) };
+    const shares = page ? sharesOf(page, sealed) : [{ of: "token" as const, name: sealed.id, limits }];
+    const token: ClientToken = { ...rest, is_visitor, page: page?.agent_id, shares, scopes: new Set(sealed.scopes) };
     const end = expired(token);
     if (end) throw end;
     return { ...maker, scopes: none, agent_ids: [sealed.agent_id], token };
@@ -168,10 +168,10 @@ const identityOf = ({ id, project_id, environment, agent_id, project_limits }: T
   ...{ kind: "key", id, project_id, environment, scopes: none, agent_ids: [agent_id], limits: project_limits },
 });
 
-/** By whom a request is counted: by the person, also when they take another token, and by the page. */
-const sharesOf = ({ id, limits, visitor_limits }: TokenPage, { user_id }: Pick<Sealed, "user_id">): Share[] => [
-  { name: `${id}/${user_id}`, limits: shareOf(visitor_limits, 120) },
-  { name: id, limits: shareOf(limits, 6000) },
+/** By whom a request is counted: by the person, also when they take another token, and by the page, whatever its link. */
+const sharesOf = ({ agent_id, limits, visitor_limits }: TokenPage, { user_id }: Pick<Sealed, "user_id">): Share[] => [
+  { of: "visitor", name: `${agent_id}/${user_id}`, limits: shareOf(visitor_limits, 120) },
+  { of: "page", name: agent_id, limits: shareOf(limits, 6000) },
 ];
 
 const shareOf = ({ runs_per_minute, runs_per_day }: ChatLimits, requests_per_minute: number): Share["limits"] => ({

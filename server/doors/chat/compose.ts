@@ -1,5 +1,5 @@
 import type { composeHttp } from "../../http/compose.ts";
-import type { Part } from "../../http/part.ts";
+import type { Base, Part } from "../../http/part.ts";
 import type { ThreadStore } from "../../threads/store.ts";
 import { type ChatDoor, chatRoutes } from "./routes.ts";
 
@@ -7,11 +7,12 @@ import { type ChatDoor, chatRoutes } from "./routes.ts";
 export const composeChatDoor = ({
   http: { limiter, clientOf },
   threads,
+  seal,
   ...door
 }: Pick<ChatDoor, "pages" | "tokenForPage" | "memberOf"> & {
   http: Pick<ReturnType<typeof composeHttp>, "limiter" | "clientOf">;
   threads: Pick<ThreadStore, "newestOf">;
-}) =>
+} & Pick<Base, "seal">) =>
   ({
-    ports: { routes: () => chatRoutes({ ...door, limiter, clientOf, newestThread: threads.newestOf }) },
+    ports: { routes: () => chatRoutes({ ...door, seal, limiter, clientOf, newestThread: threads.newestOf }) },
   }) satisfies Part;

@@ -9,6 +9,7 @@ import type { Scope } from "../../core/scope.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { originOf } from "../../http/own-origin.ts";
 import type { RateLimiter } from "../../http/rate-limit.ts";
+import type { Seal } from "../../lib/seal.ts";
 import { chatPage } from "./page.ts";
 import { visitorOf } from "./visitor.ts";
 
@@ -18,18 +19,19 @@ export interface ChatDoor {
   /** Who is signed in at the dashboard and may run agents; null: nobody. */
   memberOf(request: Request): { id: string } | null;
   newestThread(scope: Scope, user_id: string): string | null;
+  seal: Seal;
   limiter: Pick<RateLimiter, "takeOf" | "takeFailure">;
   clientOf: (request: Request) => string | null;
 }
 
-/** Tokens of a page, and new visitors of one address, in a minute: a chat needs few of them. */
-const most = { tokens: 600, newVisitors: 30 };
+/** In a minute and of one address: a chat needs few of them, and nobody takes them from other visitors. */
+const most = { tokens: 120, newVisitors: 30 };
 
 const params = Type.Object({ agent_id: Type.String({ pattern: idPattern("agent") }) });
 const Asked = Type.Object({ secret: Type.Optional(Type.String({ maxLength: 200 })) }, { additionalProperties: false });
 
 /** The page on which people talk with an agent, and the tokens that it gives them. */
-export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, limiter, clientOf }: ChatDoor) {
+export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, limiter, clientOf }: ChatDoor) {
   /** Throws 404 alike for a page that is not there and for a wrong link, and slows down whoever guesses. */
   function open(request: Request, agentId: string, { secret = "" }: Static<typeof Asked>): OpenPage {
     const found = pages.at(agentId);
@@ -38,8 +40,8 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, limite
     throw accepted ? notFound() : new AppError("rate_limited", "Too many wrong links.", { retryAfter });
   }
 
-  function take(name: string, what: string, limit: number): void {
-    const { accepted, retryAfter } = limiter.takeOf(name, what, limit);
+  function take(request: Request, what: keyof typeof most): void {
+    const { accepted, retryAfter } = limiter.takeOf("address", clientOf(request) ?? "local", what, most[what]);
     if (!accepted) throw new AppError("rate_limited", "Too many requests.", { retryAfter });
   }
 
@@ -51,8 +53,8 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, limite
         throw new AppError("missing_session", "This chat is for people who are signed in and may run agents.");
       return { user_id: `${member.id}/${page.agent_id}`, is_visitor: false, cookie: null };
     }
-    const visitor = visitorOf(request, page.agent_id, originOf(request)?.startsWith("https:") ?? true);
-    if (visitor.cookie) take(`visitors/${clientOf(request) ?? "local"}`, "new", most.newVisitors);
+    const visitor = visitorOf(request, seal, page.agent_id, originOf(request)?.startsWith("https:") ?? true);
+    if (visitor.cookie) take(request, "newVisitors");
     return { ...visitor, is_visitor: true };
   }
 
@@ -63,8 +65,8 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, limite
       if (origin !== null && origin !== originOf(request))
         throw new AppError("cross_origin", "A chat page gives its tokens to itself alone.");
       const page = open(request, agent_id, body);
+      take(request, "tokens");
       const { cookie, ...who } = visit(request, page);
-      take(page.id, "tokens", most.tokens);
       if (cookie) set.headers["set-cookie"] = cookie;
       return {
         ...tokenForPage(page, who),
