@@ -74,6 +74,24 @@ export async function quietProject(server: Runnel) {
   };
 }
 
+/** What the machine alone makes of a request: an answer of five bytes, from a process that has nothing else to do. */
+export async function startBareServer() {
+  const source =
+    'console.log(String(Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") }).url))';
+  const child = Bun.spawn([process.execPath, "-e", source], { stdout: "pipe" });
+  const { value } = await child.stdout.getReader().read();
+  const url = new TextDecoder().decode(value).trim();
+  return {
+    async visit(): Promise<void> {
+      await (await fetch(url)).text();
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
 /** Visits in turn for so long: how many milliseconds each took, ascending. */
 export async function timed(visits: Visits, go: () => boolean): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(visits).map((name) => [name, []]));

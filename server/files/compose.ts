@@ -68,9 +68,7 @@ export function composeFiles({
   moved.listen(attachments.wake);
   journals.project(outputs.project);
   journals.project(files.projectImages);
-  journals.onCommit((_, entries) => {
-    for (const { event } of entries) if (event.type === "tool.completed" && event.files) outputs.forget(event.files);
-  });
+  journals.onCommit(outputs.committed);
   const receiver = createReceiver({ blobs, requireRoom: () => requireRoom(true) });
 
   return {

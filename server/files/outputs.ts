@@ -1,4 +1,4 @@
-import type { FileFacts } from "../core/run-event.ts";
+import type { FileFacts, JournalEntry } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Projector } from "../journal/journal.ts";
 import type { FileStore } from "./store.ts";
@@ -7,6 +7,7 @@ export type Outputs = ReturnType<typeof createOutputs>;
 
 // Longer than any call that has made something takes to end.
 const keep_ms = 15 * 60_000;
+const ends = new Set<string>(["run.completed", "run.failed", "run.cancelled"]);
 
 /**
  * What tools have made and no result tells of yet: bytes wait in memory for the entry that ends their call, and become
@@ -19,11 +20,11 @@ export function createOutputs({
   files: Pick<FileStore, "insertOutput">;
   now?: () => number;
 }) {
-  const kept = new Map<string, { content: Uint8Array; at: number }>();
+  const kept = new Map<string, { run_id: string; content: Uint8Array; at: number }>();
 
-  function keep(id: string, content: Uint8Array): void {
+  function keep(run_id: string, id: string, content: Uint8Array): void {
     for (const [old, { at }] of kept) if (at < now() - keep_ms) kept.delete(old);
-    kept.set(id, { content, at: now() });
+    kept.set(id, { run_id, content, at: now() });
   }
 
   /** Within a write: makes files of them. `of` names the call, if there is one. */
@@ -39,6 +40,10 @@ export function createOutputs({
     }
   }
 
+  function forget(made: readonly FileFacts[]): void {
+    for (const { id } of made) kept.delete(id);
+  }
+
   const project: Projector = (run, entries) => {
     for (const { event } of entries)
       if (event.type === "tool.completed" && event.files)
@@ -50,8 +55,15 @@ export function createOutputs({
     insert,
     project,
     /** After the commit: a write may be tried more than once. */
-    forget(made: readonly FileFacts[]): void {
-      for (const { id } of made) kept.delete(id);
+    forget,
+    /** The same of entries of a run; once it is over, nothing more of it becomes a file. */
+    committed(runId: string, entries: readonly JournalEntry[]): void {
+      for (const { event } of entries) {
+        if (event.type === "tool.completed" && event.files) forget(event.files);
+        if (ends.has(event.type)) for (const [id, { run_id }] of kept) if (run_id === runId) kept.delete(id);
+      }
     },
+    /** How much waits, in bytes. */
+    waiting_bytes: (): number => [...kept.values()].reduce((sum, { content }) => sum + content.length, 0),
   };
 }

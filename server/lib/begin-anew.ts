@@ -9,6 +9,9 @@ const wanted = {
   // this a server spends a quarter of its processor time compiling after each start. Long loops still reach it.
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "640000",
   BUN_JSC_thresholdForFTLOptimizeSoon: "10000",
+  // 256 MB, whatever the machine has. Each thread has a heap of its own, which may grow by as much as is in use while
+  // that is less than a quarter of the memory; from there on by half, and beyond a half of the memory by a quarter.
+  BUN_JSC_forceRAMSize: "268435456",
 };
 
 /** Whether a command line may be one that starts the server, which is the default; only those need these settings. */

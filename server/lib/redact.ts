@@ -91,6 +91,8 @@ const star = 42;
 export async function hideInJson(value: unknown, secrets: readonly string[]): Promise<unknown> {
   const whole = { value };
   const open: Json[] = [whole];
+  // A list may have millions of numbers, and hardly any secret could be one.
+  const inNumbers = secrets.some((secret) => /^[-+.e\d]+$/.test(secret));
   const rest = inSlices();
   let looked = 0;
   for (let at = open.pop(); at; at = open.pop()) {
@@ -100,7 +102,7 @@ export async function hideInJson(value: unknown, secrets: readonly string[]): Pr
       if (typeof inner === "object" && inner !== null) open.push(inner as Json);
       else if (typeof inner === "string" && inner.length > pieceLength)
         put(at, name, await hideInSlices(inner, secrets));
-      else if (typeof inner === "string" || typeof inner === "number") {
+      else if (typeof inner === "string" || (inNumbers && typeof inner === "number")) {
         const text = String(inner);
         const shown = hide(text, secrets);
         if (shown !== text) put(at, name, typeof inner === "string" ? shown : mask);

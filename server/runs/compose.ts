@@ -87,8 +87,8 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
   const answerers: Answerers = {
     secrets: (scope, { tool_id, sealed }) => openSecrets(scope, tool_id, sealed),
     callback: (head, { tool_call_id }) => callbacks().addressOf(head, tool_call_id, now()),
-    keep_file(_, { file_id, content }) {
-      files.outputs.keep(file_id, content);
+    keep_file({ run_id }, { file_id, content }) {
+      files.outputs.keep(run_id, file_id, content);
       return null;
     },
     sandbox: () => sandbox.level(),

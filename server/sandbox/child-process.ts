@@ -17,7 +17,8 @@ const startLimit_ms = 10_000;
 /** The interpreter ends its program itself where it can, and then still tells what it printed. */
 const grace_ms = 500;
 const watch_ms = 50;
-// A program that takes longer gets less of the processor: neither the server nor short programs should wait for it.
+// A program that has computed for longer gets less of the processor: neither the server nor short programs should wait
+// for it. One that has only waited for its turn keeps its place.
 const short_ms = 250;
 const yield_by = 19;
 
@@ -45,6 +46,8 @@ export function startChild({ language, jailed, command }: ChildOptions) {
   const ready = Promise.withResolvers<boolean>();
   let task: Task<unknown> | null = null;
   let started: number | null = null;
+  // Processor time until it began with its task.
+  let loaded_ms = 0;
   let ended = 0;
   let why: Stop | null = null;
   let diedEarly = false;
@@ -105,9 +108,10 @@ export function startChild({ language, jailed, command }: ChildOptions) {
         task = given;
         arm(startLimit_ms);
         watch = setInterval(() => {
-          if (residentMb(child.pid) > given.memory_mb + overhead_mb)
-            end({ kind: "memory", message: given.memory_message });
-          if (started !== null && performance.now() - started > short_ms) yieldMore(child.pid);
+          const { resident_mb, computed_ms } = figuresOf(child.pid);
+          if (resident_mb > given.memory_mb + overhead_mb) end({ kind: "memory", message: given.memory_message });
+          if (started === null) loaded_ms = computed_ms;
+          else if (computed_ms - loaded_ms > short_ms) yieldMore(child.pid);
         }, watch_ms);
         send(child.stdin, given.order);
       }
@@ -229,13 +233,15 @@ function yieldMore(pid: number): void {
   } catch {} // It is gone, or the system has no such thing.
 }
 
-/** Memory in use, in MB; 0 where the system does not tell. */
-function residentMb(pid: number): number {
+/** Memory in use, and processor time so far; 0 where the system does not tell. */
+function figuresOf(pid: number): { resident_mb: number; computed_ms: number } {
   try {
-    const [, pages = "0"] = readFileSync(`/proc/${pid}/statm`, "latin1").split(" ");
-    return (Number(pages) * 4096) / 2 ** 20;
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const after = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // From the third field on: a name may hold anything.
+    const [user, system, pages] = [after[11], after[12], after[21]].map(Number);
+    return { resident_mb: (pages! * 4096) / 2 ** 20, computed_ms: (user! + system!) * 10 };
   } catch {
-    return 0;
+    return { resident_mb: 0, computed_ms: 0 };
   }
 }
 

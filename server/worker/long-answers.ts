@@ -59,9 +59,8 @@ export async function inTurn<T>(
   read: () => Promise<T>,
 ): Promise<T> {
   if (length <= longBody_bytes) return read();
-  // What it came in, and what was read before, is large and of few objects: the collector would let much of it gather.
-  Bun.gc(true);
   return reading.run(owner, signal, () => {
+    // What it came in, and what was read before, is large and of few objects: the collector would let much of it gather.
     Bun.gc(true);
     return read();
   });
