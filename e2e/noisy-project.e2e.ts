@@ -13,7 +13,8 @@ import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts
 
 const alone_seconds = 5;
 const noisy_seconds = 60;
-const mostResident_bytes = 600 * 1024 ** 2;
+// What was seen is 451 to 536 MiB, on machines with much other work; before there was a bound it was 1,004 to 1,142.
+const mostResident_bytes = 768 * 1024 ** 2;
 
 test.skipIf(!figuresAvailable)(
   "while a project does its worst for a minute another one goes on, and nothing is lost",
