@@ -1,10 +1,13 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { capsuleLimits, capsuleType } from "../core/capsule-format.ts";
 import { AppError } from "../core/errors.ts";
+import { nameOf } from "../core/scope.ts";
 import { chunksOf, cutOff, readBody, refuseCompressed } from "../http/json-body.ts";
 import type { BodyReader, ReadBody } from "../http/operation.ts";
 import { parseJsonBodyInSlices } from "../http/parse-in-slices.ts";
+import { createFairQueue } from "../lib/fair/queue.ts";
 import type { CapsuleOrder } from "../sandbox/capsule-reader.ts";
+import { unlessGone } from "./unless-gone.ts";
 import { piecesOf, type Workspace } from "./workspace.ts";
 
 export type ImportBody = ReturnType<typeof createImportBody>;
@@ -12,11 +15,17 @@ export type ImportBody = ReturnType<typeof createImportBody>;
 /** Takes in what is to be imported: JSON into memory, a capsule into a file. */
 export function createImportBody({ workspace, requireRoom }: { workspace: Workspace; requireRoom: () => void }) {
   const waiting = new WeakMap<Request, string>();
+  // All bodies that are parsed share one line of slices: of each owner one is in it.
+  const queue = createFairQueue({ count: 2, reserve: 1 });
 
-  const read: BodyReader = async (request) => {
+  const read: BodyReader = async (request, principal) => {
     if (typeOf(request) === capsuleType) return await readCapsule(request);
     const bytes = await readBody(request, capsuleLimits.json_bytes);
-    return { bytes, parse: () => parseJsonBodyInSlices(bytes, request.headers, capsuleLimits.json_depth) };
+    const parse = () => parseJsonBodyInSlices(bytes, request.headers, capsuleLimits.json_depth);
+    return {
+      bytes,
+      parse: () => unlessGone(request.signal, () => queue.run(nameOf(principal), request.signal, parse)),
+    };
   };
 
   async function readCapsule(request: Request): Promise<ReadBody> {
