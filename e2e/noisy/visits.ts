@@ -77,7 +77,7 @@ export async function quietProject(server: Runnel) {
 /** What the machine alone makes of a request: an answer of five bytes, from a process that has nothing else to do. */
 export async function startBareServer() {
   const source =
-    'console.log(String(Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") }).url))';
+    'process.stdout.write(String(Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") }).url))';
   const child = Bun.spawn([process.execPath, "-e", source], { stdout: "pipe" });
   const { value } = await child.stdout.getReader().read();
   const url = new TextDecoder().decode(value).trim();
