@@ -13,7 +13,7 @@ import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts
 
 const alone_seconds = 5;
 const noisy_seconds = 60;
-// What was seen is 451 to 536 MiB, on machines with much other work; before there was a bound it was 1,004 to 1,142.
+// What was seen is 413 to 554 MiB, on machines with much other work; before there was a bound it was 1,004 to 1,142.
 const mostResident_bytes = 768 * 1024 ** 2;
 
 test.skipIf(!figuresAvailable)(
