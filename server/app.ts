@@ -37,7 +37,7 @@ import { composeUsage } from "./usage/compose.ts";
 import { composeWebhooks, type WebhookOptions } from "./webhooks/compose.ts";
 
 type Given = Pick<Base, "db" | "seal" | "log" | "environment" | "database"> &
-  Partial<Pick<Base, "sandbox" | "publicUrl" | "now">>;
+  Partial<Pick<Base, "sandbox" | "publicUrl" | "publicEgress" | "now">>;
 /** What the server is made of; what one folder alone needs stands there. */
 type AppOptions = Given &
   (HttpOptions & KeyOptions & AuditOptions & ConnectionOptions & WebhookOptions & MemoryOptions) &
@@ -58,6 +58,7 @@ export function createApp(options: AppOptions) {
     ...{ ...options, policyOf, now, closing: closing.signal },
     audit: createAudit({ db, now }),
     egress: (environment) => guards[environment],
+    publicEgress: options.publicEgress ?? createEgress({ ...policy, allow: [], loopback: false }),
     dataDir: database === undefined ? null : dirname(database),
     sandbox: sandbox ?? { level: async () => "off", known: () => "off" },
     publicUrl: options.publicUrl ?? (() => "http://127.0.0.1"),

@@ -26,6 +26,8 @@ export interface Base {
   /** What users' addresses may reach, and what guards them. */
   policyOf(environment: Environment): EgressPolicy;
   egress(environment: Environment): Egress;
+  /** Reaches public addresses alone, for addresses that come of whoever may start a run. */
+  publicEgress: Egress;
   /** Throws `storage_full` when there is no room for new work. */
   requireRoom(fresh?: boolean): void;
   /** Where clients reach this server, without a path: what errors link to, and where webhooks are told to answer. */

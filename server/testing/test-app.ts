@@ -5,6 +5,7 @@ import { openDatabase } from "../db/open.ts";
 import { type DescribedOperation, describeOperations } from "../http/describe-operations.ts";
 import type { Route } from "../http/operation.ts";
 import { vecLibrary } from "../lib/assets.ts";
+import type { Egress } from "../lib/egress.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import type { Embedders } from "../retrieval/embed/embedder.ts";
@@ -45,6 +46,8 @@ export interface TestAppOptions {
   webhook_attempt_ms?: number;
   /** What the operator allows besides public addresses. */
   egress?: string[];
+  /** Fetches what whoever starts a run names; by itself from public addresses alone. */
+  publicEgress?: Egress;
   /** Environment variables. */
   environment?: Record<string, string>;
   /** A collector that gets the trace of every run that ends. */
@@ -77,6 +80,7 @@ export function testApp({
   otlpTarget,
   ollama,
   egress = [],
+  publicEgress,
   environment = {},
   embedders = wordEmbedders(),
   publicUrl = "https://localhost",
@@ -91,6 +95,7 @@ export function testApp({
     environment,
     workers: 0,
     egress: { allow: egress, loopback },
+    publicEgress,
     sandbox: { level: async () => sandbox, known: () => sandbox },
     webhook_attempt_ms,
     otlpTarget,

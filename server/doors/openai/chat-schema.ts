@@ -16,7 +16,7 @@ const Call = open({ id: Text, type: Text, function: given(open({ name: Text, arg
 
 const Message = open({
   role: Text,
-  content: given(Type.Union([Text, Type.Array(Part)])),
+  content: given(Type.Union([Text, Type.Array(Part, { maxItems: limits.input_parts })])),
   tool_calls: given(Type.Array(Call)),
   tool_call_id: given(Text),
 });

@@ -17,8 +17,8 @@ export const composeOpenAi = ({
   runs: { runs, tail, openStream },
   journals: { journal },
   memory: { embedders, stores, entries },
-  egress,
-}: Pick<Base, "egress"> & {
+  publicEgress,
+}: Pick<Base, "publicEgress"> & {
   agents: AgentStore;
   runs: RunPorts;
   journals: Pick<Journals, "journal">;
@@ -27,9 +27,9 @@ export const composeOpenAi = ({
   ({
     ports: {
       doors: [
-        (access: DoorAccess) => openAiRoutes({ ...access, agents, runs, journal, openStream, egress }),
-        (access: DoorAccess) => conversationRoutes({ ...access, egress }),
-        (access: DoorAccess) => responseRoutes({ ...access, agents, runs, journal, tail, openStream, egress }),
+        (access: DoorAccess) => openAiRoutes({ ...access, agents, runs, journal, openStream, publicEgress }),
+        (access: DoorAccess) => conversationRoutes({ ...access, publicEgress }),
+        (access: DoorAccess) => responseRoutes({ ...access, agents, runs, journal, tail, openStream, publicEgress }),
         (access: DoorAccess) => storeRoutes({ ...access, embedders, stores, entries }),
       ],
     },

@@ -1,6 +1,8 @@
 import { AppError } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";
+import { mayRun } from "../../http/auth.ts";
 import { fault, validationError } from "../../http/errors.ts";
+import type { Principal } from "../../http/principal.ts";
 import { type Egress, EgressError } from "../../lib/egress.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 
@@ -12,28 +14,45 @@ const isAddress = (data: string | undefined): data is string => /^https?:/i.test
 
 type Input = CreateRun["input"];
 
+interface Asked {
+  principal: Principal;
+  /** Reaches what anybody may have this server reach. */
+  egress: Egress;
+  signal: AbortSignal;
+  /** Where a part of a message stands in the request. */
+  param: (message: number, part: number) => string;
+}
+
 /**
  * The same input with the images themselves where it has their addresses, each fetched once. Throws for what cannot be
- * had; `param` is where the messages stand in the request.
+ * had, and for more than the request could have brought along itself.
  */
-export async function withFetchedImages(
-  input: Input,
-  { egress, signal, param }: { egress: Egress; signal: AbortSignal; param: (message: number, part: number) => string },
-): Promise<Input> {
-  if (typeof input === "string") return input;
-  const places = new Map<string, string>();
-  for (const [message, { content }] of input.entries())
-    for (const [part, shown] of (typeof content === "string" ? [] : content).entries())
-      if (shown.type === "image" && isAddress(shown.data) && !places.has(shown.data))
-        places.set(shown.data, param(message, part));
-  if (places.size === 0) return input;
-  if (places.size > limits.files_per_run)
-    throw validationError([fault([...places.values()][0]!, `Expected at most ${limits.files_per_run} images.`)]);
+export async function withFetchedImages(input: Input, { principal, egress, signal, param }: Asked): Promise<Input> {
+  // Nothing is fetched for whoever may start no run: the API says so.
+  if (typeof input === "string" || !mayRun(principal)) return input;
+  const parts = input.flatMap(({ content }, message) =>
+    (typeof content === "string" ? [] : content).flatMap((part, index) =>
+      part.type === "image" && isAddress(part.data) ? [{ url: part.data, place: param(message, index) }] : [],
+    ),
+  );
+  const [first] = parts;
+  if (!first) return input;
+  const refuse = (message: string) => validationError([fault(first.place, message)]);
+  if (principal.token) throw refuse("Send the image itself: expected data:<type>;base64,<content>.");
+  if (parts.length > limits.files_per_run) throw refuse(`Expected at most ${limits.files_per_run} images.`);
+  const places = new Map(parts.toReversed().map(({ url, place }) => [url, place]));
   const fetched = new Map(
     await Promise.all(
       [...places].map(async ([url, place]) => [url, await fetchImage(url, place, egress, signal)] as const),
     ),
   );
+  // Each part has its own copy in the request for the run.
+  const length = parts.reduce((sum, { url }) => sum + fetched.get(url)!.length, 0);
+  if (length > limits.body_bytes)
+    throw new AppError(
+      "payload_too_large",
+      `The images of a request have at most ${limits.body_bytes} bytes in base64.`,
+    );
   return input.map((message) =>
     typeof message.content === "string"
       ? message
@@ -48,21 +67,15 @@ export async function withFetchedImages(
 
 /** An image as a `data:` address. Whether it is one is seen by whoever takes it. */
 async function fetchImage(url: string, param: string, egress: Egress, signal: AbortSignal): Promise<string> {
-  const { status, headers, body, truncated } = await egress
-    .fetch(url, { signal, timeoutMs, maxBytes: fetchedBytesMax })
-    .catch((error: unknown) => {
-      throw error instanceof EgressError ? refusalOf(error, param) : error;
-    });
-  const wrong = (message: string) => validationError([fault(param, message)]);
-  if (status !== 200) throw wrong(`The image cannot be had: its address answers ${status}.`);
-  if (truncated) throw wrong(`The image is larger than ${fetchedBytesMax} bytes.`);
-  const type = /^image\/[\w.+-]+/.exec(headers.get("content-type") ?? "")?.[0] ?? "image/unknown";
-  return `data:${type};base64,${body.toBase64()}`;
+  const answer = await egress.fetch(url, { signal, timeoutMs, maxBytes: fetchedBytesMax }).catch((error: unknown) => {
+    if (error instanceof EgressError) return null;
+    throw error;
+  });
+  // Not why: it would tell of networks that only this server sees.
+  if (answer?.status !== 200 || answer.truncated)
+    throw validationError([
+      fault(param, `The image cannot be had: expected a public https address with at most ${fetchedBytesMax} bytes.`),
+    ]);
+  const type = /^image\/[\w.+-]+/.exec(answer.headers.get("content-type") ?? "")?.[0] ?? "image/unknown";
+  return `data:${type};base64,${answer.body.toBase64()}`;
 }
-
-const forbidden = new Set(["scheme_forbidden", "credentials_in_url", "port_forbidden", "address_forbidden"]);
-
-const refusalOf = ({ code, message }: EgressError, param: string): AppError =>
-  forbidden.has(code)
-    ? new AppError("url_not_allowed", message, { param })
-    : validationError([fault(param, `The image cannot be had: ${message}`)]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ScriptEntry } from "../../core/model-call.ts";
+import { createEgress } from "../../lib/egress.ts";
 import { type Client, type TestApp, testApp } from "../../testing/test-app.ts";
 
 let server: TestApp;
@@ -244,22 +245,91 @@ test("an image at an address is fetched once, and refused where it cannot be had
       return pathname === "/a.png" ? new Response(onePixel) : new Response("x", { status: 404 });
     },
   });
-  const model = await newAgent(null);
-  const ask = (path: string, by = client) => {
+  await using other = testApp({ publicEgress: createEgress({ allow: [], loopback: true }) });
+  const owner = await other.client();
+  const model = (await owner.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body.id;
+  const ask = (path: string, by = owner) => {
     const [shown] = image(`http://127.0.0.1:${site.port}${path}`);
     return by.post(at, { model, messages: [shown, { role: "assistant", content: "What?" }, shown] });
   };
   const answer = await ask("/a.png");
   expect([answer.status, asked]).toEqual([200, ["/a.png"]]);
-  const { input } = await runOf(answer);
+  const { input } = (await owner.get(`/v1/runs/${answer.headers.get("x-runnel-run-id")}`)).body;
   expect(input[2].content).toEqual([{ type: "image", file_id: expect.any(String) }]);
+  const refusals: string[] = [];
   for (const path of ["/none", "/long"]) {
     const { status, body } = await ask(path);
     expect([status, body.error.param]).toEqual([400, "messages[0].content[0].image_url.url"]);
+    refusals.push(body.error.message);
   }
+  expect(new Set(refusals).size).toBe(1);
   // Whoever may start no run makes the server ask nobody.
-  const { status } = await ask("/b.png", await server.client({ scopes: ["read"] }));
+  const { status } = await ask("/b.png", await other.client({ scopes: ["read"] }));
   expect([status, asked.includes("/b.png")]).toEqual([403, false]);
+});
+
+// Few bytes that name an image many times would be as many copies of it.
+test("images at addresses are no more, and no longer, than a request could have brought along", async () => {
+  let asked = 0;
+  using site = Bun.serve({
+    port: 0,
+    fetch() {
+      asked++;
+      return new Response(new Uint8Array(600 * 1024));
+    },
+  });
+  await using other = testApp({ publicEgress: createEgress({ allow: [], loopback: true }) });
+  const owner = await other.client();
+  const model = (await owner.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body.id;
+  const part = { type: "image_url", image_url: { url: `http://127.0.0.1:${site.port}/` } };
+  const ask = (...contents: object[][]) =>
+    owner.post(at, { model, messages: contents.map((content) => ({ role: "user", content })) });
+  const many = (length: number) => Array.from({ length }, () => part);
+  for (const refused of [await ask(many(21)), await ask(many(10), many(11)), await ask(many(10_000))])
+    expect([refused.status, refused.body.error.code, asked]).toEqual([400, "validation_failed", 0]);
+  const { status, body } = await ask(many(1), many(1));
+  expect([status, body.error.code, body.error.message, asked]).toEqual([
+    ...[413, "payload_too_large", expect.stringContaining("images"), 1],
+  ]);
+});
+
+test("nobody who may start a run makes the server look for an image in its own networks", async () => {
+  const asked: string[] = [];
+  using site = Bun.serve({
+    port: 0,
+    fetch({ url }) {
+      asked.push(url);
+      return new Response(onePixel);
+    },
+  });
+  // The operator lets tools reach this machine, and test keys do by themselves.
+  await using other = testApp({ egress: ["127.0.0.1"] });
+  const owner = await other.client();
+  const agent = { name: "a", instructions: "", model: "test/echo" };
+  const model = (await owner.post("/v1/agents", agent)).body.id;
+  const token = await owner.post("/v1/client_tokens", {
+    agent_id: model,
+    user_id: "ada",
+    scopes: ["run", "read"],
+    expires_in: 600,
+  });
+  const ask = async (url: string, secret = owner.key.secret) => {
+    const authorization = `Bearer ${secret}`;
+    const { status, body } = await other.send("POST", at, { model, messages: image(url) }, { authorization });
+    return [status, body.error.param, body.error.message];
+  };
+  const param = "messages[0].content[0].image_url.url";
+  const here = await ask(`http://127.0.0.1:${site.port}/`);
+  expect(here).toEqual([400, param, expect.any(String)]);
+  // What is not there is answered as what may not be reached.
+  expect(await ask("https://localhost:1/")).toEqual(here);
+  expect(await ask("https://none.invalid/")).toEqual(here);
+  expect(await ask("https://example.com/a.png", token.body.token)).toEqual([
+    400,
+    param,
+    expect.stringContaining("data:"),
+  ]);
+  expect(asked).toEqual([]);
 });
 
 test.each<[string, object, number, string, string | null]>([
@@ -304,8 +374,8 @@ test.each<[string, object, number, string, string | null]>([
   [
     "an image at a private address",
     { messages: image("https://10.0.0.1/a.png") },
-    403,
-    "url_not_allowed",
+    400,
+    "validation_failed",
     "messages[0].content[0].image_url.url",
   ],
   [

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { AgentStore } from "../../agents/store.ts";
 import { AppError } from "../../core/errors.ts";
-import { mayRun, ofAgents } from "../../http/auth.ts";
+import { ofAgents } from "../../http/auth.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { declared } from "../../http/operation.ts";
 import type { Page } from "../../http/page.ts";
@@ -27,7 +27,7 @@ interface Deps extends DoorAccess {
   runs: Pick<RunStore, "askedBy" | "standing">;
   journal: Pick<Journal, "read">;
   openStream: OpenStream;
-  egress: Base["egress"];
+  publicEgress: Base["publicEgress"];
 }
 
 const read = readerOf(CreateChatCompletion);
@@ -42,7 +42,7 @@ export function openAiRoutes({
   runs,
   journal,
   openStream,
-  egress,
+  publicEgress,
 }: Deps) {
   const { guarded, must } = createDoor({ identify, api, forward });
 
@@ -83,13 +83,10 @@ export function openAiRoutes({
     principal: Principal,
     { run, places, messages = run.input }: AskedChat & { messages?: InputMessage[] },
   ) {
-    // Nothing is fetched for whoever may start no run: the API says so.
-    const input = mayRun(principal)
-      ? await withFetchedImages(messages, {
-          ...{ egress: egress(principal.environment), signal: request.signal },
-          param: (message, part) => `messages[${places[message]}].content[${part}].image_url.url`,
-        })
-      : messages;
+    const input = await withFetchedImages(messages, {
+      ...{ principal, egress: publicEgress, signal: request.signal },
+      param: (message, part) => `messages[${places[message]}].content[${part}].image_url.url`,
+    });
     const made = await must(request, "POST", "/v1/runs", { ...run, input }).catch((error) => {
       throw ofMessages(error, places);
     });

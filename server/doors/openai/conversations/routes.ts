@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 import { AppError, type Fault } from "../../../core/errors.ts";
-import { mayRun } from "../../../http/auth.ts";
 import { fault, validationError } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
 import type { Base } from "../../../http/part.ts";
@@ -14,7 +13,7 @@ import { CreateConversation, CreateItems, type InputItem, UpdateConversation } f
 import { conversationOf, itemsOf, readItems, type ShownMessage } from "../items.ts";
 
 interface Deps extends DoorAccess {
-  egress: Base["egress"];
+  publicEgress: Base["publicEgress"];
 }
 
 interface Thread {
@@ -35,7 +34,7 @@ const readUpdate = readerOf(UpdateConversation);
 const readNewItems = readerOf(CreateItems);
 
 /** Conversations: each is a thread, and its items are what the messages of the thread say. */
-export function conversationRoutes({ egress, ...access }: Deps) {
+export function conversationRoutes({ publicEgress, ...access }: Deps) {
   const { guarded, must } = createDoor(access);
 
   /** Puts what items say behind the rest of a conversation, and answers with them as they are there. */
@@ -47,13 +46,10 @@ export function conversationRoutes({ egress, ...access }: Deps) {
         faults.push(fault(`items[${place}]`, "A conversation takes what users, assistants and tools say."));
     if (faults.length > 0) throw validationError(faults);
     const { messages: said, places } = conversationOf([], entries);
-    // Nothing is fetched for whoever may put in nothing: the API says so.
-    const messages = mayRun(principal)
-      ? await withFetchedImages(said, {
-          ...{ egress: egress(principal.environment), signal: request.signal },
-          param: (message, part) => `items[${places[message]}].content[${part}].image_url`,
-        })
-      : said;
+    const messages = await withFetchedImages(said, {
+      ...{ principal, egress: publicEgress, signal: request.signal },
+      param: (message, part) => `items[${places[message]}].content[${part}].image_url`,
+    });
     const added: object[] = [];
     for (const [index, message] of (messages as typeof said).entries()) {
       const made = await must(request, "POST", `${thread}/messages`, message).catch((error) => {

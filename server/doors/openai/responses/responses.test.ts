@@ -287,8 +287,8 @@ describe("what cannot be answered", () => {
     [
       "an image at a private address",
       { input: message([{ type: "input_image", image_url: "https://10.0.0.1/a.png" }]) },
-      403,
-      "url_not_allowed",
+      400,
+      "validation_failed",
       "input[0].content[0].image_url",
     ],
     [

@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import type { AgentStore } from "../../../agents/store.ts";
 import { AppError } from "../../../core/errors.ts";
-import { mayRun } from "../../../http/auth.ts";
 import { fault, validationError } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
 import { declared } from "../../../http/operation.ts";
@@ -28,14 +27,14 @@ interface Deps extends DoorAccess, ResponsesOptions {
   agents: Pick<AgentStore, "has" | "get">;
   runs: Pick<RunStore, "standing" | "askedBy">;
   openStream: OpenStream;
-  egress: Base["egress"];
+  publicEgress: Base["publicEgress"];
 }
 
 const read = readerOf(CreateResponse);
 
 /** Responses: each is a run, or what comes of it between two questions to its client. */
 export function responseRoutes(deps: Deps) {
-  const { noLongerValid, agents, runs, journal, openStream, egress } = deps;
+  const { noLongerValid, agents, runs, journal, openStream, publicEgress } = deps;
   const { guarded, must } = createDoor(deps);
   const responses = createResponses(deps);
 
@@ -77,13 +76,10 @@ export function responseRoutes(deps: Deps) {
     const rest = { messages: whole.messages.slice(cut), places: whole.places.slice(cut) };
     const { messages, places } = from ? handedOver(from, rest) : rest;
     if (messages.length === 0) throw validationError([fault("input", "Expected something that the user says.")]);
-    // Nothing is fetched for whoever may start no run: the API says so.
-    const input = mayRun(principal)
-      ? await withFetchedImages(messages, {
-          ...{ egress: egress(principal.environment), signal: request.signal },
-          param: (message, part) => `input[${places[message]}].content[${part}].image_url`,
-        })
-      : messages;
+    const input = await withFetchedImages(messages, {
+      ...{ principal, egress: publicEgress, signal: request.signal },
+      param: (message, part) => `input[${places[message]}].content[${part}].image_url`,
+    });
     // In a conversation, the run that waits stands before all others.
     if (from) await handOver({ must }, request, from);
     const made = await must(request, "POST", "/v1/runs", { ...remembering(principal, run), input }).catch((error) => {
