@@ -29,6 +29,7 @@ import threadChats from "./0028_thread_chats.sql" with { type: "text" };
 import failedEntries from "./0029_failed_entries.sql" with { type: "text" };
 import chatPages from "./0030_chat_pages.sql" with { type: "text" };
 import imageUses from "./0031_image_uses.sql" with { type: "text" };
+import runPushes from "./0032_run_pushes.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -63,4 +64,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0029_failed_entries", sql: failedEntries },
   { name: "0030_chat_pages", sql: chatPages },
   { name: "0031_image_uses", sql: imageUses },
+  { name: "0032_run_pushes", sql: runPushes },
 ];

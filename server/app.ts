@@ -35,6 +35,7 @@ import { composeTools } from "./tools/compose.ts";
 import { composeTraces, type TraceOptions } from "./traces/compose.ts";
 import { composeUsage } from "./usage/compose.ts";
 import { composeWebhooks, type WebhookOptions } from "./webhooks/compose.ts";
+import type { Followed } from "./webhooks/payload.ts";
 
 type Given = Pick<Base, "db" | "seal" | "log" | "environment" | "database"> &
   Partial<Pick<Base, "sandbox" | "publicUrl" | "publicEgress" | "now">>;
@@ -70,6 +71,7 @@ export function createApp(options: AppOptions) {
     agents: createPort<Pick<AgentStore, "has">>("agents"),
     runs: createPort<Pick<RunPorts, "cancel" | "runTool">>("runs"),
     callbacks: createPort<Pick<Callbacks, "addressOf">>("callbacks"),
+    followed: createPort<Followed>("followed"),
   };
 
   const http = composeHttp(base);
@@ -78,7 +80,7 @@ export function createApp(options: AppOptions) {
   const projects = composeProjects({ ...base, runs: later.runs, memory: later.memory });
   const connections = composeConnections(base);
   const secrets = composeSecrets(base);
-  const webhooks = composeWebhooks({ ...base, journals });
+  const webhooks = composeWebhooks({ ...base, journals, followed: later.followed });
   const files = composeFiles({ ...base, journals, announcing: webhooks.ports, memory: later.memory });
   const memory = composeMemory({
     ...{ ...base, connections: connections.ports.connections, files: files.ports },
@@ -120,7 +122,10 @@ export function createApp(options: AppOptions) {
   ]);
   const durableStreams = composeDurableStreams({ ...shared, runs: runs.ports });
   const mcp = composeMcp({ ...shared, agents: agents.ports, runs: runs.ports });
-  const a2a = composeA2a({ ...shared, agents: agents.ports, runs: runs.ports });
+  const a2a = composeA2a({
+    ...{ ...shared, agents: agents.ports, runs: runs.ports, followers: webhooks.ports.followers },
+  });
+  later.followed.provide(a2a.ports.followed);
   const openAi = composeOpenAi({ ...shared, runs: runs.ports, memory: memory.ports });
   const { onRefused } = audit.ports;
   const aiSdk = composeAiSdk({ ...shared, runs: runs.ports, threads: threads.ports });

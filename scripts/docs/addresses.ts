@@ -22,6 +22,8 @@ const addresses: Record<string, string> = {
   "GET /a2a/v1/agents/:id/.well-known/agent-card.json": "The agent's card.",
   "GET /a2a/v1/agents/:id/*": "The same by HTTP: `/tasks`, `/tasks/{id}`, `/tasks/{id}:subscribe`.",
   "POST /a2a/v1/agents/:id/*": "`/message:send`, `/message:stream`, `/tasks/{id}:cancel`.",
+  "DELETE /a2a/v1/agents/:id/*":
+    "A task is no longer told of at an address: `/tasks/{id}/pushNotificationConfigs/{id}`.",
   "POST /mcp": "A message of an [MCP client](../connect/mcp.md): agents as tools.",
   "GET /mcp": "Goes on with a stream of an MCP client, behind `Last-Event-ID`.",
   "DELETE /mcp": "Ends a session of an MCP client.",

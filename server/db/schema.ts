@@ -421,6 +421,8 @@ export const webhooks = sqliteTable("webhooks", {
   metadata: json<Record<string, string>>().notNull(),
   ...times,
   deleted_at_ms: integer(),
+  run_id: text(),
+  name: text(),
 });
 
 export const webhookDeliveries = sqliteTable("webhook_deliveries", {

@@ -76,6 +76,7 @@ const loose = [
     "idempotency_keys.run_id",
   ],
   "image_uses.owner_id", // Of a run or a thread: triggers stand for two references.
+  "webhooks.run_id", // Added to a table that was there: a trigger stands for the reference.
   ...["files.run_id", "files.tool_call_id", "files.agent_id", "usage_days.agent_id", "usage_durations.agent_id"],
   ...["memory_entries.scope_id", "memory_entries.file_id", "memory_entries.tool_call_id"],
   ...["memory_keys.scope_id", "memory_keys.tool_call_id"],

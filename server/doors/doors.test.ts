@@ -27,6 +27,8 @@ interface Things {
   call: string;
   thread: string;
   store: string;
+  /** A file that is in no store: to read it takes a process. */
+  file: string;
   /** What a client of the AI SDK calls a chat, in which a run waits. */
   chat: string;
   /** A session of the MCP door. */
@@ -161,6 +163,9 @@ const mcpRows: Record<string, Row> = {
   })),
 };
 
+/** An address that nobody answers at: what is sent there is not what is asked here. */
+const receiver = "http://127.0.0.1:9999/";
+
 const a2aMessage = (text: string, more: object = {}) => ({
   message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }], ...more },
 });
@@ -192,13 +197,26 @@ const a2aOperations: Record<string, Row & { params(things: Things): object }> = 
       ],
       ["GetTask", "read_or_run", ["read"], ["agent", "run"], ({ run: id }) => ({ id })],
       ["ListTasks", "read_or_run", ["read"], ["agent"], () => ({})],
+      ["GetExtendedAgentCard", "read_or_run", [], ["agent"], () => ({})],
       ["CancelTask", "run", ["read", "run"], ["agent", "run"], ({ run: id }) => ({ id })],
       ["SubscribeToTask", "read_or_run", ["read"], ["agent", "run"], ({ run: id }) => ({ id })],
-      ["CreateTaskPushNotificationConfig", "read_or_run", [], ["agent"], ({ run: taskId }) => ({ taskId })],
-      ["GetTaskPushNotificationConfig", "read_or_run", [], ["agent"], ({ run: taskId }) => ({ taskId })],
-      ["ListTaskPushNotificationConfigs", "read_or_run", [], ["agent"], ({ run: taskId }) => ({ taskId })],
-      ["DeleteTaskPushNotificationConfig", "read_or_run", [], ["agent"], ({ run: taskId }) => ({ taskId })],
-    ] as [string, Need, ClientScope[], Name[], (things: Things) => Record<string, unknown>][]
+      [
+        "CreateTaskPushNotificationConfig",
+        "run",
+        null,
+        ["agent", "run"],
+        ({ run: taskId }) => ({ taskId, id: "x", url: receiver }),
+      ],
+      [
+        "GetTaskPushNotificationConfig",
+        "read_or_run",
+        null,
+        ["agent", "run"],
+        ({ run: taskId }) => ({ taskId, id: "x" }),
+      ],
+      ["ListTaskPushNotificationConfigs", "read_or_run", null, ["agent", "run"], ({ run: taskId }) => ({ taskId })],
+      ["DeleteTaskPushNotificationConfig", "run", null, ["agent", "run"], ({ run: taskId }) => ({ taskId, id: "x" })],
+    ] as [string, Need, ClientScope[] | null, Name[], (things: Things) => Record<string, unknown>][]
   ).map(([name, needs, client, names, params]) => [
     name,
     { ...row(needs, client, names, () => ({ path: "" })), params },
@@ -228,6 +246,8 @@ const restPaths: Record<string, [method: string, path: (things: Things) => strin
   CreateTaskPushNotificationConfig: ["POST", ({ run }) => `/tasks/${run}/pushNotificationConfigs`],
   ListTaskPushNotificationConfigs: ["GET", ({ run }) => `/tasks/${run}/pushNotificationConfigs`],
   GetTaskPushNotificationConfig: ["GET", ({ run }) => `/tasks/${run}/pushNotificationConfigs/x`],
+  DeleteTaskPushNotificationConfig: ["DELETE", ({ run }) => `/tasks/${run}/pushNotificationConfigs/x`],
+  GetExtendedAgentCard: ["GET", () => "/extendedAgentCard"],
 };
 
 const restRows = Object.fromEntries(
@@ -317,6 +337,74 @@ const streamRows: Record<string, Row> = {
   "GET /streams/v1/runs/:id": row("read_or_run", ["read"], ["run"], ({ run }) => ({ path: `/streams/v1/runs/${run}` })),
 };
 
+const stores = "/openai/v1/vector_stores";
+function upload(): FormData {
+  const form = new FormData();
+  form.set("purpose", "user_data");
+  form.set("file", new File(["x"], "a.txt"));
+  return form;
+}
+const batch = newId("memory_entry").replace(/^[a-z]+_/, "vsfb_");
+/** Files and vector stores are nothing for client tokens. */
+const keyRow = (needs: Need, names: Row["names"], send: Row["send"]) => row(needs, null, names, send);
+
+const storeRows: Record<string, Row> = {
+  "GET /openai/v1/models/runnel/embedder": keyRow("read_or_run", [], () => ({
+    path: "/openai/v1/models/runnel/embedder",
+  })),
+  "POST /openai/v1/embeddings": keyRow("run", [], () => ({
+    ...{ path: "/openai/v1/embeddings", body: { model: "runnel/embedder", input: "x" } },
+  })),
+  "POST /openai/v1/files": keyRow("run", [], () => ({ path: "/openai/v1/files", body: upload() })),
+  "GET /openai/v1/files": keyRow("read_or_run", [], () => ({ path: "/openai/v1/files" })),
+  "GET /openai/v1/files/:id": keyRow("read_or_run", ["file"], ({ file }) => ({ path: `/openai/v1/files/${file}` })),
+  "GET /openai/v1/files/:id/content": keyRow("read_or_run", ["file"], ({ file }) => ({
+    path: `/openai/v1/files/${file}/content`,
+  })),
+  "DELETE /openai/v1/files/:id": keyRow("admin", ["file"], ({ file }) => ({ path: `/openai/v1/files/${file}` })),
+  "POST /openai/v1/vector_stores": keyRow("admin", [], () => ({ path: stores, body: {} })),
+  // What the files are is asked before: to client tokens there is none.
+  "POST /openai/v1/vector_stores with a file": row("admin", [], ["file"], ({ file }) => ({
+    ...{ path: stores, body: { file_ids: [file] } },
+  })),
+  "GET /openai/v1/vector_stores": keyRow("read_or_run", [], () => ({ path: stores })),
+  "GET /openai/v1/vector_stores/:id": keyRow("read_or_run", ["store"], ({ store }) => ({ path: `${stores}/${store}` })),
+  "POST /openai/v1/vector_stores/:id": keyRow("admin", ["store"], ({ store }) => ({
+    ...{ path: `${stores}/${store}`, body: { name: "taken over" } },
+  })),
+  "DELETE /openai/v1/vector_stores/:id": keyRow("admin", ["store"], ({ store }) => ({ path: `${stores}/${store}` })),
+  "POST /openai/v1/vector_stores/:id/search": keyRow("read_or_run", ["store"], ({ store }) => ({
+    ...{ path: `${stores}/${store}/search`, body: { query: "x" } },
+  })),
+  "POST /openai/v1/vector_stores/:id/files": keyRow("run", ["store", "file"], ({ store, file: file_id }) => ({
+    ...{ path: `${stores}/${store}/files`, body: { file_id } },
+  })),
+  "GET /openai/v1/vector_stores/:id/files": keyRow("read_or_run", ["store"], ({ store }) => ({
+    path: `${stores}/${store}/files`,
+  })),
+  "GET /openai/v1/vector_stores/:id/files/:file_id": keyRow("read_or_run", ["store", "file"], ({ store, file }) => ({
+    path: `${stores}/${store}/files/${file}`,
+  })),
+  "GET /openai/v1/vector_stores/:id/files/:file_id/content": keyRow(
+    "read_or_run",
+    ["store", "file"],
+    ({ store, file }) => ({ path: `${stores}/${store}/files/${file}/content` }),
+  ),
+  // That a file is not in the store is said first.
+  "DELETE /openai/v1/vector_stores/:id/files/:file_id": keyRow("read_or_run", ["store", "file"], ({ store, file }) => ({
+    path: `${stores}/${store}/files/${file}`,
+  })),
+  "POST /openai/v1/vector_stores/:id/file_batches": keyRow("run", ["store", "file"], ({ store, file }) => ({
+    ...{ path: `${stores}/${store}/file_batches`, body: { file_ids: [file] } },
+  })),
+  "GET /openai/v1/vector_stores/:id/file_batches/:batch": keyRow("read_or_run", ["store"], ({ store }) => ({
+    path: `${stores}/${store}/file_batches/${batch}`,
+  })),
+  "GET /openai/v1/vector_stores/:id/file_batches/:batch/files": keyRow("read_or_run", ["store"], ({ store }) => ({
+    path: `${stores}/${store}/file_batches/${batch}/files`,
+  })),
+};
+
 const userSays = (text: string) => ({ id: crypto.randomUUID(), role: "user", parts: [{ type: "text", text }] });
 const uiChat = ({ agent, chat: id }: Things, message: object): Sent => ({
   ...{ path: `/ui/v1/agents/${agent}/chat`, body: { id, user_id: "ada", messages: [message] } },
@@ -357,7 +445,15 @@ const agUiRows: Record<string, Row> = {
   ),
 };
 
-const table: Record<string, Row> = { ...mcpRows, ...a2aRows, ...openAiRows, ...uiRows, ...agUiRows, ...streamRows };
+const table: Record<string, Row> = {
+  ...mcpRows,
+  ...a2aRows,
+  ...openAiRows,
+  ...storeRows,
+  ...uiRows,
+  ...agUiRows,
+  ...streamRows,
+};
 const rows = Object.entries(table);
 
 // --- Every address is known -----------------------------------------------------------------------------------------
@@ -377,6 +473,9 @@ const methodsAt: Record<string, string[]> = {
     (name) => name.charAt(0).toUpperCase() + name.slice(1),
   ),
   "GET /a2a/v1/agents/:id/*": restPlaces.filter(([method]) => method === "GET").map(([, , operation]) => operation),
+  "DELETE /a2a/v1/agents/:id/*": restPlaces
+    .filter(([method]) => method === "DELETE")
+    .map(([, , operation]) => operation),
   "POST /a2a/v1/agents/:id/*": restPlaces.filter(([method]) => method === "POST").map(([, , operation]) => operation),
 };
 
@@ -395,10 +494,13 @@ test("every address of every door, and every method of each, is in the table, an
 
 const unlimited = { reads_per_minute: 0, writes_per_minute: 0, run_creations_per_minute: 0, runs_in_progress: 1e6 };
 let owner: Client;
-/** The owner's project, but its live environment. */
+let ownThings: Things;
+/** Whose things the others ask for. Nothing is at work there but what they would do. */
+let holder: Client;
+/** The holder's project, but its live environment. */
 let live: Client;
 let stranger: Client;
-/** The owner's project and environment, but another agent's. */
+/** The holder's project and environment, but another agent's. */
 let bound: Client;
 let boundThings: Things;
 /** The owner's, by what they may. */
@@ -408,17 +510,26 @@ beforeAll(async () => {
   const manner = { name: "openai", provider: "openai" as const, base_url: null, api_key: "none" };
   await server.connections.put(manner, testActor);
   owner = await server.client({ project: "owner" });
-  live = await server.client({ project: "owner", environment: "live" });
+  holder = await server.client({ project: "holder" });
+  live = await server.client({ project: "holder", environment: "live" });
   stranger = await server.client({ project: "stranger" });
-  for (const { scope } of [owner, stranger]) await server.projects.update(scope.project_id, { limits: unlimited });
-  boundThings = await thingsOf(owner);
-  bound = await server.client({ project: "owner", agent_ids: [boundThings.agent] });
+  for (const { scope } of [owner, holder, stranger])
+    await server.projects.update(scope.project_id, { limits: unlimited });
+  ownThings = await thingsOf(owner);
+  boundThings = await thingsOf(holder);
+  bound = await server.client({ project: "holder", agent_ids: [boundThings.agent] });
   for (const scope of permissions) keys.set(scope, await server.client({ project: "owner", scopes: [scope] }));
 });
 
 const never: Things = {
   ...{ agent: newId("agent"), tool: "tneverwas", run: newId("run"), call: newId("tool_call") },
-  ...{ thread: newId("thread"), store: newId("memory"), chat: crypto.randomUUID(), session: crypto.randomUUID() },
+  ...{
+    thread: newId("thread"),
+    store: newId("memory"),
+    file: newId("file"),
+    chat: crypto.randomUUID(),
+    session: crypto.randomUUID(),
+  },
 };
 
 async function made(client: Client, path: string, body: object) {
@@ -431,7 +542,8 @@ async function made(client: Client, path: string, body: object) {
 async function thingsOf(client: Client, user_id = "ada"): Promise<Things> {
   const name = `t${crypto.randomUUID().replaceAll("-", "")}`;
   const isTest = client.scope.environment === "test";
-  const { id: store } = await made(client, "/v1/memory", { name: "m", kind: "kv" });
+  const { id: store } = await made(client, "/v1/memory", { name: "m", kind: "vector" });
+  const { id: file } = await made(client, "/v1/files", { filename: "a.txt", text: name, purpose: "attachment" });
   const { id: tool } = await made(client, "/v1/tools", { name });
   const script = [{ tool_calls: [{ name, arguments: {} }] }, { text: "Done." }];
   const model = isTest ? { model: "test/script", model_settings: { script } } : { model: "openai/gpt-5" };
@@ -442,13 +554,16 @@ async function thingsOf(client: Client, user_id = "ada"): Promise<Things> {
   const { id: thread } = await made(client, "/v1/threads", { user_id });
   const session = await open(client.key.secret);
   const chat = crypto.randomUUID();
-  if (!isTest) return { ...never, agent, tool: name, thread, store, chat, session };
+  if (!isTest) return { ...never, agent, tool: name, thread, store, file, chat, session };
   const said = uiChat({ ...never, agent, chat }, userSays("x"));
   expect((await client.post(said.path, { ...(said.body as object), user_id })).status).toBe(200);
   const run = await made(client, "/v1/runs?wait=10", { agent_id: agent, input: "x", user_id });
   const call = run.required_action.submit_tool_outputs.tool_calls[0].id;
-  return { agent, tool: name, run: run.id, call, thread, store, chat, session };
+  return { agent, tool: name, run: run.id, call, thread, store, file, chat, session };
 }
+
+/** What a read leaves as it is, all of them ask for. */
+const thingsFor = (name: string) => (name.startsWith("GET") ? ownThings : thingsOf(owner));
 
 interface Answer {
   status: number;
@@ -462,10 +577,10 @@ async function ask(secret: string | null, method: string, { path, body, headers 
     method,
     headers: {
       ...(secret !== null && { authorization: `Bearer ${secret}` }),
-      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(body !== undefined && !(body instanceof FormData) && { "content-type": "application/json" }),
       ...{ accept: "application/json, text/event-stream", ...headers },
     },
-    body: body === undefined ? null : JSON.stringify(body),
+    body: body === undefined ? null : body instanceof FormData ? body : JSON.stringify(body),
   });
   const response = await server.app.handle(request);
   if (response.headers.get("content-type")?.startsWith("text/event-stream")) {
@@ -534,7 +649,7 @@ describe("a door", () => {
     scope === "admin" || needs === scope || (needs === "read_or_run" && ["read", "run"].includes(scope));
 
   test.each(protectedRows)("at %s admits keys with the scope of the table, and no others", async (name) => {
-    const things = await thingsOf(owner);
+    const things = await thingsFor(name);
     for (const [scope, { key }] of keys) {
       const { id: thread } = await made(owner, "/v1/threads", { user_id: "ada" }); // In one, the next would wait.
       const answer = await knock(key.secret, name, { ...things, thread });
@@ -560,9 +675,9 @@ describe("a door", () => {
         ? [[all, false]]
         : client.length === 0
           ? all.map((scope) => [[scope], true])
-          : [[[...client], true], ...client.map((scope): [ClientScope[], boolean] => [without(scope), false])];
+          : [...client.map((scope): [ClientScope[], boolean] => [without(scope), false]), [[...client], true]];
+    const things = await thingsFor(name);
     for (const [scopes, isAdmitted] of cases) {
-      const things = await thingsOf(owner);
       const answer = await knock(await tokenFor(things.agent, scopes, { user_id: "ada" }), name, things);
       expect({ scopes, isAdmitted: ![401, 403].includes(answer.status), status: answer.status }).toEqual({
         ...{ scopes, isAdmitted, status: answer.status },
@@ -604,13 +719,13 @@ const tables = server.db.sqlite
   )
   .all();
 
-/** All that the owner has, but for the sessions that a key of theirs opens to ask. */
-const ownersRows = (): string =>
+/** All that the holder has, but for the sessions that a key of theirs opens to ask. */
+const holdersRows = (): string =>
   JSON.stringify(
     tables.map(({ name }) =>
       server.db.sqlite
         .query(`SELECT * FROM ${name} WHERE project_id = ? AND environment = ?`)
-        .all(owner.scope.project_id, owner.scope.environment),
+        .all(holder.scope.project_id, holder.scope.environment),
     ),
   );
 
@@ -621,8 +736,8 @@ describe("a thing of others", () => {
   let mine: Things;
   let others: [why: string, client: Client, own: Things][];
   beforeAll(async () => {
-    theirs = await thingsOf(owner);
-    mine = await thingsOf(owner, "bob");
+    theirs = await thingsOf(holder);
+    mine = await thingsOf(holder, "bob");
     others = [
       ["of another project", stranger, await thingsOf(stranger)],
       ["of the other environment", live, await thingsOf(live)],
@@ -637,9 +752,9 @@ describe("a thing of others", () => {
     async (name, what) => {
       // Whoever says something in a chat of a name has one of their own by that.
       const [taken, absent] =
-        what === "chat" ? [(await thingsOf(owner)).chat, newId("thread")] : [theirs[what], never[what]];
+        what === "chat" ? [(await thingsOf(holder)).chat, newId("thread")] : [theirs[what], never[what]];
       const isRead = name.startsWith("GET");
-      const before = isRead ? "" : ownersRows();
+      const before = isRead ? "" : holdersRows();
       for (const [why, client, own] of others) {
         if (client === bound && !ofAgent.includes(what)) continue;
         const { secret } = client.key;
@@ -653,7 +768,7 @@ describe("a thing of others", () => {
         };
         expect({ why, answer: await send(taken) }).toEqual({ why, answer: await send(absent) });
       }
-      expect((isRead ? "" : ownersRows()) === before).toBe(true);
+      expect((isRead ? "" : holdersRows()) === before).toBe(true);
     },
   );
 
@@ -672,7 +787,7 @@ describe("a thing of others", () => {
         limits,
       };
       for (const to of [{ user_id: "bob" }, { thread_id: mine.thread }]) {
-        const { token } = await made(owner, "/v1/client_tokens", { ...asked, ...to });
+        const { token } = await made(holder, "/v1/client_tokens", { ...asked, ...to });
         const send = async (value: string) => {
           const things = {
             ...mine,
@@ -684,7 +799,7 @@ describe("a thing of others", () => {
         };
         expect({ to, answer: await send(theirs[what]) }).toEqual({ to, answer: await send(never[what]) });
       }
-      expect((await owner.get(`/v1/runs/${theirs.run}`)).body.status).toBe("requires_action");
+      expect((await holder.get(`/v1/runs/${theirs.run}`)).body.status).toBe("requires_action");
     },
   );
 });

@@ -22,6 +22,8 @@ interface AttemptOrder {
   url: string;
   httpsOnly: boolean;
   secrets: readonly string[];
+  /** More of them, whose values nobody is shown. */
+  headers: Record<string, string>;
   /** The event's id. */
   id: string;
   body: string;
@@ -36,15 +38,18 @@ const mostHeaders_chars = 8192;
 
 /** Sends an event once. Null when it was given up by `signal`: nobody knows what came of it. */
 export async function attempt(order: AttemptOrder): Promise<Outcome | null> {
-  const { egress, url, secrets, id, body, at_ms, signal, httpsOnly, limit_ms } = order;
-  const headers = {
+  const { egress, url, id, body, at_ms, signal, httpsOnly, limit_ms } = order;
+  const secrets = [...order.secrets, ...Object.values(order.headers)];
+  const told = {
     "content-type": "application/json",
     "user-agent": "runnel-webhooks",
-    ...sign({ secrets, id, timestamp: Math.floor(at_ms / 1000), body }),
+    ...sign({ secrets: order.secrets, id, timestamp: Math.floor(at_ms / 1000), body }),
   };
+  const headers = { ...told, ...order.headers };
+  const hidden = Object.fromEntries(Object.keys(order.headers).map((name) => [name, "[hidden]"]));
   const begun = performance.now();
   const ended = (rest: Pick<Outcome, "response" | "error" | "asked_ms">): Outcome => ({
-    ...{ at_ms, latency_ms: Math.round(performance.now() - begun), request: { url, headers } },
+    ...{ at_ms, latency_ms: Math.round(performance.now() - begun), request: { url, headers: { ...told, ...hidden } } },
     ...rest,
   });
   try {

@@ -1,9 +1,11 @@
 import type { Base, Part } from "../http/part.ts";
 import type { Journals } from "../journal/compose.ts";
+import type { Port } from "../lib/port.ts";
 import { createDeliveryStore } from "./deliveries.ts";
 import { createDispatcher } from "./dispatch.ts";
+import { createFollowers } from "./followers.ts";
 import { createOutbox } from "./outbox.ts";
-import { createPayloads } from "./payload.ts";
+import { createPayloads, type Followed } from "./payload.ts";
 import { createRecorder } from "./record.ts";
 import { webhookRoutes } from "./routes.ts";
 import { createWebhookStore } from "./store.ts";
@@ -16,17 +18,19 @@ export interface WebhookOptions {
 /** Who is told of what happens, and that they are. */
 export function composeWebhooks({
   journals,
+  followed,
   webhook_attempt_ms: attempt_ms = 15_000,
   ...base
-}: Base & WebhookOptions & { journals: Journals }) {
+}: Base & WebhookOptions & { journals: Journals; followed: Port<Followed> }) {
   const { db } = base;
   const outbox = createOutbox(base);
   const record = createRecorder(base);
-  const payloads = createPayloads({ db, journal: journals.journal });
+  const payloads = createPayloads({ db, journal: journals.journal, followed });
   const dispatcher = createDispatcher({ ...base, record, payloads, attempt_ms });
   const webhooks = createWebhookStore({ ...base, trust: dispatcher.trust });
   const deliveries = createDeliveryStore({ ...base, dispatcher, record });
   const announced = () => dispatcher.wake(outbox.take());
+  const followers = createFollowers({ ...base, outbox, announced });
   journals.project(outbox.project);
   journals.onCommit(announced);
   return {
@@ -37,6 +41,7 @@ export function composeWebhooks({
       /** After a write that may have announced something. */
       announced,
       deliver: dispatcher.drain,
+      followers,
     },
     forget: [deliveries.forget],
     start: dispatcher.load,

@@ -15,7 +15,7 @@ import type { Dispatcher } from "./dispatch.ts";
 import { fresh, type WebhookKey } from "./outbox.ts";
 import { writeEvent } from "./payload.ts";
 import type { Recorder } from "./record.ts";
-import { createWebhookRows, type DeliveryRow } from "./row.ts";
+import { createOwnWebhookRows, type DeliveryRow } from "./row.ts";
 import { shownDelivery, shownWebhook, shownWhole } from "./shown.ts";
 import { requireUnbound } from "./unbound.ts";
 
@@ -38,7 +38,7 @@ export function createDeliveryStore({
   record: Recorder;
 }) {
   const { sqlite } = db;
-  const { find: webhook } = createWebhookRows(db);
+  const { find: webhook } = createOwnWebhookRows(db);
   const one = sqlite.query<DeliveryRow & { agent_id: string | null }, [string, string, string, string]>(
     `SELECT ${columnsOf(webhookDeliveries, "d")}, (SELECT agent_id FROM runs WHERE runs.id = d.run_id) AS agent_id FROM webhook_deliveries d
      WHERE project_id = ? AND environment = ? AND webhook_id = ? AND id = ?`,

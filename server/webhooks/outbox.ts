@@ -1,4 +1,5 @@
 import { newId } from "../core/ids.ts";
+import type { RunStatus } from "../core/run-state.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Projector } from "../journal/journal.ts";
@@ -16,7 +17,10 @@ export interface WebhookKey extends Scope {
 export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "kept">; now?: () => number }) {
   const { sqlite } = db;
   const selectListening = sqlite.query<{ id: string; events: string }, [string, string]>(
-    "SELECT id, events FROM webhooks WHERE project_id = ? AND environment = ? AND enabled = 1",
+    "SELECT id, events FROM webhooks WHERE project_id = ? AND environment = ? AND enabled = 1 AND run_id IS NULL",
+  );
+  const selectOfRun = sqlite.query<{ id: string; events: string }, [string]>(
+    "SELECT id, events FROM webhooks WHERE run_id = ? AND deleted_at_ms IS NULL AND enabled = 1",
   );
   const insert = sqlite.query(
     `INSERT INTO webhook_deliveries (project_id, environment, id, webhook_id, type, run_id, seq, run_expires_at_ms, body,
@@ -25,10 +29,9 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "
   );
   const noted = new Map<string, WebhookKey>();
 
+  const read = ({ id, events }: { id: string; events: string }) => ({ id, events: JSON.parse(events) as string[] });
   const heard = db.kept.rows((project_id: string, environment: Environment) =>
-    selectListening
-      .all(project_id, environment)
-      .map(({ id, events }) => ({ id, events: JSON.parse(events) as string[] })),
+    selectListening.all(project_id, environment).map(read),
   );
 
   /** The webhooks of this scope, with what they hear of. */
@@ -57,7 +60,7 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "
       return type ? [{ type, run_id, seq, run_expires_at_ms, created_at_ms: at }] : [];
     });
     if (announced.length === 0) return;
-    const webhooks = listening(run);
+    const webhooks = [...listening(run), ...selectOfRun.all(run_id).map(read)];
     for (const event of announced)
       for (const webhook of webhooks)
         if (hears(webhook, event.type)) {
@@ -68,6 +71,13 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "
 
   return {
     project,
+
+    /** Within a write: tells one webhook of a run of what it has come to, where that is something to tell. */
+    catchUp(scope: Scope, webhook_id: string, { id, status, seq, expires_at_ms }: RunStanding): void {
+      const type = standingAs[status];
+      const event = { run_id: id, seq, run_expires_at_ms: expires_at_ms, created_at_ms: now() };
+      if (type) add(scope, webhook_id, { type, ...event }, null);
+    },
 
     /** Within a write: notes an event of something that is no run, with the thing as it is now. */
     announce(scope: Scope, type: WebhookEvent, object: Record<string, unknown>): void {
@@ -84,6 +94,21 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "
     },
   };
 }
+
+/** Where a run stands. */
+interface RunStanding {
+  id: string;
+  status: RunStatus;
+  seq: number;
+  expires_at_ms: number | null;
+}
+
+const standingAs: { readonly [Status in RunStatus]?: WebhookEvent } = {
+  requires_action: "run.requires_action",
+  completed: "run.completed",
+  failed: "run.failed",
+  cancelled: "run.failed",
+};
 
 /** A delivery that was not tried yet. */
 export const fresh = {

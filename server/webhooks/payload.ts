@@ -7,6 +7,7 @@ import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { longFrom } from "../journal/folds.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { Port } from "../lib/port.ts";
 import type { DeliveryRow } from "./row.ts";
 
 /** What an event is about. */
@@ -15,6 +16,11 @@ interface EventData {
   tool_call?: Record<string, unknown>;
   /** Something was left out: the API has it. */
   truncated?: true;
+}
+
+/** How a run is told to those who follow it by another protocol. */
+export interface Followed {
+  body(run: RunObject): string;
 }
 
 export type Payloads = ReturnType<typeof createPayloads>;
@@ -27,8 +33,10 @@ const keptMost = 100;
 export function createPayloads({
   db,
   journal,
+  followed,
 }: {
   db: Pick<Db, "sqlite">;
+  followed: Port<Followed>;
   journal: Pick<Journal, "read" | "stateAt">;
 }) {
   const selectSummary = db.sqlite.query<{ summary: string | null }, [string]>("SELECT summary FROM runs WHERE id = ?");
@@ -62,12 +70,24 @@ export function createPayloads({
     return JSON.parse(summary);
   }
 
+  /** A run as its own webhook is told of it, in the words of whoever follows it. */
+  async function bodyForFollower(run_id: string, seq: number, expiresAt: number | null): Promise<string> {
+    const entry = journal.read(run_id, seq - 1, 1)[0];
+    const state = entry && (seq < longFrom ? fold(journal.read(run_id, 0, seq)) : await journal.stateAt(run_id, seq));
+    const run = state ? runObject({ ...state, messages: [] }, expiresAt) : summaryOf(run_id);
+    const text = followed().body(run);
+    if (Buffer.byteLength(text) <= most_bytes) return text;
+    // What it says can be had by the protocol itself.
+    return followed().body({ ...run, output: null, output_json: null });
+  }
+
   return {
     /** The same for every attempt: it is kept with the first one, and made of what cannot change until then. */
-    async bodyOf(delivery: DeliveryRow): Promise<string> {
+    async bodyOf(delivery: DeliveryRow, isFollower = false): Promise<string> {
       if (delivery.body !== null) return delivery.body;
       const { run_id, seq } = delivery;
       if (run_id === null || seq === null) throw new Error(`${delivery.id} has no body.`);
+      if (isFollower) return bodyForFollower(run_id, seq, delivery.run_expires_at_ms);
       return withData(delivery, await dataOf(delivery, run_id, seq));
     },
   };

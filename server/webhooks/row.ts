@@ -1,4 +1,4 @@
-import { isNull } from "drizzle-orm";
+import { and, isNull } from "drizzle-orm";
 import type { Db } from "../db/open.ts";
 import { createRows } from "../db/rows.ts";
 import { type webhookAttempts, type webhookDeliveries, webhooks } from "../db/schema.ts";
@@ -11,6 +11,10 @@ export type DeliveryRow = typeof webhookDeliveries.$inferSelect;
 
 export type AttemptRow = typeof webhookAttempts.$inferSelect;
 
-/** Webhooks that were not deleted. */
+/** Webhooks that were not deleted, those of runs among them. */
 export const createWebhookRows = (db: Pick<Db, "orm" | "sqlite">) =>
   createRows(db, webhooks, isNull(webhooks.deleted_at_ms));
+
+/** Those that the project manages. */
+export const createOwnWebhookRows = (db: Pick<Db, "orm" | "sqlite">) =>
+  createRows(db, webhooks, and(isNull(webhooks.deleted_at_ms), isNull(webhooks.run_id)));

@@ -5,6 +5,8 @@ import type { WebhookRow } from "./row.ts";
 interface WebhookSecrets {
   secret: string;
   previous: string | null;
+  /** Headers that the receiver knows the sender by. */
+  headers?: Record<string, string>;
 }
 
 type Owner = Pick<WebhookRow, "project_id" | "environment" | "id">;

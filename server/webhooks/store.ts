@@ -10,7 +10,7 @@ import type { Seal } from "../lib/seal.ts";
 import { newSigningSecret } from "../lib/signature.ts";
 import { checkAddress } from "./address.ts";
 import type { WebhookKey } from "./outbox.ts";
-import { createWebhookRows, type WebhookRow } from "./row.ts";
+import { createOwnWebhookRows, type WebhookRow } from "./row.ts";
 import type { CreateWebhook, RotateSecret, UpdateWebhook } from "./schema.ts";
 import { openWebhookSecrets, prefixOf, sealWebhookSecrets } from "./secrets.ts";
 import { shownWebhook } from "./shown.ts";
@@ -35,10 +35,10 @@ export function createWebhookStore({
   /** What was held back while a webhook was switched off goes on. */
   trust: (key: WebhookKey) => void;
 }) {
-  const rows = createWebhookRows(db);
+  const rows = createOwnWebhookRows(db);
   const { find } = rows;
   const count = db.sqlite.query<{ n: number }, [string, string]>(
-    "SELECT count(*) AS n FROM webhooks WHERE project_id = ? AND environment = ? AND deleted_at_ms IS NULL",
+    "SELECT count(*) AS n FROM webhooks WHERE project_id = ? AND environment = ? AND deleted_at_ms IS NULL AND run_id IS NULL",
   );
 
   const note = (author: Author, done: string, { id, url }: Pick<WebhookRow, "id" | "url">, more: object = {}): void =>
@@ -110,7 +110,8 @@ export function createWebhookStore({
     get: (scope: Scope, id: string) => shownWebhook(find(scope, id)),
     list(scope: Scope, page: Page) {
       const values = [scope.project_id, scope.environment];
-      const within = { sql: "project_id = ? AND environment = ? AND deleted_at_ms IS NULL", values };
+      const own = "project_id = ? AND environment = ? AND deleted_at_ms IS NULL AND run_id IS NULL";
+      const within = { sql: own, values };
       return listPage(db, { table: webhooks, kind: "webhook", scope, page, within }, shownWebhook);
     },
     /** Its deliveries go with it, some at a time. */

@@ -8,7 +8,7 @@ import { httpsOnly } from "./address.ts";
 import { attempt, type Outcome } from "./attempt.ts";
 import type { Payloads } from "./payload.ts";
 import type { DeliveryRow, WebhookRow } from "./row.ts";
-import { signingSecrets } from "./secrets.ts";
+import { openWebhookSecrets, signingSecrets } from "./secrets.ts";
 
 export interface Sending {
   payloads: Payloads;
@@ -31,7 +31,7 @@ export async function tryOnce(
   const at_ms = now();
   let body: string;
   try {
-    body = await payloads.bodyOf(delivery);
+    body = await payloads.bodyOf(delivery, webhook.run_id !== null);
   } catch (error) {
     // One event that cannot be written may not hold up those behind it.
     log.error("an event could not be written", { delivery_id: delivery.id, error });
@@ -40,6 +40,7 @@ export async function tryOnce(
   failpoint?.("before_delivery");
   const outcome = await attempt({
     ...{ egress: egress(environment), url, httpsOnly: httpsOnly(url, environment) },
+    ...{ headers: openWebhookSecrets(seal, webhook, webhook.sealed).headers ?? {} },
     ...{ secrets: signingSecrets(seal, webhook, at_ms), id: siblingId(delivery.id, "event"), body, at_ms },
     ...{ signal, limit_ms: attempt_ms },
   });

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Permission } from "../../core/scope.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
+import { startWebhookReceiver } from "../../testing/webhook-receiver.ts";
 import { refused } from "./errors.ts";
 
 const server = testApp();
@@ -73,7 +74,7 @@ test("a card says what an agent is and where it is reached", async () => {
   expect(status).toBe(200);
   expect(body).toMatchObject({
     ...{ name: "Desk", description: "Helps.", version: "1", skills: [{ id: agent.id }] },
-    capabilities: { streaming: true, pushNotifications: false },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
   });
   expect(body.supportedInterfaces).toEqual(
     ["JSONRPC", "HTTP+JSON"].map((protocolBinding) => ({
@@ -108,7 +109,7 @@ describe("a message", () => {
     ]);
   });
 
-  test("that comes twice is one run, and one that says something else under the same name is refused", async () => {
+  test("that comes twice is one run, and one that says something else is another one", async () => {
     const { owner, at } = await opened();
     const answers = [
       await ask(owner, at, "SendMessage", said("Hello")),
@@ -118,12 +119,10 @@ describe("a message", () => {
     expect([again.id, again.status.state]).toEqual([first.id, "TASK_STATE_COMPLETED"]);
     const streamed = messagesOf((await ask(owner, at, "SendStreamingMessage", said("Hello"))).body);
     expect([streamed[0].result.task.id, textOf(streamed.map(({ result }) => result))]).toEqual([first.id, "Hello"]);
-    const other = await ask(owner, at, "SendMessage", said("Goodbye", { messageId: "m-Hello" }));
-    expect(other.body.error.data[0]).toMatchObject({
-      ...{ reason: "INVALID_PARAMS", metadata: { code: "idempotency_key_reused" } },
-    });
     expect((await owner.get("/v1/runs")).body.data.length).toBe(1);
     expect((await owner.get("/v1/threads")).body.data.length).toBe(1);
+    const other = await ask(owner, at, "SendMessage", said("Goodbye", { messageId: "m-Hello" }));
+    expect(other.body.result.task.id).not.toBe(first.id);
     // Whoever else calls a message so means another one.
     const { body: key } = await owner.post("/v1/api_keys", { name: "k", scopes: ["run"] });
     expect((await ask({ key }, at, "SendMessage", said("Hello"))).body.result.task.id).not.toBe(first.id);
@@ -198,10 +197,8 @@ describe("a message", () => {
     [said("x", { contextId: "thr_00000000000000000000000000" }), "INVALID_PARAMS"],
     [said("x", { contextId: "mine" }), "INVALID_PARAMS"],
     [said("x", { taskId: "run_00000000000000000000000000" }), "TASK_NOT_FOUND"],
-    [
-      { ...said("x"), configuration: { taskPushNotificationConfig: { url: "https://x" } } },
-      "PUSH_NOTIFICATION_NOT_SUPPORTED",
-    ],
+    [{ ...said("x"), configuration: { taskPushNotificationConfig: {} } }, "INVALID_PARAMS"],
+    [{ ...said("x"), configuration: { taskPushNotificationConfig: { url: "https://10.0.0.1/" } } }, "INVALID_PARAMS"],
   ])("that is %j is refused in the protocol's words, by both bindings, and starts no run", async (params, reason) => {
     const { owner, at } = await opened();
     const { status, body } = await ask(owner, at, "SendMessage", params);
@@ -306,6 +303,113 @@ test("tasks are listed, those of one agent, page by page", async () => {
     expect((await ask(owner, at, "ListTasks", wrong)).body.error.data[0].reason).toBe("INVALID_PARAMS");
 });
 
+describe("notifications", () => {
+  const waits = async () => {
+    const { owner, at } = await asking("output");
+    return { owner, at, task: (await ask(owner, at, "SendMessage", said("Go."))).body.result.task };
+  };
+
+  test("tell an address what becomes of a task, signed, with what the client gave, and again where it failed", async () => {
+    await using receiver = startWebhookReceiver();
+    const { owner, at } = await asking("output");
+    const taskPushNotificationConfig = {
+      ...{ id: "mine", url: receiver.url, token: "t0ken" },
+      authentication: { scheme: "Bearer", credentials: "cr3dentials" },
+    };
+    const sent = { ...said("Go."), configuration: { taskPushNotificationConfig } };
+    const { task } = (await ask(owner, at, "SendMessage", sent)).body.result;
+    await server.deliverWebhooks();
+    const [first] = await receiver.heard(1);
+    expect(JSON.parse(first!.body).task).toMatchObject({ id: task.id, status: { state: "TASK_STATE_INPUT_REQUIRED" } });
+    expect(first!.headers).toMatchObject({
+      ...{ "x-a2a-notification-token": "t0ken", authorization: "Bearer cr3dentials" },
+      "webhook-signature": expect.stringMatching(/^v1,/),
+    });
+    receiver.answerWith(() => new Response("Not now.", { status: 503 }));
+    await ask(owner, at, "SendMessage", said("Now.", { taskId: task.id }));
+    await server.deliverWebhooks();
+    const [, second] = await receiver.heard(2);
+    expect(JSON.parse(second!.body).task).toMatchObject({
+      ...{ status: { state: "TASK_STATE_COMPLETED" }, artifacts: [{ parts: [{ text: "Done." }] }] },
+    });
+    const waiting = server.db.sqlite
+      .query<{ n: number }, [string]>(
+        "SELECT count(*) AS n FROM webhook_deliveries WHERE run_id = ? AND next_at_ms IS NOT NULL",
+      )
+      .get(task.id);
+    expect(waiting?.n).toBe(1);
+    // What the client gave is nowhere to be read.
+    const attempts = JSON.stringify(server.db.sqlite.query("SELECT * FROM webhook_attempts").all());
+    for (const secret of ["t0ken", "cr3dentials"]) expect(attempts).not.toContain(secret);
+    expect((await owner.get("/v1/webhooks")).body.data).toEqual([]);
+  });
+
+  test("of a task that is over before anybody asks are told how it ended", async () => {
+    await using receiver = startWebhookReceiver();
+    const { owner, at } = await opened();
+    const { task } = (await ask(owner, at, "SendMessage", said("Hello"))).body.result;
+    await ask(owner, at, "CreateTaskPushNotificationConfig", { taskId: task.id, url: receiver.url });
+    await server.deliverWebhooks();
+    expect(JSON.parse((await receiver.heard(1))[0]!.body).task.artifacts[0].parts).toEqual([{ text: "Hello" }]);
+  });
+
+  test.each(["JSONRPC", "HTTP+JSON"])("are made, shown, listed, changed and deleted by %s", async (binding) => {
+    const { owner, at, task } = await waits();
+    const path = `/tasks/${task.id}/pushNotificationConfigs`;
+    const all = {
+      JSONRPC: (method: string, params: object) =>
+        ask(owner, at, `${method}TaskPushNotificationConfig${method === "List" ? "s" : ""}`, {
+          taskId: task.id,
+          ...params,
+        }),
+      "HTTP+JSON": (method: string, { id, ...params }: { id?: string }) =>
+        method === "Create"
+          ? rest(owner, "POST", `${at}${path}`, { id, ...params })
+          : rest(owner, method === "Delete" ? "DELETE" : "GET", `${at}${path}${id ? `/${id}` : ""}`),
+    };
+    const send = async (method: string, params: { id?: string; url?: string; token?: string }) => {
+      const { body } = await all[binding as keyof typeof all](method, params);
+      return body.result ?? body;
+    };
+    const made = await send("Create", { url: "http://127.0.0.1:9999/a", token: "t" });
+    expect(made).toEqual({ id: expect.any(String), taskId: task.id, url: "http://127.0.0.1:9999/a", token: "t" });
+    expect(await send("Get", { id: made.id })).toEqual(made);
+    await send("Create", { id: "two", url: "http://127.0.0.1:9999/b" });
+    const changed = await send("Create", { id: "two", url: "http://127.0.0.1:9999/c" });
+    expect(await send("List", {})).toEqual({ configs: [made, changed], nextPageToken: "" });
+    expect(await send("Delete", { id: made.id })).toEqual({});
+    expect((await send("Get", { id: made.id })).error).toBeDefined();
+    expect((await send("List", {})).configs).toEqual([changed]);
+  });
+
+  test.each([
+    [{ url: "https://169.254.169.254/latest" }, "INVALID_PARAMS"],
+    [{ url: "file:///etc/passwd" }, "INVALID_PARAMS"],
+    [{ url: 7 }, "INVALID_PARAMS"],
+    [{ url: "https://example.com/", token: "a\r\nx: y" }, "INVALID_PARAMS"],
+    [{ url: "https://example.com/", authentication: { scheme: "Bearer", credentials: {} } }, "INVALID_PARAMS"],
+    [{ url: "https://example.com/", id: "../x" }, "INVALID_PARAMS"],
+  ])("to %j are refused", async (config, reason) => {
+    const { owner, at, task } = await waits();
+    const { body } = await ask(owner, at, "CreateTaskPushNotificationConfig", { taskId: task.id, ...config });
+    expect(body.error.data[0].reason).toBe(reason);
+    expect((await ask(owner, at, "ListTaskPushNotificationConfigs", { taskId: task.id })).body.result.configs).toEqual(
+      [],
+    );
+  });
+
+  test("of a task go to ten addresses, and are gone with it", async () => {
+    const { owner, at, task } = await waits();
+    const put = (id: string) =>
+      ask(owner, at, "CreateTaskPushNotificationConfig", { taskId: task.id, id, url: "http://127.0.0.1:9999/" });
+    for (let n = 0; n < 10; n++) expect((await put(`c${n}`)).body.error).toBeUndefined();
+    expect((await put("more")).body.error.data[0].reason).toBe("INVALID_PARAMS");
+    await ask(owner, at, "CancelTask", { id: task.id });
+    expect((await owner.delete(`/v1/runs/${task.id}`)).status).toBe(200);
+    expect(server.db.sqlite.query("SELECT 1 FROM webhooks WHERE run_id = ?").get(task.id)).toBeNull();
+  });
+});
+
 describe("who may", () => {
   test("is nobody without a key, and for others' agents and tasks there is nothing to be seen", async () => {
     const { owner, agent, at } = await opened();
@@ -386,7 +490,6 @@ test("what is not of the protocol is refused in its words", async () => {
   expect(await reasonOf("GetTask", { "a2a-version": "0.3" })).toBe("VERSION_NOT_SUPPORTED");
   for (const method of ["message/send", "sendMessage", "constructor", "ToString"])
     expect(await reasonOf(method)).toBe("METHOD_NOT_FOUND");
-  expect(await reasonOf("CreateTaskPushNotificationConfig")).toBe("PUSH_NOTIFICATION_NOT_SUPPORTED");
   expect((await rest(owner, "GET", `${at}/nothing`)).body.error.details[0].reason).toBe("METHOD_NOT_FOUND");
   for (const body of ["{", "[]", '"x"', "{}"]) {
     const answer = await server.send("POST", at, body, headersOf(owner));

@@ -12,7 +12,7 @@ export function cardOf({ id, name, description, version }: DoorAgent, publicUrl:
     ...{ name, description: about, version: String(version), documentationUrl: `${publicUrl}/docs/connect/a2a` },
     supportedInterfaces: ["JSONRPC", "HTTP+JSON"].map((protocolBinding) => ({ url, protocolBinding, protocolVersion })),
     provider: { organization: "runnel", url: publicUrl },
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
     securitySchemes: { apiKey: { httpAuthSecurityScheme: { scheme: "bearer", description: "An API key." } } },
     securityRequirements: [{ schemes: { apiKey: { list: [] } } }],
     defaultInputModes: ["text/plain", "application/json"],

@@ -1,13 +1,18 @@
 import type { AgentStore } from "../../agents/store.ts";
-import type { NoLongerValid } from "../../http/auth.ts";
+import { isId } from "../../core/ids.ts";
+import { mayRun, type NoLongerValid } from "../../http/auth.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Api } from "../../http/within.ts";
 import { asText } from "../../lib/as-text.ts";
+import { sha256 } from "../../lib/hash.ts";
 import type { OpenStream } from "../../runs/open-stream.ts";
 import type { RunService } from "../../runs/service.ts";
 import type { RunStore } from "../../runs/store.ts";
+import type { Followers } from "../../webhooks/followers.ts";
+import { cardOf } from "./card.ts";
 import { a2aDialect, type Wrap } from "./dialect.ts";
 import { A2aError, refused } from "./errors.ts";
+import { pushOf, readPush, requireKey, taken } from "./pushes.ts";
 import { outputsOf, readMessage, type Sent, statusOf, type TaskRun, taskOf } from "./tasks.ts";
 
 interface Deps {
@@ -18,6 +23,8 @@ interface Deps {
   api: Api;
   noLongerValid: NoLongerValid;
   closing: AbortSignal;
+  followers: Followers;
+  publicUrl: () => string;
 }
 
 type Params = Record<string, unknown>;
@@ -40,7 +47,7 @@ const ended = ["completed", "failed", "cancelled"];
 
 /** What clients may ask of an agent. Whatever is done is done by the API. */
 export function createOperations(deps: Deps): Record<string, Operation> {
-  const { runs, settled, openStream, api, noLongerValid, closing } = deps;
+  const { agents, runs, settled, openStream, api, noLongerValid, closing, followers, publicUrl } = deps;
 
   /** The run, if it is one of this agent. */
   async function runOf({ request, agentId, params }: Asked, id: unknown = params.id): Promise<TaskRun> {
@@ -52,11 +59,22 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 
   /** The run that a message starts or goes on with, and where its stream is to begin. */
   async function send(asked: Asked): Promise<{ run: TaskRun; from: number }> {
-    const { request, principal, agentId, params } = asked;
+    const { principal, params } = asked;
     const configuration = (params.configuration ?? {}) as Params;
-    if (configuration.taskPushNotificationConfig) throw noPush();
     const sent = readMessage(params.message);
-    if (sent.taskId !== null) return goOn(asked, sent);
+    const push = configuration.taskPushNotificationConfig;
+    const follower = push === undefined || push === null ? null : readPush(push);
+    if (follower) {
+      requireKey(principal);
+      await taken(followers.check(principal, follower.url));
+    }
+    const sending = await (sent.taskId === null ? begin(asked, sent) : goOn(asked, sent));
+    if (follower) await taken(followers.put(principal, sending.run.id, follower));
+    return sending;
+  }
+
+  async function begin(asked: Asked, sent: Sent): Promise<{ run: TaskRun; from: number }> {
+    const { request, principal, agentId } = asked;
     const thread_id = sent.contextId ?? principal.token?.thread_id ?? "new";
     const body = { agent_id: agentId, input: sent.text, thread_id, if_thread_busy: "queue" };
     const answer = await api(request, "POST", "/v1/runs", body, keyOf(asked, sent));
@@ -117,6 +135,8 @@ export function createOperations(deps: Deps): Record<string, Operation> {
       const pageSize = Number(asText(params.pageSize ?? 50));
       if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > pageMax)
         throw invalid(`pageSize: expected a number from 1 to ${pageMax}.`);
+      const none = { tasks: [], nextPageToken: "", pageSize, totalSize: 0 };
+      if (typeof contextId === "string" && contextId !== "" && !isId("thread", contextId)) return none;
       const whole = includeArtifacts === true || includeArtifacts === "true";
       const query = new URLSearchParams({ agent_id: agentId, limit: String(pageSize) });
       if (contextId) query.set("thread_id", asText(contextId));
@@ -145,16 +165,46 @@ export function createOperations(deps: Deps): Record<string, Operation> {
       return stream(asked, run, 0, runs.standing(asked.principal, run.id).seq);
     },
 
-    createTaskPushNotificationConfig: async () => Promise.reject(noPush()),
-    getTaskPushNotificationConfig: async () => Promise.reject(noPush()),
-    listTaskPushNotificationConfigs: async () => Promise.reject(noPush()),
-    deleteTaskPushNotificationConfig: async () => Promise.reject(noPush()),
+    async getExtendedAgentCard({ principal, agentId }) {
+      return cardOf(agents.throughDoor(principal, "a2a").find(({ id }) => id === agentId)!, publicUrl());
+    },
+
+    async createTaskPushNotificationConfig(asked) {
+      const { principal, params } = asked;
+      requireKey(principal);
+      if (!mayRun(principal))
+        throw new A2aError("PERMISSION_DENIED", 'This needs the scope "run".', "insufficient_scope");
+      const { id } = await runOf(asked, params.taskId);
+      return pushOf(id, await taken(followers.put(principal, id, readPush(params))));
+    },
+
+    async getTaskPushNotificationConfig(asked) {
+      const { principal, params } = asked;
+      requireKey(principal);
+      const { id } = await runOf(asked, params.taskId);
+      return pushOf(id, followers.get(principal, id, asText(params.id)));
+    },
+
+    async listTaskPushNotificationConfigs(asked) {
+      requireKey(asked.principal);
+      const { id } = await runOf(asked, asked.params.taskId);
+      return { configs: followers.list(asked.principal, id).map((one) => pushOf(id, one)), nextPageToken: "" };
+    },
+
+    async deleteTaskPushNotificationConfig(asked) {
+      const { principal, params } = asked;
+      requireKey(principal);
+      if (!mayRun(principal))
+        throw new A2aError("PERMISSION_DENIED", 'This needs the scope "run".', "insufficient_scope");
+      const { id } = await runOf(asked, params.taskId);
+      await followers.remove(principal, id, asText(params.id));
+      return {};
+    },
   };
 }
 
-/** By this a message that comes again does nothing twice: its sender names it, for this agent. */
-const keyOf = ({ principal: { id, token }, agentId }: Asked, { messageId }: Sent): string =>
-  `a2a/${new Bun.CryptoHasher("sha256").update(JSON.stringify([token?.id ?? id, agentId, messageId])).digest("hex")}`;
+/** By this a message that comes again does nothing twice: it has its id and says the same, to the same agent. */
+const keyOf = ({ principal: { id, token }, agentId }: Asked, sent: Sent): string =>
+  `a2a/${sha256(JSON.stringify([token?.id ?? id, agentId, sent]))}`;
 
 const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
-const noPush = () => new A2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", "Use a webhook of this server for run events.");

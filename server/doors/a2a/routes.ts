@@ -10,6 +10,7 @@ export const a2aRoutes = ({ rpc, rest, card }: ReturnType<typeof createA2aServer
     })
     .get("/.well-known/agent-card.json", ({ request, set, params: { id } }) => card(request, set.headers, id))
     .get("/*", ({ request, set, params: { id } }) => rest(request, set.headers, id))
+    .delete("/*", ({ request, set, params: { id } }) => rest(request, set.headers, id), { parse: "none" })
     .post("/*", ({ request, set, params: { id } }) => rest(request, set.headers, id), {
       ...{ parse: "none", ...declared({ needsRoom: false }) },
     });

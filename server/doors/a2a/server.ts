@@ -3,6 +3,7 @@ import { toAppError } from "../../http/errors.ts";
 import { parseJson, readBody } from "../../http/json-body.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { DoorAccess } from "../../http/within.ts";
+import { hashJson } from "../../lib/hash.ts";
 import { cardOf, protocolVersion } from "./card.ts";
 import { A2aError, thrownAs } from "./errors.ts";
 import type { Operation } from "./operations.ts";
@@ -42,6 +43,8 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
   }
 
   async function bodyOf(request: Request): Promise<Json> {
+    const type = request.headers.get("content-type");
+    if (type !== null && !/json/i.test(type)) throw new A2aError("CONTENT_TYPE_NOT_SUPPORTED", "Expected JSON.");
     const bytes = await readBody(request);
     const body = bytes.length === 0 ? {} : parseJson(bytes);
     if (typeof body !== "object" || body === null || Array.isArray(body))
@@ -88,10 +91,10 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
       const wrap = (message: { result: object } | { error: object }) =>
         "result" in message ? message.result : message;
       const result = await operationNamed(name)!({ request, principal, agentId, params: { ...body, ...of }, wrap });
-      return result instanceof Response ? result : json(200, result, undefined, "application/a2a+json");
+      return result instanceof Response ? result : json(200, result, undefined, typeFor(request));
     } catch (thrown) {
       const error = asA2a(thrown);
-      return json(error.status, error.http(), error, "application/a2a+json");
+      return json(error.status, error.http(), error, typeFor(request));
     }
   }
 
@@ -100,7 +103,11 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
     rest,
     card(request: Request, headers: Answered, agentId: string): Response {
       try {
-        return json(200, cardOf(agentOf(admit(request, headers, agentId), agentId), publicUrl()));
+        const card = cardOf(agentOf(admit(request, headers, agentId), agentId), publicUrl());
+        const answer = json(200, card);
+        answer.headers.set("cache-control", "private, max-age=60");
+        answer.headers.set("etag", `"${hashJson(card)}"`);
+        return answer;
       } catch (thrown) {
         const error = asA2a(thrown);
         return json(error.status, error.http(), error);
@@ -114,13 +121,15 @@ export const restPlaces: [method: string, path: RegExp, operation: string][] = [
   ["POST", /^\/message:send$/, "SendMessage"],
   ["POST", /^\/message:stream$/, "SendStreamingMessage"],
   ["GET", /^\/tasks$/, "ListTasks"],
-  ["GET", /^\/tasks\/(?<id>\w+)$/, "GetTask"],
-  ["POST", /^\/tasks\/(?<id>\w+):cancel$/, "CancelTask"],
-  ["GET", /^\/tasks\/(?<id>\w+):subscribe$/, "SubscribeToTask"],
-  ["POST", /^\/tasks\/(?<id>\w+):subscribe$/, "SubscribeToTask"],
-  ["POST", /^\/tasks\/\w+\/pushNotificationConfigs$/, "CreateTaskPushNotificationConfig"],
-  ["GET", /^\/tasks\/\w+\/pushNotificationConfigs$/, "ListTaskPushNotificationConfigs"],
-  ["GET", /^\/tasks\/\w+\/pushNotificationConfigs\/\w+$/, "GetTaskPushNotificationConfig"],
+  ["GET", /^\/tasks\/(?<id>[^/:]+)$/, "GetTask"],
+  ["POST", /^\/tasks\/(?<id>[^/:]+):cancel$/, "CancelTask"],
+  ["GET", /^\/tasks\/(?<id>[^/:]+):subscribe$/, "SubscribeToTask"],
+  ["POST", /^\/tasks\/(?<id>[^/:]+):subscribe$/, "SubscribeToTask"],
+  ["POST", /^\/tasks\/(?<taskId>[^/:]+)\/pushNotificationConfigs$/, "CreateTaskPushNotificationConfig"],
+  ["GET", /^\/tasks\/(?<taskId>[^/:]+)\/pushNotificationConfigs$/, "ListTaskPushNotificationConfigs"],
+  ["GET", /^\/tasks\/(?<taskId>[^/:]+)\/pushNotificationConfigs\/(?<id>[^/]+)$/, "GetTaskPushNotificationConfig"],
+  ["DELETE", /^\/tasks\/(?<taskId>[^/:]+)\/pushNotificationConfigs\/(?<id>[^/]+)$/, "DeleteTaskPushNotificationConfig"],
+  ["GET", /^\/extendedAgentCard$/, "GetExtendedAgentCard"],
 ];
 
 /** What an address of the binding to HTTP stands for, and what it names. */
@@ -131,6 +140,13 @@ function operationAt(method: string, path: string): [name: string, of: Json] | n
   }
   return null;
 }
+
+/** The protocol has two names for the same: whoever says the special one is answered with it. */
+const typeFor = ({ headers }: Request): string =>
+  [headers.get("accept"), headers.get("content-type")].some((one) => one?.includes(ownType))
+    ? ownType
+    : "application/json";
+const ownType = "application/a2a+json";
 
 function asA2a(thrown: unknown): A2aError {
   if (thrown instanceof A2aError) return thrown;
