@@ -205,6 +205,26 @@ test("what a day may bring is counted by the day", async () => {
   expect([status, Number(headers.get("retry-after")) > 23 * 3600]).toEqual([429, true]);
 });
 
+test("neither a restart nor another link begins a page's day anew", async () => {
+  const first = testApp();
+  const owner = await first.client();
+  const agent_id = (await owner.post("/v1/agents", { name: "a", instructions: "i", model: "test/echo" })).body.id;
+  const chat = `/v1/agents/${agent_id}/chat_page`;
+  await owner.put(chat, { access: "link", limits: { runs_per_day: 2 } });
+  const start = async ({ send, client }: typeof first) => {
+    const { url } = (await (await client()).post(`${chat}/rotate`)).body;
+    const entered = await send("POST", `/chat/${agent_id}/token`, { secret: new URL(url).hash.slice(1) });
+    const authorization = `Bearer ${entered.body.token}`;
+    return (await send("POST", "/v1/runs?wait=10", { agent_id, input: "Hi." }, { authorization })).status;
+  };
+  // What a key starts is no part of it.
+  await owner.post("/v1/runs?wait=10", { agent_id, input: "Hi.", user_id: "ada" });
+  expect(await start(first)).toBe(201);
+  await first.stop();
+  await using again = testApp({ db: first.db });
+  expect([await start(again), await start(again)]).toEqual([201, 429]);
+});
+
 test("a page for members lets in nobody by its address, and whoever guesses links is slowed down", async () => {
   const { agent_id, page } = await openPage({ access: "members" });
   expect(page.url).toBe(`https://runnel.test/chat/${agent_id}`);

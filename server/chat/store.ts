@@ -1,6 +1,6 @@
 import { type ChatSettings, defaultChatLimits } from "../core/chat-page.ts";
 import { AppError } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
+import { firstIdAt, newId } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
@@ -22,6 +22,8 @@ export interface OpenPage extends Scope, ChatSettings {
   agent_id: string;
   /** Limits of the project that differ from the defaults. */
   project_limits: Partial<RateLimits>;
+  /** How long ago, in ms and the longest first, the runs of the last `span_ms` began that people on the page started. */
+  runsBefore(span_ms: number): number[];
 }
 
 interface ChatPageStoreOptions extends StoreBase {
@@ -56,7 +58,18 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
   const toOpen = ({ settings, project, sealed: _, ...page }: Found): OpenPage => ({
     ...{ ...page, ...(JSON.parse(settings) as ChatSettings) },
     project_limits: JSON.parse(project),
+    runsBefore: (span_ms) => runsBefore(page, span_ms),
   });
+  // By the users whom pages make, of the agent's runs of that time alone.
+  const selectRuns = sqlite.query<{ age_ms: number }, [number, string, Environment, string, string]>(
+    `SELECT max(0, ? - created_at_ms) AS age_ms FROM runs WHERE ${ofAgent} AND id >= ?
+       AND (user_id GLOB 'visitor_*' OR user_id GLOB '*/' || agent_id)
+       AND parent_run_id IS NULL AND source_run_id IS NULL ORDER BY id`,
+  );
+  function runsBefore({ project_id, environment, agent_id }: Pick<Found, keyof Scope | "agent_id">, span_ms: number) {
+    const from = firstIdAt("run", now() - span_ms);
+    return selectRuns.all(now(), project_id, environment, agent_id, from).map(({ age_ms }) => age_ms);
+  }
   const pages = db.kept.rows((id: string) => {
     const found = byId.get(id);
     return found && toOpen(found);

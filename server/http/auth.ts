@@ -10,7 +10,7 @@ import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
 import { type Access, type BodyReader, declared, type Need, type Operation } from "./operation.ts";
 import type { Condition } from "./page.ts";
 import type { Bounds, ClientToken, Identity, Principal } from "./principal.ts";
-import type { Bucket, RateLimiter, Standing } from "./rate-limit.ts";
+import type { Bucket, RateLimiter, Span, Standing } from "./rate-limit.ts";
 import { tellStanding } from "./rate-limit-headers.ts";
 import type { RequestQueue } from "./request-queue.ts";
 
@@ -76,19 +76,20 @@ export function createIdentify({
 
 /** Throws 429, before the request is counted further: whoever asks too often takes nothing from the others. */
 function limitToken({ takeOf }: Pick<RateLimiter, "takeOf">, { shares }: ClientToken, bucket: Bucket): void {
-  for (const { of, name, limits } of shares) {
-    const take = (what: string, limit: number, span_ms?: number) => {
-      const standing = takeOf(of, name, what, limit, span_ms);
+  for (const { of, name, limits, runsBefore } of shares) {
+    const take = (what: string, limit: number, span?: Span) => {
+      const standing = takeOf(of, name, what, limit, span);
       if (!standing.accepted) throw tooMany(standing);
     };
     const { runs_per_day } = limits;
     take("requests", limits.requests_per_minute);
     if (bucket === "run_creations_per_minute") {
       take("runs", limits.run_creations_per_minute);
-      if (runs_per_day !== undefined) take("runs of a day", runs_per_day, day_ms);
+      if (runs_per_day !== undefined) take("runs of a day", runs_per_day, { span_ms: day_ms, before: runsBefore });
     }
     // A thread for each run, and a cancel: what is made stays, whether or not anything is said in it.
-    if (bucket === "writes_per_minute" && runs_per_day !== undefined) take("writes of a day", 2 * runs_per_day, day_ms);
+    if (bucket === "writes_per_minute" && runs_per_day !== undefined)
+      take("writes of a day", 2 * runs_per_day, { span_ms: day_ms });
   }
 }
 

@@ -37,6 +37,8 @@ export interface Share {
   readonly of: Exclude<Counted, "address">;
   readonly name: string;
   readonly limits: ClientLimits & { readonly runs_per_day?: number };
+  /** How long ago, in ms and the longest first, the stored runs of the last `span_ms` began; absent where nobody asks. */
+  readonly runsBefore?: (span_ms: number) => number[];
 }
 
 /** Who somebody turned out to be, and what they may do. */

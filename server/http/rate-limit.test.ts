@@ -138,7 +138,7 @@ test("failed authentication is counted by address, for IPv6 by customer network"
 test("no number of visitors, tokens or addresses makes a page's day begin anew, or another kind forgotten", () => {
   const limiter = limiterAt(0);
   const day = 24 * 3_600_000;
-  const run = () => limiter.takeOf("page", "agt_a", "runs of a day", 1, day).accepted;
+  const run = () => limiter.takeOf("page", "agt_a", "runs of a day", 1, { span_ms: day }).accepted;
   const ofToken = () => limiter.takeOf("token", "ctok_a", "requests", 1).accepted;
   expect([run(), ofToken()]).toEqual([true, true]);
   for (let i = 0; i < 20_000; i++) {

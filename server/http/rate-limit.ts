@@ -10,6 +10,12 @@ export const buckets: readonly Bucket[] = ["reads_per_minute", "run_creations_pe
 /** What is counted beside projects, each kind apart: nobody makes those of another kind forgotten. */
 export type Counted = "page" | "visitor" | "token" | "address";
 
+/** What is not counted by the minute, and what of it an earlier process has accepted. */
+export interface Span {
+  span_ms?: number;
+  before?: (span_ms: number) => number[];
+}
+
 /** Failed authentications per minute that one address gets an ordinary answer for. */
 const failuresPerMinute = 60;
 const maxWindows = 10_000;
@@ -47,11 +53,16 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
   }
 
   // Whoever owns a /48 has more addresses than we have memory: the one that was used longest ago is forgotten.
-  function boundedWindow(windows: Map<string, Window>, name: string, max = maxWindows, span_ms?: number): Window {
+  function boundedWindow(
+    windows: Map<string, Window>,
+    name: string,
+    max = maxWindows,
+    make = () => createWindow(),
+  ): Window {
     const known = windows.get(name);
     if (known) windows.delete(name);
     else if (windows.size >= max) windows.delete(windows.keys().next().value!);
-    const window = known ?? createWindow(span_ms);
+    const window = known ?? make();
     windows.set(name, window);
     return window;
   }
@@ -68,12 +79,19 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
     },
     /**
      * Counts one of what somebody asks for, by itself of a minute. No page is ever forgotten: what its day may cost hangs
-     * on it, and no visitor makes pages.
+     * on it, and no visitor makes pages. `before` is asked once: how long ago, in ms and the longest first, what is
+     * stored was accepted.
      */
-    takeOf(kind: Counted, name: string, what: string, limit: number, span_ms?: number): Standing {
+    takeOf(kind: Counted, name: string, what: string, limit: number, { span_ms, before }: Span = {}): Standing {
       const key = `${kind === "address" ? networkOf(name) : name}/${what}`;
       const max = kind === "page" ? Number.POSITIVE_INFINITY : maxWindows;
-      return boundedWindow(counted[kind], key, max, span_ms).take(limit, now());
+      const at = now();
+      const make = () =>
+        createWindow(
+          span_ms,
+          before?.(span_ms ?? windowMs).map((age_ms) => at - age_ms),
+        );
+      return boundedWindow(counted[kind], key, max, make).take(limit, at);
     },
     /** What is left, without counting anything. */
     peek(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): Standing | null {
@@ -98,7 +116,7 @@ interface Window {
 }
 
 /** A ring of the accepted times: a counter per minute would accept twice the limit around the turn of the minute. */
-function createWindow(span_ms = windowMs): Window {
+function createWindow(span_ms = windowMs, before: readonly number[] = []): Window {
   let ring = new Float64Array(16);
   let [oldest, size] = [0, 0];
   const timeOf = (index: number): number => ring[(oldest + index) % ring.length]!;
@@ -118,6 +136,7 @@ function createWindow(span_ms = windowMs): Window {
     }
     ring[(oldest + size++) % ring.length] = at;
   };
+  before.forEach(note);
   const standing = (limit: number, at: number, accepted: boolean): Standing => ({
     accepted,
     limit,

@@ -39,6 +39,7 @@ export interface TokenPage extends Scope {
   visitor_limits: ChatLimits;
   budget: Budget | null;
   project_limits: Identity["limits"];
+  runsBefore: Share["runsBefore"];
 }
 
 interface PageVisitor {
@@ -169,9 +170,12 @@ const identityOf = ({ id, project_id, environment, agent_id, project_limits }: T
 });
 
 /** By whom a request is counted: by the person, also when they take another token, and by the page, whatever its link. */
-const sharesOf = ({ agent_id, limits, visitor_limits }: TokenPage, { user_id }: Pick<Sealed, "user_id">): Share[] => [
+const sharesOf = (
+  { agent_id, limits, visitor_limits, runsBefore }: TokenPage,
+  { user_id }: Pick<Sealed, "user_id">,
+): Share[] => [
   { of: "visitor", name: `${agent_id}/${user_id}`, limits: shareOf(visitor_limits, 120) },
-  { of: "page", name: agent_id, limits: shareOf(limits, 6000) },
+  { of: "page", name: agent_id, limits: shareOf(limits, 6000), runsBefore },
 ];
 
 const shareOf = ({ runs_per_minute, runs_per_day }: ChatLimits, requests_per_minute: number): Share["limits"] => ({

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { type App, createApp } from "../app.ts";
 import type { Environment, Permission, Scope } from "../core/scope.ts";
-import { openDatabase } from "../db/open.ts";
+import { type Db, openDatabase } from "../db/open.ts";
 import { type DescribedOperation, describeOperations } from "../http/describe-operations.ts";
 import type { Route } from "../http/operation.ts";
 import { vecLibrary } from "../lib/assets.ts";
@@ -62,6 +62,8 @@ export interface TestAppOptions {
   docs?: string;
   /** With the dashboard's routes under `/console/api`, though without its pages. */
   dashboard?: boolean;
+  /** What a server that was stopped has left. */
+  db?: Db;
 }
 
 // All the servers of a test file have the same routes under /v1.
@@ -86,8 +88,8 @@ export function testApp({
   publicUrl = "https://localhost",
   docs,
   dashboard = false,
+  db = openDatabase(":memory:", { vecLibrary: vecLibrary("") }),
 }: TestAppOptions = {}) {
-  const db = openDatabase(":memory:", { vecLibrary: vecLibrary("") });
   const server: App = createApp({
     db,
     seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
