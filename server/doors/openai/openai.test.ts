@@ -431,21 +431,52 @@ test("a result given with another project's key, or one of other agents, finds n
   }
 });
 
-test.each([true, false])(
-  "a server that stops says so, and nobody takes a part for the whole (stream: %p)",
-  async (stream) => {
+/** A run that takes a minute, while its client waits for it. */
+async function waiting(other: TestApp, path: string, body: object) {
+  const owner = await other.client();
+  const script = [{ delta_ms: 60_000, text: "One two three." }];
+  const agent = { name: "a", instructions: "", model: "test/script", model_settings: { script } };
+  const model = (await owner.post("/v1/agents", agent)).body.id;
+  const key = await other.client();
+  const answer = key.post(path, { model, ...body });
+  let runs: { id: string }[] = [];
+  while (runs.length === 0) runs = (await owner.get("/v1/runs")).body.data;
+  const [{ id }] = runs as [{ id: string }];
+  while (other.watches.readers(id) === 0) await new Promise((resolve) => setImmediate(resolve));
+  return { owner, key, answer, id };
+}
+
+const doors: [string, object][] = [
+  [at, { messages: hello }],
+  ["/openai/v1/responses", { input: "Hello!" }],
+];
+
+test("a server that stops says so in a stream, and nobody takes a part for the whole", async () => {
+  await using other = testApp();
+  const { answer } = await waiting(other, at, { messages: hello, stream: true });
+  await other.stop();
+  const { status, body } = await answer;
+  expect([status, chunksOf(body).chunks.at(-1).error.code]).toEqual([200, "shutting_down"]);
+});
+
+// Clients repeat what fails with 503 by themselves: that would be another run beside the one that goes on.
+test.each(doors)(
+  "whoever waits for the whole when the server stops is told not to ask again: %s",
+  async (path, body) => {
     await using other = testApp();
-    const owner = await other.client();
-    const script = [{ delta_ms: 60_000, text: "One two three." }];
-    const agent = { name: "a", instructions: "", model: "test/script", model_settings: { script } };
-    const model = (await owner.post("/v1/agents", agent)).body.id;
-    const asked = owner.post(at, { model, messages: hello, stream });
-    let runs: { id: string }[] = [];
-    while (runs.length === 0) runs = (await owner.get("/v1/runs")).body.data;
-    while (other.watches.readers(runs[0]!.id) === 0) await new Promise((resolve) => setImmediate(resolve));
+    const { answer, id } = await waiting(other, path, body);
     await other.stop();
-    const { status, body } = await asked;
-    const { error } = stream ? chunksOf(body).chunks.at(-1) : body;
-    expect([status, error.code]).toEqual([stream ? 200 : 503, "shutting_down"]);
+    const { status, body: told, headers } = await answer;
+    expect([status, told.error.code, headers.get("x-should-retry"), headers.get("x-runnel-run-id")]).toEqual([
+      ...[503, "shutting_down", "false", id],
+    ]);
   },
 );
+
+test.each(doors)("whoever waits for the whole with a key that is revoked is told so: %s", async (path, body) => {
+  await using other = testApp();
+  const { owner, key, answer } = await waiting(other, path, body);
+  await owner.delete(`/v1/api_keys/${key.key.id}`);
+  const { status, body: told, headers } = await answer;
+  expect([status, told.error.code, headers.get("www-authenticate")]).toEqual([401, "key_revoked", "Bearer"]);
+});

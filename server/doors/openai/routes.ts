@@ -15,12 +15,13 @@ import { chatDialect } from "./chat-dialect.ts";
 import { type AskedChat, readChat } from "./chat-request.ts";
 import { CreateChatCompletion } from "./chat-schema.ts";
 import { createDoor, json, readerOf } from "./door.ts";
-import { noModel, ofMessages, stopping } from "./errors.ts";
+import { noModel, ofMessages } from "./errors.ts";
 import { withFetchedImages } from "./fetch-images.ts";
 import { answerAt, createdAt, lastAsked } from "./journal-places.ts";
 import type { InputMessage } from "./request-fields.ts";
 import { askerOf, handOver, type Results, submitResults, userLast } from "./results.ts";
 import { embedderId } from "./stores/embeddings.ts";
+import { wholly } from "./whole.ts";
 
 interface Deps extends DoorAccess {
   agents: Pick<AgentStore, "list" | "get" | "has">;
@@ -66,14 +67,17 @@ export function openAiRoutes({
       answerAt: (at) => answerAt(journal, run_id, at),
     });
     const from = { seq, anchor: null, offset: 0 };
-    // There is no way back to a completion: who leaves its stream has stopped it.
-    const response = openStream(principal, run_id, from, request, { noLongerValid, dialect, cancelOnLeave: stream });
-    response.headers.set("x-runnel-run-id", run_id);
-    if (stream) return response;
-    await response.text();
-    const result = dialect.result();
     const named = { "x-runnel-run-id": run_id };
-    if (!result) throw stopping();
+    if (stream) {
+      // There is no way back to a completion: who leaves its stream has stopped it.
+      const response = openStream(principal, run_id, from, request, { noLongerValid, dialect, cancelOnLeave: true });
+      response.headers.set("x-runnel-run-id", run_id);
+      return response;
+    }
+    const whole = wholly(dialect);
+    await openStream(principal, run_id, from, request, { noLongerValid, dialect: whole.dialect }).text();
+    const result = dialect.result();
+    if (!result) return whole.cutOff(named);
     if ("completion" in result) return json(200, result.completion, named);
     return json(result.failed.status, result.failed.body, { ...named, "x-should-retry": "false" });
   }
