@@ -31,7 +31,7 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
   const { id, model, created, stream } = of;
   const counts = { input: 0, cached: 0, output: 0, reasoning: 0 };
   let [content, thought] = ["", ""];
-  /** The step that was said last, and where in the content it begins. */
+  /** The step in which the model answered last, and where in the content it begins. */
   let said = { step: -1, begin: 0 };
   let finish: Finish = "stop";
   let [isBegun, result] = [false, null as ChatResult];
@@ -91,10 +91,12 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
     finish = answer.finish === "length" || answer.finish === "content_filter" ? answer.finish : "stop";
   }
 
+  const begun = (step: number) => ({ step, begin: content.length });
+
   function text(delta: string, step: number): string {
     const isNext = said.step !== step && content !== "";
     const whole = isNext ? `\n\n${delta}` : delta;
-    if (said.step !== step) said = { step, begin: content.length };
+    if (said.step !== step) said = begun(step);
     content += whole;
     return sayText("content", whole);
   }
@@ -103,12 +105,17 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
     switch (frame.event) {
       case "step.completed": {
         const answer = of.answerAt(frame.seq);
-        if (answer) count(answer);
+        if (!answer) return "";
+        count(answer);
+        if (said.step !== frame.data.step_index) said = begun(frame.data.step_index); // It said nothing.
         return "";
       }
       case "step.restarted":
         // What was streamed cannot be taken back; who reads the whole never sees it.
         if (frame.data.step_index === said.step) content = content.slice(0, said.begin);
+        return "";
+      case "output.rejected":
+        content = content.slice(0, said.begin);
         return "";
       case "run.requires_action": {
         const calls = frame.data.required_action.submit_tool_outputs.tool_calls.filter(

@@ -219,6 +219,23 @@ test("an answer has the form that was asked for, and says when it was cut off", 
   expect(cut.body.choices[0]).toMatchObject({ message: { content: "a b " }, finish_reason: "length" });
 });
 
+test("an answer that is made anew, since it did not fit, is the whole content", async () => {
+  const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
+  const response_format = { type: "json_schema", json_schema: { name: "x", schema } };
+  const sub = await newAgent(null);
+  const { id } = (await client.post("/v1/tools", { name: "ask_sub", type: "agent", agent_id: sub })).body;
+  const said = async (...script: ScriptEntry[]) => {
+    const model = await newAgent(script, { tools: [id] });
+    const { body } = await client.post(at, { model, messages: hello, response_format });
+    return body.choices[0].message.content;
+  };
+  const good = { text: '{"a": 1}' };
+  expect(await said({ text: '{"bad": 1}' }, good)).toBe(good.text);
+  // Of one that said nothing, nothing before it goes.
+  const before = { text: "I ask.", tool_calls: [{ name: "ask_sub", arguments: { input: "?" } }] };
+  expect(await said(before, { reasoning: "Hm." }, good)).toBe(`I ask.\n\n${good.text}`);
+});
+
 test("a run that fails is an error with its code, and none that is tried again", async () => {
   const model = await newAgent([{ error: "Out of order." }]);
   const answer = await client.post(at, { model, messages: hello });
