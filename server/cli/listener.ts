@@ -2,6 +2,7 @@ import http from "node:http";
 import { head_bytes } from "../http/refuse-large-head.ts";
 import type { Certificate } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
+import { isReceived } from "../lib/received.ts";
 import { CliError } from "./exit-code.ts";
 import { leadToSecond } from "./lead-connections.ts";
 
@@ -14,6 +15,8 @@ interface ListenerOptions {
   certificate: Certificate | null;
   handle: Handle;
   log: Log;
+  /** A connection on which nothing moves for so many seconds is closed. */
+  idle_s?: number;
 }
 
 /** The door that requests come in by. */
@@ -94,7 +97,15 @@ export function createListener(options: ListenerOptions): Listener {
     await Bun.sleep(Math.max(0, Math.min(retireEarly_ms, retire_ms) - (performance.now() - begun)));
   }
 
-  const all = () => [current, ...old].map(({ server }) => server);
+  const doors = () => [current, ...old];
+  const all = () => doors().map(({ server }) => server);
+  const { idle_s = listenDefaults.idleTimeout } = options;
+  const holding = setInterval(
+    () => {
+      for (const door of doors()) door.hold();
+    },
+    (idle_s * 1000) / 3,
+  );
   return {
     port,
     renew(certificate) {
@@ -107,8 +118,12 @@ export function createListener(options: ListenerOptions): Listener {
     async stop() {
       closed = true;
       await Promise.all(all().map((server) => server.stop(false)));
+      clearInterval(holding);
     },
-    cut: async () => void (await Promise.all(all().map((server) => server.stop(true)))),
+    async cut() {
+      clearInterval(holding);
+      await Promise.all(all().map((server) => server.stop(true)));
+    },
   };
 }
 
@@ -119,14 +134,36 @@ interface Door {
   server: Bun.Server<undefined>;
   /** It was replaced: each answer is its connection's last, and the client's next request gets to the new one. */
   last: boolean;
+  /** Has the connections live on whose client sent everything and waits: `?wait=60` is longer than one may be idle. */
+  hold(): void;
 }
 
-function openDoor({ host, port, certificate, handle }: Omit<ListenerOptions, "log">): Door {
+function openDoor({
+  host,
+  port,
+  certificate,
+  handle,
+  idle_s = listenDefaults.idleTimeout,
+}: Omit<ListenerOptions, "log">): Door {
   const tls = certificate && { cert: certificate.cert, key: certificate.key };
-  const door: Omit<Door, "server"> & { server?: Door["server"] } = { last: false };
-  const fetch: Handle = (request) => (door.last ? lastAnswer(handle(request)) : handle(request));
+  const pending = new Set<Request>();
+  const door: Omit<Door, "server"> & { server?: Door["server"] } = {
+    last: false,
+    hold() {
+      for (const request of pending) if (isReceived(request)) door.server?.timeout(request, idle_s);
+    },
+  };
+  async function fetch(request: Request): Promise<Response> {
+    pending.add(request);
+    try {
+      const answer = await handle(request);
+      return door.last ? lastAnswer(answer) : answer;
+    } finally {
+      pending.delete(request);
+    }
+  }
   try {
-    const options = { ...listenDefaults, hostname: host, port, fetch };
+    const options = { ...listenDefaults, idleTimeout: idle_s, hostname: host, port, fetch };
     door.server = Bun.serve({ ...options, ...(tls && { tls, reusePort: true }) });
     return door as Door;
   } catch (error) {
@@ -134,8 +171,7 @@ function openDoor({ host, port, certificate, handle }: Omit<ListenerOptions, "lo
   }
 }
 
-async function lastAnswer(answer: Response | Promise<Response>): Promise<Response> {
-  const response = await answer;
+function lastAnswer(response: Response): Response {
   response.headers.set("connection", "close");
   return response;
 }

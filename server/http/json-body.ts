@@ -1,14 +1,19 @@
 import { AppError, type ErrorCode } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { countMembers, findDangerousKey, lossOf, mayHoldDangerousKey } from "../lib/json-limits.ts";
+import { markReceived } from "../lib/received.ts";
 
 /** Reads a JSON body within the limits; no body at all is `{}`, and the route's schema says whether that will do. */
 export const readJsonBody = async (request: Request): Promise<unknown> =>
   parseJsonBody(await readBody(request), request.headers);
 
 /** The bytes of a body within the limits; none where there is no body. */
-export const readBody = async (request: Request, most: number = limits.body_bytes): Promise<Uint8Array> =>
-  request.body === null ? noBytes : await readCapped(request, most).catch((error) => cutOff(error, "invalid_json"));
+export async function readBody(request: Request, most: number = limits.body_bytes): Promise<Uint8Array> {
+  if (request.body === null) return noBytes;
+  const bytes = await readCapped(request, most).catch((error) => cutOff(error, "invalid_json"));
+  markReceived(request);
+  return bytes;
+}
 
 const noBytes = new Uint8Array();
 
