@@ -38,6 +38,13 @@ const made = async (client: Client, resource: string, body: unknown): Promise<st
 const bearer = ({ key }: Client) => ({ authorization: `Bearer ${key.secret}` });
 const newRun = async (client: Client) =>
   made(client, "runs?wait=5", { agent_id: await made(client, "agents", agent), input: "Hi" });
+const chatPage = { access: "link", title: secret };
+async function newChatPage(client: Client): Promise<{ path: string; target: string }> {
+  const target = await made(client, "agents", agent);
+  const path = `/v1/agents/${target}/chat_page`;
+  await server.send("PUT", path, chatPage, bearer(client));
+  return { path, target };
+}
 const headers = { "X-Secret": secret };
 /** Where nobody listens. */
 const nobody = "http://127.0.0.1:65535/";
@@ -160,6 +167,18 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
   "DELETE /v1/api_keys/:id": async (client) => ({
     path: `/v1/api_keys/${await made(client, "api_keys", newKey)}`,
     action: "api_key.revoked",
+  }),
+  "PUT /v1/agents/:id/chat_page": async (client) => {
+    const target = await made(client, "agents", agent);
+    return { path: `/v1/agents/${target}/chat_page`, body: chatPage, action: "chat_page.set", target };
+  },
+  "POST /v1/agents/:id/chat_page/rotate": async (client) => {
+    const { path, target } = await newChatPage(client);
+    return { path: `${path}/rotate`, action: "chat_page.rotated", target };
+  },
+  "DELETE /v1/agents/:id/chat_page": async (client) => ({
+    ...(await newChatPage(client)),
+    action: "chat_page.deleted",
   }),
   "PUT /v1/secrets/:name": async () => ({ path: "/v1/secrets/NAME", body: { value: secret }, action: "secret.set" }),
   "DELETE /v1/secrets/:name": async (client) => {

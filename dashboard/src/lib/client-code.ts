@@ -41,18 +41,23 @@ const deeds =
 /** What is called otherwise than the rest. */
 const special: Record<string, string> = { "DELETE api_keys": "revoke", "POST traces": "import" };
 /** Of what there is only one. */
-const single = /^(me|usage|openapi\.json)$/;
+const single = /^(me|usage|chat_page|openapi\.json)$/;
 
-/** The call that a request is. A path has names of resources and ids by turns. */
+/** The call that a request is. A path has names of resources and ids by turns, but behind what there is one of. */
 export function callOf(method: keyof typeof verbs, path: string): Omit<ClientCall, "body"> {
   const [address = "", search = ""] = path.split("?");
   const parts = address.replace(/^\/v1\//, "").split("/");
-  const ids = parts.filter((_, at) => at % 2 === 1).map(decodeURIComponent);
-  const names = parts.filter((_, at) => at % 2 === 0);
+  const [names, ids]: [string[], string[]] = [[], []];
+  let isName = true;
+  for (const part of parts) {
+    if (isName) names.push(part);
+    else ids.push(decodeURIComponent(part));
+    isName = !isName || single.test(part);
+  }
   const last = names.at(-1)!;
   const isDeed = names.length > 1 && deeds.test(last);
   if (isDeed) names.pop();
-  const isList = method === "GET" && parts.length % 2 === 1 && !single.test(last);
+  const isList = method === "GET" && !isName;
   const verb = isDeed ? last : isList ? "list" : (special[`${method} ${names.join(".")}`] ?? verbs[method]);
   const operationId = [...names.map((name) => name.replace(/\.json$/, "")), verb].join(".");
   return { operationId, ids, ...(search !== "" && { query: Object.fromEntries(new URLSearchParams(search)) }) };

@@ -8,6 +8,7 @@ const done: Record<string, string> = {
   memory_entry: "created deleted",
   file: "created retried deleted",
   suite: "created updated deleted",
+  chat_page: "set rotated deleted",
   api_key: "created updated rotated revoked exposed",
   secret: "set deleted",
   webhook: "created updated deleted tested secret_rotated redelivered disabled",
