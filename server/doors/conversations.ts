@@ -127,14 +127,18 @@ export function createConversations({ api, noLongerValid, chats, runs, journal, 
     talk: Talk,
     runId: string,
     answers: readonly ToolAnswer[],
-    rename?: Rename,
+    rename: Rename,
   ): Promise<{
     /** The place behind which the client reads what comes of it. */
     from: number;
     /** What it was asked up to there. */
     asked: RequiredCall[];
   }> {
-    standing(talk, runId);
+    // Where the trace was deleted, nothing is left to tell of what came of it.
+    if (standing(talk, runId).summary !== null)
+      throw new AppError("tool_call_not_found", "No run has asked for this call.", {
+        param: rename("tool_outputs[0].tool_call_id"),
+      });
     const path = `/v1/runs/${runId}/submit_tool_outputs`;
     await must(talk, "POST", path, { tool_outputs: answers }, rename).catch((error) => {
       // They were given before: what came of them is told once more.

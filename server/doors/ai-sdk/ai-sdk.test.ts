@@ -123,6 +123,12 @@ describe("a call of a client tool", () => {
     expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
       ...[409, "tool_call_already_resolved", "messages[1].parts[1]"],
     ]);
+    // Of what came of them nothing is left to tell.
+    await owner.delete(`/v1/traces/${run.id}`);
+    const late = await send(owner, at, { messages });
+    expect([late.status, late.body.error.code, late.body.error.param]).toEqual([
+      ...[400, "tool_call_not_found", "messages[1].parts[1]"],
+    ]);
   });
 
   test("may go wrong, and of two the first alone leaves the run waiting for the other", async () => {

@@ -158,6 +158,20 @@ test("what an agent below it asks of the client is asked once, and the answer go
   }
 });
 
+test("a result for a run whose trace was deleted finds no call", async () => {
+  const model = await newAgent(asking);
+  const { body } = await client.post(at, { model, messages: hello, tools: [look] });
+  const [call] = body.choices[0].message.tool_calls;
+  const { id } = await runOf(await client.post(at, { model, messages: resultsOf([call]) }));
+  expect((await client.delete(`/v1/traces/${id}`)).status).toBe(200);
+  const input = [{ type: "function_call_output", call_id: call.id, output: "Wet." }];
+  for (const { status, body } of [
+    await client.post(at, { model, messages: resultsOf([call]) }),
+    await client.post("/openai/v1/responses", { model, input }),
+  ])
+    expect([status, body.error.code]).toEqual([400, "tool_call_not_found"]);
+});
+
 test("of two calls, the result of one alone leads to the other, and both together to the end", async () => {
   const two = ["Oslo", "Rome"].map((place) => ({ name: "look", arguments: { at: place } }));
   const model = await newAgent([{ tool_calls: two }, { text: "Rain." }]);

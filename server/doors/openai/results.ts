@@ -17,7 +17,10 @@ interface Deps {
   must: Door["must"];
 }
 
-/** The run that asked for all of these, and its agent. `param` names a place in the request. */
+/**
+ * The run that asked for all of these, and its agent. `param` names a place in the request. One whose trace was deleted
+ * asks for nothing: of what came of the results nothing is left to tell.
+ */
 export function askerOf(
   { runs }: Pick<Deps, "runs">,
   principal: Principal,
@@ -27,7 +30,8 @@ export function askerOf(
   const asking = answers.map(({ tool_call_id }) => runs.askedBy(principal, tool_call_id));
   const [id] = asking;
   const unknown = asking.findIndex((one) => one === null || one !== id);
-  if (id && unknown === -1) return runs.standing(principal, id);
+  const asker = id && unknown === -1 ? runs.standing(principal, id) : null;
+  if (asker?.summary === null) return asker;
   throw new AppError("tool_call_not_found", "No run has asked for this call.", {
     param: param(places[Math.max(0, unknown)]!),
   });
