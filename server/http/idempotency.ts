@@ -199,10 +199,10 @@ function holdsSecret(body: string): boolean {
 }
 
 /** Answers that say nothing of the request itself, but of who asked or of the server's state, are not kept. */
+export const isKeptStatus = (status: number): boolean => status < 500 && ![401, 403, 429].includes(status);
+
 const isKept = ({ status, headers }: Response): boolean =>
-  status < 500 &&
-  ![401, 403, 429].includes(status) &&
-  headers.get("content-type")?.startsWith("application/json") === true;
+  isKeptStatus(status) && headers.get("content-type")?.startsWith("application/json") === true;
 
 /** What an answer was limited to, as JSON; null: nothing. Of a client token, what it is bound to beside its agent. */
 const boundsOf = ({ agent_ids, token }: Principal): string | null =>

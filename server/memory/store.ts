@@ -145,7 +145,7 @@ export const requireVectors = (store: StoreRow): VectorStoreRow => requireKind(s
 export const requireKeys = (store: StoreRow): StoreRow => requireKind(store, "kv");
 
 /** Whose part of a store is meant; throws where that is not said, or says nothing. */
-export function scopeIdOf({ scope }: StoreRow, scopeId: string | null | undefined): string {
+export function scopeIdOf({ scope }: Pick<StoreRow, "scope">, scopeId: string | null | undefined): string {
   if (scope === "project") {
     if (scopeId != null) throw validationError([fault("scope_id", "This store belongs to the whole project.")]);
     return "";

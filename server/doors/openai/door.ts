@@ -2,7 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { AppError } from "../../core/errors.ts";
 import { errorHeaders, fault, toAppError, validationError } from "../../http/errors.ts";
-import { replayedHeader } from "../../http/idempotency.ts";
+import { isKeptStatus, replayedHeader } from "../../http/idempotency.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { ApiAnswer, DoorAccess, Forward } from "../../http/within.ts";
 import { dotted } from "../../lib/json-schema.ts";
@@ -16,7 +16,32 @@ export function createDoor({ identify, api, forward }: Pick<DoorAccess, "identif
   /** Requests of whose changes one was made before, by the same `Idempotency-Key`. */
   const repeated = new WeakSet<Request>();
 
+  /** Asks the API for what has to be there; throws what it refuses. */
+  async function must(request: Request, method: string, path: string, body?: object): Promise<ApiAnswer["body"]> {
+    const answer = await api(request, method, path, body);
+    if (answer.status >= 400) throw thrownAs(answer);
+    if (Object.keys(replayedHeader).some((name) => answer.headers.has(name))) repeated.add(request);
+    return answer.body;
+  }
+
   return {
+    must,
+
+    /**
+     * The rest of what makes the thing at `path`, which was made first: it is deleted if the rest is refused, and that
+     * refusal is thrown. It stays where the same request may go on with it by its `Idempotency-Key`, or was given it by that.
+     */
+    async orUndo(request: Request, path: string, rest: () => Promise<unknown>): Promise<void> {
+      try {
+        await rest();
+      } catch (error) {
+        const isLast = error instanceof AppError && isKeptStatus(error.status);
+        const stays = request.headers.has("idempotency-key") && (repeated.has(request) || !isLast);
+        if (!stays) await api(request, "DELETE", path).catch(() => null);
+        throw error;
+      }
+    },
+
     /** Says who asks, and every refusal in OpenAI's shape. */
     async guarded(
       { request, set }: { request: Request; set: { headers: Record<string, unknown> } },
@@ -36,15 +61,7 @@ export function createDoor({ identify, api, forward }: Pick<DoorAccess, "identif
       }
     },
 
-    /** Asks the API for what has to be there; throws what it refuses. */
-    async must(request: Request, method: string, path: string, body?: object): Promise<ApiAnswer["body"]> {
-      const answer = await api(request, method, path, body);
-      if (answer.status >= 400) throw thrownAs(answer);
-      if (Object.keys(replayedHeader).some((name) => answer.headers.has(name))) repeated.add(request);
-      return answer.body;
-    },
-
-    /** The same of what is no JSON: the API's own response. */
+    /** Asks the same of what is no JSON: the API's own response. */
     async pass(...asked: Parameters<Forward>): Promise<Response> {
       const response = await forward(...asked);
       if (response.status < 400) return response;

@@ -94,6 +94,44 @@ test.each<[string, object, string]>([
   expect(await count()).toBe(before);
 });
 
+const keyed = (by: Client, key: string, items: object[]) =>
+  server.send("POST", at, { items }, { authorization: `Bearer ${by.key.secret}`, "idempotency-key": key });
+
+test("a conversation that was refused halfway is finished by the same request, with what it had", async () => {
+  const by = await server.client({ project: "halfway" });
+  const threads = async () => (await by.get("/v1/threads")).body.data;
+  await server.projects.update(by.scope.project_id, { limits: { writes_per_minute: 2 } });
+  expect((await keyed(by, "a", said)).status).toBe(429);
+  await server.projects.update(by.scope.project_id, { limits: { writes_per_minute: 1e6 } });
+  const { status, body } = await keyed(by, "a", said);
+  expect([status, (await threads()).length]).toEqual([200, 1]);
+  const found = (await by.get(`${at}/${body.id}/items?order=asc`)).body.data;
+  expect(found.map(({ type }: Json) => type)).toEqual(types);
+  // Its key is no way to take it away.
+  const other = await keyed(by, "a", said.slice(0, 1).concat({ role: "user", content: "?" }));
+  expect([other.status, other.body.error.code]).toEqual([409, "idempotency_key_reused"]);
+  expect((await by.get(`${at}/${body.id}`)).status).toBe(200);
+});
+
+test("a conversation that breaks a rule is refused by that rule however often it is asked for, and none is left", async () => {
+  const by = await server.client({ project: "broken" });
+  for (const key of ["a", "a", "b"]) {
+    const { status, body } = await keyed(by, key, [said[0]!, said[3]!]);
+    expect([status, body.error.param]).toEqual([400, "items[1].tool_call_id"]);
+  }
+  expect((await by.get("/v1/threads")).body.data).toEqual([]);
+});
+
+test("a client token makes no conversation of items, and leaves none", async () => {
+  const by = await server.client({ project: "tokens" });
+  const agent_id = (await by.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body.id;
+  const asked = { agent_id, user_id: "ada", scopes: ["run", "read"], expires_in: 60 };
+  const { token } = (await by.post("/v1/client_tokens", asked)).body;
+  const { status, body } = await server.send("POST", at, { items: said }, { authorization: `Bearer ${token}` });
+  expect([status, body.error.code]).toEqual([403, "insufficient_scope"]);
+  expect((await by.get("/v1/threads")).body.data).toEqual([]);
+});
+
 test("a conversation of another project, or one that is none, is not there", async () => {
   const other = await server.client({ project: "other" });
   const { body } = await client.post(at, { items: said });

@@ -35,7 +35,7 @@ const readNewItems = readerOf(CreateItems);
 
 /** Conversations: each is a thread, and its items are what the messages of the thread say. */
 export function conversationRoutes({ publicEgress, ...access }: Deps) {
-  const { guarded, must } = createDoor(access);
+  const { guarded, must, orUndo } = createDoor(access);
 
   /** Puts what items say behind the rest of a conversation, and answers with them as they are there. */
   async function add({ request, principal, thread }: Asked, items: readonly InputItem[]): Promise<object[]> {
@@ -64,12 +64,11 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
 
   async function create(request: Request, principal: Principal): Promise<Response> {
     const { items, metadata } = readNew(await readJsonBody(request));
+    if (items?.length && principal.token)
+      throw new AppError("insufficient_scope", "A client token says nothing but by runs.");
     const made: Thread = await must(request, "POST", "/v1/threads", { ...(metadata && { metadata }) });
     const thread = `/v1/threads/${made.id}`;
-    await add({ request, principal, thread }, items ?? []).catch(async (error) => {
-      await must(request, "DELETE", thread);
-      throw error;
-    });
+    await orUndo(request, thread, () => add({ request, principal, thread }, items ?? []));
     return json(200, shown(made));
   }
 
