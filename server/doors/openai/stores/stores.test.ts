@@ -330,6 +330,85 @@ describe("a vector store", () => {
     expect(refusal(await client.post(path, {}))).toEqual([400, "validation_failed", "file_ids"]);
   });
 
+  test.each(["asc", "desc"])("shows each file of a batch once, page by page (%s)", async (order) => {
+    const path = `${at}/vector_stores/${await newStore()}/file_batches`;
+    const file_ids = [await newFile("a"), await newFile("b"), await newFile("c")];
+    await client.post(path, { file_ids: [await newFile("of another batch")] });
+    const { body } = await client.post(path, { file_ids });
+    const read: string[] = [];
+    for (let after = ""; read.length <= file_ids.length; ) {
+      const { data, has_more, last_id } = (await client.get(`${path}/${body.id}/files?order=${order}&limit=2${after}`))
+        .body;
+      read.push(...data.map((one: { id: string }) => one.id));
+      if (!has_more) break;
+      after = `&after=${last_id}`;
+    }
+    expect(read).toEqual(order === "asc" ? file_ids : file_ids.toReversed());
+    const before = (await client.get(`${path}/${body.id}/files?order=asc&before=${file_ids[2]}`)).body;
+    expect(before.data.map((one: { id: string }) => one.id)).toEqual(file_ids.slice(0, 2));
+  });
+
+  test("with parts tells of a file in the part that is asked about, and of none where no part is named", async () => {
+    const made = await client.post("/v1/memory", { name: "m", kind: "vector", scope: "user" });
+    const path = `${at}/vector_stores/${made.body.id}/files`;
+    const file_id = await newFile("Shared.");
+    for (const scope_id of ["ada", "bob"])
+      expect((await client.post(path, { file_id, scope_id, attributes: { of: scope_id } })).status).toBe(200);
+    const ofWhom = async (scope_id: string) =>
+      (await client.get(`${path}/${file_id}?scope_id=${scope_id}`)).body.attributes?.of ?? null;
+    expect([await ofWhom("ada"), await ofWhom("bob"), await ofWhom("eve")]).toEqual(["ada", "bob", null]);
+    for (const answer of [
+      ...[await client.get(`${path}/${file_id}`), await client.get(`${path}/${file_id}/content`)],
+      ...[await client.delete(`${path}/${file_id}`), await client.get(`${path}?limit=1&after=${file_id}`)],
+    ])
+      expect(refusal(answer)).toEqual([400, "validation_failed", "scope_id"]);
+    expect((await client.delete(`${path}/${file_id}?scope_id=ada`)).status).toBe(200);
+    expect([await ofWhom("ada"), await ofWhom("bob")]).toEqual([null, "bob"]);
+    expect((await client.get(`${path}?scope_id=ada`)).body.data).toEqual([]);
+    expect((await client.get(`${path}?scope_id=bob&after=${file_id}`)).body.data).toEqual([]);
+  });
+
+  test("that cannot be made whole is not there, unless the same request may finish it", async () => {
+    const by = await server.client({ project: "halfway" });
+    const { id: project } = server.projects.byName("halfway")!;
+    const writes = (writes_per_minute: number) => server.projects.update(project, { limits: { writes_per_minute } });
+    const file_ids = [
+      (await upload(by, { purpose: "assistants", file: ["a.txt", "One."] })).body.id,
+      (await upload(by, { purpose: "assistants", file: ["b.txt", "Two."] })).body.id,
+    ];
+    const image = await upload(by, { purpose: "vision", file: ["a.gif", "GIF89a"] });
+    const stores = async () => (await by.get(`${at}/vector_stores`)).body.data.length;
+    const strategy = (type: string, max_chunk_size_tokens: number) => ({
+      chunking_strategy: { type, static: { max_chunk_size_tokens, chunk_overlap_tokens: 0 } },
+    });
+    for (const [body, status] of [
+      [{ file_ids, ...strategy("x", 100) }, 400],
+      [{ file_ids, ...strategy("static", 1) }, 400],
+      [{ file_ids: [...file_ids, image.body.id] }, 415],
+    ] as const)
+      expect([(await by.post(`${at}/vector_stores`, body)).status, await stores()]).toEqual([status, 0]);
+    const keyed = () =>
+      server.send(...(["POST", `${at}/vector_stores`, { file_ids }] as const), {
+        authorization: `Bearer ${by.key.secret}`,
+        "idempotency-key": "a",
+      });
+    await writes(2);
+    const [refused] = [await keyed(), await writes(1e6)];
+    const finished = await keyed();
+    expect([refused.status, finished.status, finished.body.file_counts.total, await stores()]).toEqual([
+      429, 200, 2, 1,
+    ]);
+  });
+
+  test("that cannot be made now is no fault of its files", async () => {
+    const by = await server.client({ project: "hurried" });
+    const { id } = server.projects.byName("hurried")!;
+    const file = (await upload(by, { purpose: "assistants", file: ["a.txt", "One."] })).body.id;
+    await server.projects.update(id, { limits: { reads_per_minute: 2 } });
+    const { status, body } = await by.post(`${at}/vector_stores`, { file_ids: [file] });
+    expect([status, body.error.code]).toEqual([429, "rate_limited"]);
+  });
+
   test("is searched where attributes are as asked for", async () => {
     const id = await newStore();
     const path = `${at}/vector_stores/${id}`;

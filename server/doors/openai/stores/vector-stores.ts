@@ -1,8 +1,10 @@
+import { AppError } from "../../../core/errors.ts";
 import { newId, prefixes } from "../../../core/ids.ts";
 import { notFound } from "../../../core/not-found.ts";
 import { fault, validationError } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
 import type { EntryStore } from "../../../memory/entries.ts";
+import { scopeIdOf } from "../../../memory/store.ts";
 import type { FileChunk } from "../../../wire/file.ts";
 import type { Memory, MemoryEntry, MemoryMatch } from "../../../wire/memory.ts";
 import { type Door, json, readerOf } from "../door.ts";
@@ -16,12 +18,17 @@ const readFile = readerOf(AddFile);
 const readFiles = readerOf(AddFiles);
 const readSearch = readerOf(SearchStore);
 
-interface Deps extends Pick<Door, "must"> {
+interface Deps extends Pick<Door, "must" | "orUndo"> {
   entries: Pick<EntryStore, "unfound">;
 }
 
+interface Found {
+  store: Memory;
+  path: string;
+}
+
 /** Memory stores of texts as vector stores, and their entries as the files in them. */
-export function createVectorStores({ must, entries }: Deps) {
+export function createVectorStores({ must, orUndo, entries }: Deps) {
   function shownStore(store: Memory) {
     const { processing, failed } = entries.unfound(store, store.id);
     const total = store.entries ?? 0;
@@ -35,7 +42,7 @@ export function createVectorStores({ must, entries }: Deps) {
   }
 
   /** The store, and its path; throws for what is no vector store. */
-  async function find(request: Request, id: string): Promise<{ store: Memory; path: string }> {
+  async function find(request: Request, id: string): Promise<Found> {
     const path = `/v1/memory/${idIn("memory", id)}`;
     const store: Memory = await must(request, "GET", path);
     if (store.kind !== "vector") throw notFound();
@@ -45,20 +52,25 @@ export function createVectorStores({ must, entries }: Deps) {
   async function create(request: Request): Promise<Response> {
     const body = readStore(await readJsonBody(request));
     refuseExpiry(body);
-    const files = (body.file_ids ?? []).map((id, index) => ({ id, param: `file_ids[${index}]` }));
-    for (const { id, param } of files) await mustFile(request, id, param); // Before there is a store.
+    const chunking_strategy = body.chunking_strategy ?? null;
+    const files = (body.file_ids ?? []).map((file_id) => entryOf({ file_id, chunking_strategy }));
+    for (const [index, { file_id }] of files.entries()) await mustFile(request, file_id, `file_ids[${index}]`);
     const made: Memory = await must(request, "POST", "/v1/memory", {
       ...{ kind: "vector", scope: "project", name: body.name ?? "vector store", metadata: body.metadata ?? {} },
     });
-    const chunking_strategy = body.chunking_strategy ?? null;
-    for (const { id } of files)
-      await must(request, "POST", `/v1/memory/${made.id}/entries`, entryOf({ file_id: id, chunking_strategy }));
-    return json(200, shownStore(await must(request, "GET", `/v1/memory/${made.id}`)));
+    const path = `/v1/memory/${made.id}`;
+    await orUndo(request, path, async () => {
+      for (const file of files) await must(request, "POST", `${path}/entries`, file);
+    });
+    return json(200, shownStore(await must(request, "GET", path)));
   }
 
   async function mustFile(request: Request, id: string, param: string): Promise<void> {
-    const known = await must(request, "GET", `/v1/files/${idIn("file", id)}`).catch(() => null);
-    if (!known) throw validationError([fault(param, "There is no such file.")]);
+    await must(request, "GET", `/v1/files/${id}`).catch((error) => {
+      throw error instanceof AppError && error.code === "resource_not_found"
+        ? validationError([fault(param, "There is no such file.")])
+        : error;
+    });
   }
 
   async function update(request: Request, id: string): Promise<Response> {
@@ -102,14 +114,34 @@ export function createVectorStores({ must, entries }: Deps) {
     });
   }
 
-  /** The entry of a file in a store; of a text without file, the entry is the file. */
-  async function findEntry(request: Request, path: string, fileId: string): Promise<MemoryEntry> {
+  /**
+   * The entry of a file in a store; of a text without file, the entry is the file. `within`: what of the store is meant,
+   * where that is not what the address says.
+   */
+  async function findEntry(
+    request: Request,
+    { store, path }: Found,
+    fileId: string,
+    within?: Record<string, string>,
+  ): Promise<MemoryEntry> {
     if (fileId.startsWith(`${prefixes.memory_entry}_`))
       return await must(request, "GET", `${path}/entries/${idIn("memory_entry", fileId)}`);
-    const query = new URLSearchParams({ file_id: idIn("file", fileId), limit: "1" });
-    const { data } = await must(request, "GET", `${path}/entries?${query}`);
-    if (data.length === 0) throw notFound();
-    return data[0];
+    const known = await entryOfFile(
+      ...([request, path, fileId] as const),
+      within ?? partOf(store, new URL(request.url).searchParams.get("scope_id")),
+    );
+    if (!known) throw notFound();
+    return known;
+  }
+
+  async function entryOfFile(
+    request: Request,
+    path: string,
+    fileId: string,
+    within: Record<string, string>,
+  ): Promise<MemoryEntry | null> {
+    const query = new URLSearchParams({ ...within, file_id: idIn("file", fileId), limit: "1" });
+    return (await must(request, "GET", `${path}/entries?${query}`)).data[0] ?? null;
   }
 
   async function addFile(request: Request, id: string): Promise<Response> {
@@ -119,25 +151,27 @@ export function createVectorStores({ must, entries }: Deps) {
   }
 
   /** `within`: what of the store's entries is listed. */
-  async function listFiles(request: Request, id: string, within: Record<string, string> = {}): Promise<Response> {
-    const { path } = await find(request, id);
-    const query = listQuery(request.url, { filter: (value) => ({ status: wordIn(statuses, "filter", value) }) });
+  async function listFiles(request: Request, id: string, within?: Record<string, string>): Promise<Response> {
+    const found = await find(request, id);
+    const query = listQuery(request.url, {
+      filter: (value) => ({ status: wordIn(statuses, "filter", value) }),
+      scope_id: (value) => ({ scope_id: value }),
+    });
     for (const place of ["starting_after", "ending_before"]) {
       const fileId = query.get(place);
-      if (fileId !== null) query.set(place, (await findEntry(request, path, fileId)).id);
+      if (fileId !== null) query.set(place, (await findEntry(request, found, fileId, within)).id);
     }
-    for (const [name, value] of Object.entries(within)) query.set(name, value);
-    return json(200, listOf<MemoryEntry, ShownFile>(await must(request, "GET", `${path}/entries?${query}`), shownFile));
+    for (const [name, value] of Object.entries(within ?? {})) query.set(name, value);
+    const path = `${found.path}/entries?${query}`;
+    return json(200, listOf<MemoryEntry, ShownFile>(await must(request, "GET", path), shownFile));
   }
 
   async function getFile(request: Request, id: string, fileId: string): Promise<Response> {
-    const { path } = await find(request, id);
-    return json(200, shownFile(await findEntry(request, path, fileId)));
+    return json(200, shownFile(await findEntry(request, await find(request, id), fileId)));
   }
 
   async function content(request: Request, id: string, fileId: string): Promise<Response> {
-    const { path } = await find(request, id);
-    const { file_id, text } = await findEntry(request, path, fileId);
+    const { file_id, text } = await findEntry(request, await find(request, id), fileId);
     const after = new URL(request.url).searchParams.get("after");
     const query = new URLSearchParams({ limit: "100", ...(after !== null && { starting_after: after }) });
     const page: { data: Pick<FileChunk, "text">[]; has_more: boolean; last_id: string | null } =
@@ -152,9 +186,9 @@ export function createVectorStores({ must, entries }: Deps) {
   }
 
   async function removeFile(request: Request, id: string, fileId: string): Promise<Response> {
-    const { path } = await find(request, id);
-    const entry = await findEntry(request, path, fileId);
-    await must(request, "DELETE", `${path}/entries/${entry.id}`);
+    const found = await find(request, id);
+    const entry = await findEntry(request, found, fileId);
+    await must(request, "DELETE", `${found.path}/entries/${entry.id}`);
     return json(200, { id: fileId, object: "vector_store.file.deleted", deleted: true });
   }
 
@@ -173,7 +207,10 @@ export function createVectorStores({ must, entries }: Deps) {
 
   async function batchOf(request: Request, id: string, batch: string): Promise<Response> {
     const { path } = await find(request, id);
-    const query = new URLSearchParams({ ...withinBatch(batch), limit: String(filesMax) });
+    const query = new URLSearchParams({
+      ...{ ...withinBatch(batch), limit: String(filesMax), order: "asc" },
+      starting_after: batch.replace(batchPrefix, entryPrefix), // None of its files is older.
+    });
     const { data }: { data: MemoryEntry[] } = await must(request, "GET", `${path}/entries?${query}`);
     const count = (wanted: MemoryEntry["status"]) => data.filter(({ status }) => status === wanted).length;
     const [processing, failed] = [count("processing"), count("failed")];
@@ -229,7 +266,7 @@ const shownMatch = ({ id, file_id, filename, score, metadata, text }: MemoryMatc
 });
 
 /** A file of a store as the API takes it. */
-function entryOf({ file_id, attributes, chunking_strategy, scope_id }: AddFile): object {
+function entryOf({ file_id, attributes, chunking_strategy, scope_id }: AddFile) {
   const chunking = chunkingOf(chunking_strategy ?? null);
   return {
     file_id: idIn("file", file_id),
@@ -261,7 +298,10 @@ function batchIn(text: string): string {
   return text;
 }
 
-const withinBatch = (batch: string) => ({
-  ...{ [`metadata[${batchKey}]`]: batch, order: "asc" },
-  starting_after: batch.replace(batchPrefix, entryPrefix),
-});
+const withinBatch = (batch: string) => ({ [`metadata[${batchKey}]`]: batch });
+
+/** Whose part of a store is meant; throws where the store has parts and none is named. */
+function partOf(store: Memory, scopeId: string | null | undefined): Record<string, string> {
+  const scope_id = scopeIdOf(store, scopeId);
+  return scope_id === "" ? {} : { scope_id };
+}
