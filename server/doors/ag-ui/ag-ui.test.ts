@@ -134,6 +134,21 @@ describe("a tool of the request", () => {
   });
 });
 
+test.each([
+  ["9007199254740993", null],
+  ["1e5", null],
+  ['{"id": 9007199254740993}', null],
+  ["[1.50]", null],
+  ["[1, no", null],
+  ['{"id": -1.5, "text": "00 \\"1e5"}', { id: -1.5, text: '00 "1e5' }],
+])("the result %p of a tool loses nothing on its way", async (content, read) => {
+  const { owner, at } = await opened(asking);
+  const { events } = await send(owner, at, { messages: [userSays("Go.")], tools: [ask] });
+  const { toolCallId } = events.find(({ type }) => type === "TOOL_CALL_START");
+  await send(owner, at, { messages: [userSays("Go."), { id: "m", role: "tool", toolCallId, content }] });
+  expect((await runOf(owner, events)).tool_calls[0].output).toEqual(read ?? content);
+});
+
 test("a client from before 1.0 is told of no outcome that it does not know", async () => {
   const { owner, at } = await opened(asking);
   const { events } = await send(owner, at, { messages: [userSays("Go.")], tools: [ask], protocolVersion: undefined });

@@ -130,16 +130,22 @@ function answersOf({ messages, resume = [] }: RunAgentInput): Answered["answers"
   return [...outputs, ...resume.map(decisionOf)];
 }
 
-/** A result is a text; what is JSON in it is meant as that. */
+/** A result is a text; an object or a list in it is meant as that, unless reading it would change a number. */
 function outputOf(content: Message["content"]): unknown {
   const text = Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : (content ?? "");
   if (typeof text !== "string") return text;
   try {
-    return JSON.parse(text);
+    if (!/^[[{]/.test(text)) return text;
+    const value = JSON.parse(text);
+    return hasExactNumbers(text) ? value : text;
   } catch {
-    return text;
+    return text; // It only begins like JSON.
   }
 }
+
+/** Whether the numbers of a valid text are written as they are read. */
+const hasExactNumbers = (json: string): boolean =>
+  (json.replace(/"(?:[^"\\]|\\.)*"/g, "").match(/-?\d[\d.eE+-]*/g) ?? []).every((n) => String(Number(n)) === n);
 
 function decisionOf(
   { interruptId, status, payload }: NonNullable<RunAgentInput["resume"]>[number],
