@@ -411,10 +411,12 @@ function forgetMessages(sqlite: Database, { id, project_id, environment }: Scope
     SELECT project_id, environment, thread_id, id, position
     FROM thread_messages WHERE project_id = ? AND environment = ? AND run_id = ?`;
   sqlite.query(keeping).run(project_id, environment, id);
+  // Not its own thread alone: what goes on from there in another one has them too.
+  const counting = `UPDATE threads SET message_count = message_count - said.n FROM
+    (SELECT thread_id, count(*) AS n FROM thread_messages WHERE project_id = ?1 AND environment = ?2 AND run_id = ?3
+     GROUP BY thread_id) AS said
+    WHERE project_id = ?1 AND environment = ?2 AND id = said.thread_id`;
+  sqlite.query(counting).run(project_id, environment, id);
   const deletion = "DELETE FROM thread_messages WHERE project_id = ? AND environment = ? AND run_id = ?";
-  const { changes } = sqlite.query(deletion).run(project_id, environment, id);
-  if (changes === 0) return;
-  const counting = `UPDATE threads SET message_count = message_count - ?4
-    WHERE project_id = ?1 AND environment = ?2 AND id = (SELECT thread_id FROM runs WHERE id = ?3)`;
-  sqlite.query(counting).run(project_id, environment, id, changes);
+  sqlite.query(deletion).run(project_id, environment, id);
 }

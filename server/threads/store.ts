@@ -40,6 +40,14 @@ const unfinished = `FROM runs WHERE runs.project_id = threads.project_id AND run
 const status = `coalesce((SELECT iif(max(runs.status = 'requires_action'), 'waiting', 'busy') ${unfinished}
   GROUP BY runs.thread_id), 'idle')`;
 
+// Also one that has what another agent said from the thread in whose place it goes on.
+const isForeignTo = `EXISTS (SELECT 1 FROM (
+    SELECT agent_id FROM runs WHERE runs.project_id = threads.project_id AND runs.environment = threads.environment
+      AND runs.thread_id = threads.id
+    UNION ALL SELECT agent_id FROM thread_messages AS said JOIN runs ON runs.id = said.run_id
+    WHERE said.project_id = threads.project_id AND said.environment = threads.environment AND said.thread_id = threads.id
+  ) WHERE agent_id NOT IN (SELECT value FROM json_each(?)))`;
+
 /** Conversations over several runs. What is said in them is written when a run ends (`project.ts`). */
 export function createThreadStore({ db, audit, imagesOf, now = Date.now }: ThreadStoreOptions) {
   const { sqlite } = db;
@@ -48,8 +56,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     `SELECT ${status} AS status FROM threads WHERE project_id = ? AND environment = ? AND id = ?`,
   );
   const isForeign = sqlite.query<unknown, [string, string, string, string]>(
-    `SELECT 1 FROM runs WHERE project_id = ? AND environment = ? AND thread_id = ?
-       AND agent_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
+    `SELECT 1 FROM threads WHERE project_id = ? AND environment = ? AND id = ? AND ${isForeignTo}`,
   );
   const firstUnfinished = sqlite.query<{ id: string }, [string, string, string]>(
     `SELECT id FROM runs WHERE project_id = ? AND environment = ? AND thread_id = ? AND ended_at_ms IS NULL
@@ -215,16 +222,7 @@ const ofToken = ({ token }: Viewer): Condition[] => {
 };
 
 const ofKey = ({ agent_ids }: Viewer): Condition[] =>
-  agent_ids
-    ? [
-        {
-          sql: `NOT EXISTS (SELECT 1 FROM runs WHERE runs.project_id = threads.project_id
-            AND runs.environment = threads.environment AND runs.thread_id = threads.id
-            AND runs.agent_id NOT IN (SELECT value FROM json_each(?)))`,
-          values: [JSON.stringify(agent_ids)],
-        },
-      ]
-    : [];
+  agent_ids ? [{ sql: `NOT ${isForeignTo}`, values: [JSON.stringify(agent_ids)] }] : [];
 
 const toThread = (row: Row) => ({
   id: row.id,
