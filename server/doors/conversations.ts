@@ -3,6 +3,7 @@ import { notFound } from "../core/not-found.ts";
 import type { ModelAnswer, RequiredCall } from "../core/run-event.ts";
 import type { ToolAnswer } from "../core/submit.ts";
 import { mayAnswer, mayRun, mayUse } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
 import { read as readPages } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
 import type { ApiAnswer, DoorAccess } from "../http/within.ts";
@@ -12,10 +13,10 @@ import type { RunStore } from "../runs/store.ts";
 import type { Dialect } from "../runs/stream.ts";
 import type { ThreadStore } from "../threads/store.ts";
 
-export interface ConversationDeps extends Pick<DoorAccess, "api" | "noLongerValid"> {
+export interface ConversationDeps extends Pick<DoorAccess, "api" | "noLongerValid" | "madeBefore"> {
   chats: ThreadStore["chats"];
   runs: Pick<RunStore, "standing" | "inThread" | "askedBy">;
-  journal: Pick<Journal, "read">;
+  journal: Pick<Journal, "read" | "head">;
   openStream: OpenStream;
 }
 
@@ -51,10 +52,18 @@ export interface Followed {
 type Rename = (param: string) => string;
 
 /** Conversations as clients of user interfaces have them: by names of their own, with runs that go on and are read again. */
-export function createConversations({ api, noLongerValid, chats, runs, journal, openStream }: ConversationDeps) {
+export function createConversations({
+  api,
+  noLongerValid,
+  madeBefore,
+  chats,
+  runs,
+  journal,
+  openStream,
+}: ConversationDeps) {
   /** Asks the API; throws what it refuses. */
-  async function must({ request }: Talk, method: string, path: string, body?: object, rename?: Rename) {
-    const answer = await api(request, method, path, body);
+  async function must({ request }: Talk, method: string, path: string, body?: object, rename?: Rename, key?: null) {
+    const answer = await api(request, method, path, body, key);
     if (answer.status >= 400) throw refusalOf(answer, rename);
     return answer.body;
   }
@@ -75,43 +84,68 @@ export function createConversations({ api, noLongerValid, chats, runs, journal, 
     talk: Talk,
     chat: { id: string; userId: string | null; keep?: string | null },
     run: object,
-    rename?: Rename,
+    rename: Rename = (param) => param,
   ): Promise<string> {
+    if ("stream" in run && run.stream)
+      throw validationError([fault(rename("stream"), "The answer is a stream of this protocol anyway.")]);
     const { principal, agentId } = talk;
     const body = { ...run, agent_id: agentId, ...(chat.userId !== null && { user_id: chat.userId }) };
     // Whoever may not is told so by the API, and leaves no thread behind.
     if (!mayRun(principal) || principal.token?.run_id) return (await must(talk, "POST", "/v1/runs", body, rename)).id;
-    let thread_id = threadOf(talk, chat.id, chat.userId);
-    thread_id ??= await chats.open(principal, nameOf(talk, chat.id, chat.userId));
-    if (chat.keep !== undefined) thread_id = await rewind(talk, thread_id, chat.keep);
+    const there =
+      threadOf(talk, chat.id, chat.userId) ?? (await chats.open(principal, nameOf(talk, chat.id, chat.userId)));
+    const thread_id = chat.keep === undefined ? there : await cut(talk, there, chat.keep);
+    const isCut = thread_id !== there;
     const made = { ...body, thread_id, if_thread_busy: "cancel_previous" };
-    return (await must(talk, "POST", "/v1/runs", made, rename)).id;
+    try {
+      const { id } = await must(talk, "POST", "/v1/runs", made, rename);
+      if (isCut) await replace(talk, there, thread_id, chat.keep ?? null);
+      return id;
+    } catch (error) {
+      if (isCut) await chats.drop(principal, thread_id);
+      throw error;
+    }
   }
 
-  async function rewind(talk: Talk, threadId: string, keep: string | null): Promise<string> {
-    const { principal } = talk;
-    if (keep !== null && !isThere(talk, keep))
-      throw new AppError("resource_not_found", `No run ${keep} has answered here.`, { param: "messages" });
-    const behind = runs.inThread(principal, threadId).filter(({ id }) => id > (keep ?? ""));
-    if (behind.length === 0 && !chats.goesOnBehind(principal, threadId, keep)) return threadId;
+  /** The thread that goes on behind a run, or from the beginning: a new one, unless that is the end of this one. */
+  async function cut(talk: Talk, threadId: string, keep: string | null): Promise<string> {
+    const { principal, request } = talk;
+    if (behind(talk, threadId, keep).length === 0 && !chats.goesOnBehind(principal, threadId, keep)) return threadId;
+    // What is behind came of this very request, whose answer was lost.
+    const before = madeBefore(request, principal);
+    if (before && journal.head(before)?.thread_id === threadId) return threadId;
     if (principal.token?.thread_id)
       throw new AppError("insufficient_scope", "This client token has its thread, in which nothing is taken back.");
-    for (const { id } of behind) await cancel(talk, id);
-    return chats.rewind(principal, threadId, keep);
+    return chats.cut(principal, threadId, keep);
   }
 
-  function isThere(talk: Talk, runId: string): boolean {
+  /** The chat goes on in its new thread. Only then: a run that is refused takes nothing back. */
+  async function replace(talk: Talk, from: string, to: string, keep: string | null): Promise<void> {
+    await chats.rename(talk.principal, from, to);
+    for (const { id } of behind(talk, from, keep))
+      await cancel(talk, id).catch((error) => {
+        // The new run is under way: that the other one ends by itself is no reason to say it was refused.
+        if (!(error instanceof AppError)) throw error;
+      });
+  }
+
+  /** The runs of a thread that are not over and began behind one; their ids sort by their time. */
+  const behind = ({ principal }: Talk, threadId: string, keep: string | null) =>
+    runs.inThread(principal, threadId).filter(({ id }) => id > (keep ?? ""));
+
+  /** The run as it stands; null for one that is not there for this agent. */
+  function find(talk: Talk, runId: string) {
     try {
-      return standing(talk, runId) !== null;
+      return standing(talk, runId);
     } catch (error) {
-      if (error instanceof AppError && error.code === "resource_not_found") return false;
+      if (error instanceof AppError && error.code === "resource_not_found") return null;
       throw error;
     }
   }
 
   /** Ends a run; one that has just ended by itself is as good. */
   const cancel = (talk: Talk, runId: string): Promise<void> =>
-    must(talk, "POST", `/v1/runs/${runId}/cancel`, {}).catch((error) => {
+    must(talk, "POST", `/v1/runs/${runId}/cancel`, {}, undefined, null).catch((error) => {
       if (!(error instanceof AppError && error.code === "run_already_terminal")) throw error;
     });
 
@@ -199,6 +233,7 @@ export function createConversations({ api, noLongerValid, chats, runs, journal, 
     answer,
     underWay,
     recorded,
+    find,
 
     /** The run whose client was asked to make this call. */
     askedBy: (talk: Talk, callId: string): string | null => runs.askedBy(talk.principal, callId),

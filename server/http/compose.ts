@@ -114,8 +114,9 @@ export function composeHttp({
         .use(callbacks)
         .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard);
+      const { madeBefore } = idempotency;
       for (const door of doors)
-        root.use(door({ auth, identify, noLongerValid, api: within.send, forward: within.forward }));
+        root.use(door({ auth, identify, noLongerValid, api: within.send, forward: within.forward, madeBefore }));
       return app as unknown as Elysia;
     },
   };

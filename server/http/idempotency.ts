@@ -1,5 +1,6 @@
 import type { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
+import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Seal } from "../lib/seal.ts";
 import { fault, validationError } from "./errors.ts";
@@ -164,7 +165,13 @@ export function createIdempotency({
     return new Response(text, { status, headers });
   }
 
-  return { begin, around, forgetExpired: store.forgetExpired };
+  /** The run that a request with its key has made; null where there is none. */
+  function madeBefore({ headers }: Request, scope: Scope): string | null {
+    const key = readKey(headers);
+    return (key !== null && store.find(scope, key)?.run?.id) || null;
+  }
+
+  return { begin, around, madeBefore, forgetExpired: store.forgetExpired };
 }
 
 const header = "idempotency-key";

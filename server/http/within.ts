@@ -1,3 +1,4 @@
+import type { Scope } from "../core/scope.ts";
 import { sha256 } from "../lib/hash.ts";
 import type { Auth, Identify, NoLongerValid } from "./auth.ts";
 
@@ -15,8 +16,8 @@ export type Api = (
   method: string,
   path: string,
   body?: unknown,
-  /** The `Idempotency-Key`, where it is not that of the request. */
-  key?: string,
+  /** The `Idempotency-Key`, where it is not that of the request; null: none, for what is the same however often it is done. */
+  key?: string | null,
 ) => Promise<ApiAnswer>;
 
 /** The same where a body is no JSON; the response is the API's own, to be read or passed on. */
@@ -25,7 +26,7 @@ export type Forward = (
   method: string,
   path: string,
   body?: SentBody,
-  key?: string,
+  key?: string | null,
 ) => Promise<Response>;
 
 interface SentBody {
@@ -41,6 +42,8 @@ export interface DoorAccess {
   noLongerValid: NoLongerValid;
   api: Api;
   forward: Forward;
+  /** The run that the `Idempotency-Key` of a request has made before; null where there is none. */
+  madeBefore(request: Request, scope: Scope): string | null;
 }
 
 /** Of what came from outside: a door writes its own body, and reads the answer itself. */
@@ -72,12 +75,12 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
     method: string,
     path: string,
     body?: SentBody,
-    named?: string,
+    named?: string | null,
   ): Promise<Response> {
     const headers = new Headers(outer.headers);
     for (const name of notPassedOn) headers.delete(name);
     headers.delete(keyHeader);
-    const key = method === "POST" ? (named ?? keyFor(outer)) : null;
+    const key = method !== "POST" ? null : named === undefined ? keyFor(outer) : named;
     if (key !== null) headers.set(keyHeader, key);
     if (body) headers.set("content-type", body.type);
     const request = new Request(new URL(path, outer.url).href, {

@@ -23,7 +23,10 @@ interface ChatOptions {
   now: () => number;
 }
 
-type Said = Pick<typeof threadMessages.$inferSelect, "run_id" | "message" | "prompt" | "created_at_ms">;
+type Said = Pick<typeof threadMessages.$inferSelect, "position" | "run_id" | "message" | "prompt" | "created_at_ms">;
+
+/** How many messages are copied within one write: others write meanwhile. */
+const piece = 50;
 
 const within = "project_id = ? AND environment = ?";
 
@@ -41,13 +44,20 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
   const firstBehind = sqlite.query<{ position: number | null }, string[]>(
     `SELECT min(position) AS position FROM thread_messages WHERE ${within} AND thread_id = ? AND run_id > ?`,
   );
-  const saidBefore = sqlite.query<Said, (string | number)[]>(
-    `SELECT run_id, message, prompt, created_at_ms FROM thread_messages
-     WHERE ${within} AND thread_id = ? AND position < ? ORDER BY position`,
+  const saidBetween = sqlite.query<Said, (string | number)[]>(
+    `SELECT position, run_id, message, prompt, created_at_ms FROM thread_messages
+     WHERE ${within} AND thread_id = ? AND position > ? AND position < ? ORDER BY position LIMIT ${piece}`,
   );
   const copy = sqlite.query(
     `INSERT INTO thread_messages (project_id, environment, thread_id, position, id, run_id, message, prompt, created_at_ms)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const counting = sqlite.query(
+    `UPDATE threads SET message_count = message_count + ?, last_run_id = coalesce(?, last_run_id) WHERE ${within} AND id = ?`,
+  );
+  const dropping = sqlite.query(
+    `DELETE FROM threads WHERE ${within} AND id = ? AND NOT EXISTS (SELECT 1 FROM runs
+       WHERE runs.project_id = threads.project_id AND runs.environment = threads.environment AND thread_id = threads.id)`,
   );
 
   const keyOf = ({ project_id, environment }: Scope, { agent_id, user_id, chat }: ChatName): string[] => [
@@ -87,35 +97,41 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
     goesOnBehind: ({ project_id, environment }: Viewer, threadId: string, keep: string | null): boolean =>
       firstBehind.get(project_id, environment, threadId, keep ?? "")!.position !== null,
 
-    /**
-     * Goes on behind a run, or from the beginning, in a new thread: the name leads there from then on. The old one stays as
-     * it is.
-     */
-    rewind: (viewer: Viewer, threadId: string, keep: string | null): Promise<string> =>
-      db.write(() => {
+    /** A new thread with what was said up to a run, or with nothing. It has no name yet. */
+    async cut(viewer: Viewer, threadId: string, keep: string | null): Promise<string> {
+      const scope = [viewer.project_id, viewer.environment] as const;
+      const { id, end } = await db.write(() => {
         const old = known(viewer, threadId);
         if (!old) throw notFound();
-        const scope = [viewer.project_id, viewer.environment] as const;
-        const { position } = firstBehind.get(...scope, threadId, keep ?? "")!;
-        const said = saidBefore.all(...scope, threadId, position ?? Number.MAX_SAFE_INTEGER);
-        const { title, session_id, metadata } = old;
-        const last_run_id = said.findLast(({ run_id }) => run_id !== null)?.run_id ?? null;
-        const thread = {
-          ...newThread(old.user_id),
-          title,
-          session_id,
-          metadata,
-          last_run_id,
-          message_count: said.length,
-        };
+        const { title, user_id, session_id, metadata } = old;
+        const thread = { ...newThread(user_id), title, session_id, metadata };
         insert(viewer, thread);
-        for (const [index, { run_id, message, prompt, created_at_ms }] of said.entries()) {
-          const id = newId("message", now());
-          const renamed = JSON.stringify({ ...JSON.parse(message), id });
-          copy.run(...scope, thread.id, index + 1, id, run_id, renamed, prompt, created_at_ms);
+        return { id: thread.id, end: firstBehind.get(...scope, threadId, keep ?? "")!.position };
+      });
+      const copyFrom = (place: number): number | null => {
+        const said = saidBetween.all(...scope, threadId, place, end ?? Number.MAX_SAFE_INTEGER);
+        for (const { position, run_id, message, prompt, created_at_ms } of said) {
+          const own = newId("message", now());
+          const renamed = JSON.stringify({ ...JSON.parse(message), id: own });
+          copy.run(...scope, id, position, own, run_id, renamed, prompt, created_at_ms);
         }
-        renaming.run(thread.id, ...scope, threadId);
-        return thread.id;
-      }),
+        const lastRun = said.findLast(({ run_id }) => run_id !== null)?.run_id ?? null;
+        counting.run(said.length, lastRun, ...scope, id);
+        return said.length < piece ? null : said.at(-1)!.position;
+      };
+      for (let place: number | null = 0; place !== null; ) {
+        const from: number = place;
+        place = await db.write(() => copyFrom(from));
+      }
+      return id;
+    },
+
+    /** The name of a thread leads to another one from then on. The old one stays as it is. */
+    rename: ({ project_id, environment }: Viewer, from: string, to: string): Promise<void> =>
+      db.write(() => void renaming.run(to, project_id, environment, from)),
+
+    /** Deletes a thread in which no run was made. */
+    drop: ({ project_id, environment }: Viewer, id: string): Promise<void> =>
+      db.write(() => void dropping.run(project_id, environment, id)),
   };
 }

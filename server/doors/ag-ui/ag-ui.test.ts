@@ -228,9 +228,19 @@ describe("a conversation", () => {
       ["One", "One", "Two", "Two"],
       ["One", "One", "Zwei", "Zwei"],
     ]);
-    const strange = { id: "run_00000000000000000000000000-1", role: "assistant", content: "?" };
-    const refused = await send(owner, at, { messages: [strange, userSays("x")] });
-    expect([refused.status, refused.body.error.param]).toEqual([404, "messages"]);
+  });
+
+  test("goes on when what its client saw last is gone, and with another agent", async () => {
+    const { owner, at } = await opened(null, remembering);
+    const { body: second } = await owner.post("/v1/agents", { name: "b", instructions: "", model: "test/echo" });
+    const one = await send(owner, at, { messages: [userSays("One")] });
+    const { messageId } = one.events.find(({ type }) => type === "TEXT_MESSAGE_START");
+    const first = await runOf(owner, one.events);
+    const messages = [userSays("One"), { id: messageId, role: "assistant", content: "One" }, userSays("Two")];
+    expect(spoken((await send(owner, `/ag-ui/v1/agents/${second.id}`, { messages })).events)).toBe("Two");
+    expect((await owner.delete(`/v1/runs/${first.id}`)).status).toBe(200);
+    const two = await send(owner, at, { messages });
+    expect([spoken(two.events), (await runOf(owner, two.events)).thread_id]).toEqual(["Two", first.thread_id]);
   });
 
   test("is told to a client that says nothing, with the run that is under way", async () => {
@@ -334,6 +344,11 @@ test.each<[string, object, number, string, string | null]>([
     "a result of a call that never was",
     { messages: [{ id: "m", role: "tool", content: "x", toolCallId: "call_x" }] },
     ...([400, "tool_call_not_found", "messages[0].toolCallId"] as const),
+  ],
+  [
+    "a run that is asked to stream in another form",
+    { messages: [userSays("x")], forwardedProps: { run: { stream: true } } },
+    ...([400, "validation_failed", "forwardedProps.run.stream"] as const),
   ],
   [
     "two tools of one name",

@@ -40,7 +40,11 @@ export function agUiRoutes({ identify, agents, ...deps }: Deps) {
     if (!agents.has(talk.principal, talk.agentId)) throw notFound();
     const given = body.forwardedProps?.run ?? {};
     const chat = { id: body.threadId, userId: userIn(body), ...(keep !== undefined && { keep }) };
-    const named = (param: string) => (param.startsWith("input") ? `messages[${place}]` : param);
+    const named = (param: string) => {
+      const [field = ""] = param.split(/[.[]/);
+      if (field === "input") return `messages[${place}]`;
+      return field in given && !(field in run) ? `forwardedProps.run.${param}` : param;
+    };
     const with_ = talk.principal.token ? before(context, run.input) : instructed(context, given, run.input);
     const runId = await conversations.say(talk, chat, { ...given, ...run, ...with_ }, named);
     return follow(talk, body, runId, 0, []);

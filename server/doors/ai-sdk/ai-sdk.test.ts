@@ -237,6 +237,77 @@ describe("a chat", () => {
     expect([refused.status, refused.body.error.code]).toEqual([404, "resource_not_found"]);
   });
 
+  test("loses nothing to an edit that is refused, and to one that is not only then", async () => {
+    const { owner, at } = await opened([{ text: "One two three.", delta_ms: 60_000 }]);
+    const sent = send(owner, at, { messages: [userSays("Go.")] });
+    let runs: { id: string; status: string }[] = [];
+    while (runs.length === 0) runs = (await owner.get("/v1/runs")).body.data;
+    const before = (await owner.get(`${at}/chat`)).body.messages;
+    const image = { type: "file", mediaType: "image/png", url: "data:image/png;base64,AA" };
+    const edited = { messageId: "m1", messages: [{ id: "m1", role: "user", parts: [image] }] };
+    expect((await send(owner, at, edited)).status).toBe(400);
+    expect((await owner.get(`${at}/chat`)).body.messages).toEqual(before);
+    expect((await owner.get(`/v1/runs/${runs[0]!.id}`)).body.status).toBe("in_progress");
+    expect((await owner.get("/v1/threads")).body.data).toHaveLength(1);
+    const again = send(owner, at, { ...edited, messages: [userSays("Went.", "m1")] });
+    expect((await sent).parts.at(-1).finishReason).toBe("interrupted");
+    await owner.delete(`${at}/chat/stream`);
+    expect((await again).parts[0].messageId).not.toBe(runs[0]!.id);
+    expect((await owner.get(`${at}/chat`)).body.messages[0].parts).toEqual([textPart("Went.")]);
+  });
+
+  test("is made anew once for one Idempotency-Key, and not at all for one of another request", async () => {
+    const { owner, at } = await opened(null, remembering);
+    const one = await send(owner, at, { messages: [userSays("One")] });
+    const by = { authorization: `Bearer ${owner.key.secret}`, "idempotency-key": "k" };
+    const anew = (text: string) =>
+      server.send("POST", at, { id: "chat", trigger: "regenerate-message", messages: [userSays(text)] }, by);
+    const made = partsOf((await anew("Two")).body)[0].messageId;
+    expect(made).not.toBe(one.parts[0].messageId);
+    const before = [(await owner.get(`${at}/chat`)).body.messages, (await owner.get("/v1/threads")).body.data];
+    expect(partsOf((await anew("Two")).body)[0].messageId).toBe(made);
+    const other = await anew("Three");
+    expect([other.status, other.body.error.code]).toEqual([409, "idempotency_key_reused"]);
+    expect([(await owner.get(`${at}/chat`)).body.messages, (await owner.get("/v1/threads")).body.data]).toEqual(before);
+  });
+
+  test("made anew has all that was said before, and both threads count what is left when a run is deleted", async () => {
+    const { owner, at } = await opened(null, remembering);
+    const runOf = async (parts: Json[]) => (await owner.get(`/v1/runs/${parts[0].messageId}`)).body;
+    const first = await runOf((await send(owner, at, { messages: [userSays("One")] })).parts);
+    const old = `/v1/threads/${first.thread_id}`;
+    const notes = Array.from({ length: 55 }, (_, n) => `Note ${n}`);
+    for (const content of notes) await owner.post(`${old}/messages`, { role: "user", content });
+    const said = [userSays("One"), { id: first.id, role: "assistant", parts: [] }, userSays("Two")];
+    await send(owner, at, { messages: said });
+    const again = await runOf((await send(owner, at, { messages: said, trigger: "regenerate-message" })).parts);
+    const anew = `/v1/threads/${again.thread_id}`;
+    const { body } = await owner.get(`${anew}/messages?order=asc&limit=100`);
+    expect(body.data.map(({ content }: Json) => content)).toEqual(["One", "One", ...notes, "Two", "Two"]);
+    const counts = async () => Promise.all([old, anew].map(async (path) => (await owner.get(path)).body.message_count));
+    expect([anew === old, await counts()]).toEqual([false, [59, 59]]);
+    expect((await owner.delete(`/v1/runs/${first.id}`)).status).toBe(200);
+    expect(await counts()).toEqual([57, 57]);
+  });
+
+  test("in which another agent worked is not there for a key of one agent, also when it was made anew", async () => {
+    const { owner, agent, at } = await opened(null, remembering);
+    const first = await send(owner, at, { messages: [userSays("One")] });
+    const { thread_id } = (await owner.get(`/v1/runs/${first.parts[0].messageId}`)).body;
+    const { body: other } = await owner.post("/v1/agents", { name: "b", instructions: "", model: "test/echo" });
+    await owner.post("/v1/runs?wait=5", { agent_id: other.id, input: "Secret.", thread_id });
+    const two = await send(owner, at, { messages: [userSays("Two")] });
+    const said = [{ id: two.parts[0].messageId, role: "assistant", parts: [] }, userSays("Three")];
+    await send(owner, at, { messages: said });
+    await send(owner, at, { messages: said, trigger: "regenerate-message" });
+    const { body: key } = await owner.post("/v1/api_keys", { name: "k", scopes: ["read"], agent_ids: [agent] });
+    const by = { authorization: `Bearer ${key.secret}` };
+    const chat = await server.send("GET", `${at}/chat`, undefined, by);
+    const threads = await server.send("GET", "/v1/threads", undefined, by);
+    expect([chat.status, threads.status, threads.body.data]).toEqual([404, 200, []]);
+    expect((await owner.get("/v1/threads")).body.data).toHaveLength(2);
+  });
+
   test("is resumed from its beginning while its run is not over, stopped, and nothing after that", async () => {
     const { owner, at } = await opened([{ text: "One two three.", delta_ms: 60_000 }]);
     expect((await owner.get(`${at}/chat/stream`)).status).toBe(204);
@@ -346,6 +417,11 @@ test.each<[string, object, number, string, string | null]>([
     400,
     "unknown_parameter",
     "run.nothing",
+  ],
+  [
+    "a run that is asked to stream in another form",
+    { messages: [userSays("x")], run: { stream: true } },
+    ...([400, "validation_failed", "run.stream"] as const),
   ],
 ])("%s is refused, and it is said where", async (_, body, status, code, param) => {
   const { owner, at } = await opened(null);

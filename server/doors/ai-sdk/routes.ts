@@ -42,6 +42,8 @@ export function aiSdkRoutes({ identify, agents, ...deps }: Deps) {
 
   async function say(talk: Talk, body: SendMessages, { input, place, keep }: Said): Promise<Response> {
     if (!agents.has(talk.principal, talk.agentId)) throw notFound();
+    if (keep && !conversations.find(talk, keep))
+      throw new AppError("resource_not_found", `No run ${keep} has answered here.`, { param: "messages" });
     const { run = {}, id, user_id } = body;
     const chat = { id, userId: user_id ?? null, ...(keep !== undefined && { keep }) };
     const named = (param: string) => (param.startsWith("input") ? `messages[${place}]` : `run.${param}`);
