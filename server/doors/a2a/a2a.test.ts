@@ -167,7 +167,7 @@ describe("a message", () => {
   });
 
   test("is answered at once when its sender does not wait, and with as much history as it wants", async () => {
-    const { owner, at } = await opened(scripted([{ text: "x".repeat(3000), delta_ms: 50 }]));
+    const { owner, at } = await opened(scripted([{ text: "x ".repeat(3000), delta_ms: 50 }]));
     const configuration = { returnImmediately: true, historyLength: 0 };
     const { task } = (await ask(owner, at, "SendMessage", { ...said("Go."), configuration })).body.result;
     expect([task.status.state, task.history]).toEqual(["TASK_STATE_WORKING", undefined]);

@@ -139,7 +139,7 @@ describe("an agent that opted in", () => {
   });
 
   test("ends when the client cancels its request, and the run says by whom", async () => {
-    const { owner, name } = await opened({ agent: scripted([{ text: "x".repeat(5000), delta_ms: 50 }]) });
+    const { owner, name } = await opened({ agent: scripted([{ text: "x ".repeat(5000), delta_ms: 50 }]) });
     await using it = await connect(owner);
     const abort = new AbortController();
     const begun = Promise.withResolvers<void>();
@@ -651,7 +651,7 @@ describe("the version without sessions", () => {
   });
 
   test("a key that may only read ends no run by leaving its stream", async () => {
-    const { owner, agent, name } = await opened({ agent: scripted([{ text: "x".repeat(5000), delta_ms: 50 }]) });
+    const { owner, agent, name } = await opened({ agent: scripted([{ text: "x ".repeat(5000), delta_ms: 50 }]) });
     const { project_id, environment } = owner.scope;
     const reader = await server.keys.create(
       { project_id, environment, actor: testActor },
