@@ -157,7 +157,8 @@ async function threads(ask: Ask): Promise<void> {
 
 async function memories(ask: Ask): Promise<void> {
   const text = "We are open from nine to five, and closed on Sundays.";
-  const memory = await ask("post", "memory.create", "/memory", { name: "handbook", kind: "vector" });
+  const embedding = { model: "builtin/use-lite-512" }; // Which every build has.
+  const memory = await ask("post", "memory.create", "/memory", { name: "handbook", kind: "vector", embedding });
   const path = `/memory/${memory.id}`;
   const upload = { filename: "hours.txt", text, purpose: "retrieval", memory_id: memory.id };
   const file = await ask("post", "files.create", "/files", upload);
