@@ -14,6 +14,7 @@ const untyped: [RegExp, string][] = [
   [/^0 3 /m, "is a line of a crontab"],
   [/^ollama /m, "downloads a model"],
   [/^npx /m, "downloads a program; e2e/doors.e2e.ts runs the inspector"],
+  [/^(llm|aider) /m, "is a program of others; e2e/clients.e2e.ts runs it"],
   [/^curl -k -O/m, "installs a client; e2e/quickstart.e2e.ts does so"],
   [/^export /m, "are the reader's own values; e2e/quickstart.e2e.ts types those of the README"],
 ];
