@@ -10,7 +10,7 @@ const Chunking = open({ type: Type.String(), static: given(Sizes) });
 export type Chunking = Static<typeof Chunking>;
 
 /** Each is a request of its own here. */
-export const filesMax = 100;
+const filesMax = 100;
 const FileIds = Type.Array(Type.String(), { minItems: 1, maxItems: filesMax });
 
 const inStore = {

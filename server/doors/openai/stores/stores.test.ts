@@ -372,6 +372,7 @@ describe("a vector store", () => {
     const by = await server.client({ project: "halfway" });
     const { id: project } = server.projects.byName("halfway")!;
     const writes = (writes_per_minute: number) => server.projects.update(project, { limits: { writes_per_minute } });
+    await writes(0); // None are counted.
     const file_ids = [
       (await upload(by, { purpose: "assistants", file: ["a.txt", "One."] })).body.id,
       (await upload(by, { purpose: "assistants", file: ["b.txt", "Two."] })).body.id,
@@ -393,7 +394,9 @@ describe("a vector store", () => {
         "idempotency-key": "a",
       });
     await writes(2);
-    const [refused] = [await keyed(), await writes(1e6)];
+    const refused = await keyed();
+    expect((await by.get(`${at}/vector_stores`)).body.data[0].file_counts.total).toBe(1);
+    await writes(0);
     const finished = await keyed();
     expect([refused.status, finished.status, finished.body.file_counts.total, await stores()]).toEqual([
       429, 200, 2, 1,
@@ -407,6 +410,53 @@ describe("a vector store", () => {
     await server.projects.update(id, { limits: { reads_per_minute: 2 } });
     const { status, body } = await by.post(`${at}/vector_stores`, { file_ids: [file] });
     expect([status, body.error.code]).toEqual([429, "rate_limited"]);
+  });
+
+  test("takes a batch again that was refused halfway, and whole once all its files can be taken", async () => {
+    const by = await server.client({ project: "batches" });
+    const writes = (writes_per_minute: number) =>
+      server.projects.update(by.scope.project_id, { limits: { writes_per_minute } });
+    await writes(0); // None are counted.
+    const { id } = (await by.post(`${at}/vector_stores`, { name: "s" })).body;
+    const path = `${at}/vector_stores/${id}/file_batches`;
+    const ofText = async (text: string) =>
+      (await upload(by, { purpose: "assistants", file: [`${text}.txt`, text] })).body.id;
+    const files = async () => (await by.get(`${at}/vector_stores/${id}/files`)).body.data.length;
+    const told: { id: string; files: string[] }[] = [];
+    for (const key of ["", "key"]) {
+      const file_ids = [await ofText(`a${key}`), await ofText(`b${key}`), await ofText(`c${key}`)];
+      const headers = { authorization: `Bearer ${by.key.secret}`, ...(key && { "idempotency-key": key }) };
+      const add = () => server.send("POST", path, { file_ids, attributes: { n: 1, m: 2 } }, headers);
+      const before = await files();
+      await writes(told.length + 1); // Those of a minute.
+      expect([(await add()).status, await files()]).toEqual([429, before + 1]);
+      await writes(0);
+      const { status, body } = await add();
+      expect([status, body.file_counts?.total]).toEqual([200, 3]);
+      expect((await add()).body.id).toBe(body.id);
+      told.push({ id: body.id, files: file_ids });
+    }
+    const [first, second] = told;
+    const joined = { file_ids: [first!.files[0], second!.files[0], await ofText("x")], attributes: { m: 2, n: 1 } };
+    const { body: whole } = await by.post(path, joined);
+    expect([whole.id, whole.file_counts.total]).toEqual([first!.id, 4]);
+    const before = await files();
+    for (const [body, param] of [
+      [{ file_ids: [await ofText("d"), newId("file")] }, "file_ids[1]"],
+      [
+        { files: [{ file_id: await ofText("e") }, { file_id: first!.files[0], attributes: { n: 2 } }] },
+        "files[1].file_id",
+      ],
+      [
+        {
+          files: [
+            { file_id: await ofText("f"), attributes: Object.fromEntries([...Array(16).keys()].map((n) => [n, n])) },
+          ],
+        },
+        "files[0].attributes",
+      ],
+    ] as const)
+      expect([refusal(await by.post(path, body)), await files()]).toEqual([[400, "validation_failed", param], before]);
   });
 
   test("is searched where attributes are as asked for", async () => {

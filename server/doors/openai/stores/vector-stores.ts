@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { AppError } from "../../../core/errors.ts";
-import { newId, prefixes } from "../../../core/ids.ts";
+import { isId, newId, prefixes } from "../../../core/ids.ts";
 import { notFound } from "../../../core/not-found.ts";
 import { fault, validationError } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
@@ -7,10 +8,11 @@ import type { EntryStore } from "../../../memory/entries.ts";
 import { scopeIdOf } from "../../../memory/store.ts";
 import type { FileChunk } from "../../../wire/file.ts";
 import type { Memory, MemoryEntry, MemoryMatch } from "../../../wire/memory.ts";
+import type { List } from "../../../wire/schema.ts";
 import { type Door, json, readerOf } from "../door.ts";
 import { filterOf } from "./filters.ts";
 import { idIn, listOf, listQuery, seconds, wordIn } from "./lists.ts";
-import { AddFile, AddFiles, type Chunking, CreateStore, filesMax, SearchStore, UpdateStore } from "./schema.ts";
+import { AddFile, AddFiles, type Chunking, CreateStore, SearchStore, UpdateStore } from "./schema.ts";
 
 const readStore = readerOf(CreateStore);
 const readUpdate = readerOf(UpdateStore);
@@ -194,24 +196,55 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
 
   async function addFiles(request: Request, id: string): Promise<Response> {
     const body = readFiles(await readJsonBody(request));
-    const { path } = await find(request, id);
+    const { store, path } = await find(request, id);
     const files = body.files ?? (body.file_ids ?? []).map((file_id) => ({ ...body, file_id }));
     if (files.length === 0) throw validationError([fault("file_ids", "Expected at least one file.", "required")]);
-    const batch = newBatch();
-    for (const file of files) {
-      const attributes = { ...file.attributes, [batchKey]: batch };
-      await must(request, "POST", `${path}/entries`, entryOf({ scope_id: body.scope_id, ...file, attributes }));
+    const part = partOf(store, body.scope_id);
+    // All are looked at before the first is added.
+    const asked: (ReturnType<typeof entryOf> & { known: MemoryEntry["metadata"] | null })[] = [];
+    for (const [index, file] of files.entries()) {
+      const entry = entryOf({ ...file, scope_id: body.scope_id });
+      const param = body.files ? `files[${index}].file_id` : `file_ids[${index}]`;
+      asked.push({ ...entry, known: await lookAt(request, path, entry, part, param) });
     }
+    // What is in the store keeps its batch, and the rest joins that: so a request that comes again finishes the first.
+    const batch = asked.map(({ known }) => known?.[batchKey]).find(isBatch) ?? newBatch();
+    for (const { known, ...entry } of asked)
+      await must(request, "POST", `${path}/entries`, {
+        ...entry,
+        metadata: known ?? { ...entry.metadata, [batchKey]: batch },
+      });
     return await batchOf(request, id, batch);
+  }
+
+  /** The metadata of a file in a store, where it is there; throws where it cannot be, or not with these attributes. */
+  async function lookAt(
+    request: Request,
+    path: string,
+    { file_id, metadata = {} }: ReturnType<typeof entryOf>,
+    part: Record<string, string>,
+    param: string,
+  ): Promise<MemoryEntry["metadata"] | null> {
+    const known = await entryOfFile(request, path, file_id, part);
+    if (known && isDeepStrictEqual(withoutBatch(known.metadata), withoutBatch(metadata))) return known.metadata;
+    if (known && known.status !== "failed")
+      throw validationError([fault(param, "The file is in this store with other attributes: take it out first.")]);
+    if (!known) await mustFile(request, file_id, param);
+    if (Object.keys(withoutBatch(metadata)).length > attributesMax)
+      throw validationError([fault(param.replace(/file_id.*/, "attributes"), tooManyAttributes)]);
+    return null;
   }
 
   async function batchOf(request: Request, id: string, batch: string): Promise<Response> {
     const { path } = await find(request, id);
-    const query = new URLSearchParams({
-      ...{ ...withinBatch(batch), limit: String(filesMax), order: "asc" },
-      starting_after: batch.replace(batchPrefix, entryPrefix), // None of its files is older.
-    });
-    const { data }: { data: MemoryEntry[] } = await must(request, "GET", `${path}/entries?${query}`);
+    const data: MemoryEntry[] = [];
+    // None of its files is older than the batch.
+    for (let after: string | null = batch.replace(batchPrefix, entryPrefix); after !== null; ) {
+      const query = new URLSearchParams({ ...withinBatch(batch), limit: "100", order: "asc", starting_after: after });
+      const page: List<MemoryEntry> = await must(request, "GET", `${path}/entries?${query}`);
+      data.push(...page.data);
+      after = page.has_more ? page.last_id : null;
+    }
     const count = (wanted: MemoryEntry["status"]) => data.filter(({ status }) => status === wanted).length;
     const [processing, failed] = [count("processing"), count("failed")];
     return json(200, {
@@ -292,11 +325,21 @@ const entryPrefix = `${prefixes.memory_entry}_`;
 /** Like the id of an entry that is made now: none of its files is older. */
 const newBatch = (): string => newId("memory_entry").replace(entryPrefix, batchPrefix);
 
+const isBatch = (value: unknown): value is string =>
+  typeof value === "string" &&
+  value.startsWith(batchPrefix) &&
+  isId("memory_entry", value.replace(batchPrefix, entryPrefix));
+
 function batchIn(text: string): string {
-  if (!text.startsWith(batchPrefix)) throw notFound();
-  idIn("memory_entry", text.replace(batchPrefix, entryPrefix));
+  if (!isBatch(text)) throw notFound();
   return text;
 }
+
+/** One more says of which batch a file is. */
+const attributesMax = 15;
+const tooManyAttributes = `A file of a batch has at most ${attributesMax} attributes.`;
+
+const withoutBatch = ({ [batchKey]: _, ...attributes }: Record<string, unknown>) => attributes;
 
 const withinBatch = (batch: string) => ({ [`metadata[${batchKey}]`]: batch });
 
