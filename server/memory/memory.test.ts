@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
+import { builtInModels, defaultModel } from "../retrieval/embed/models.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
 const day_ms = 24 * 3_600_000;
@@ -41,7 +42,7 @@ test("a store has what it was created with, and the built-in embedding where not
   const store = await make(client, { ttl_seconds: 60, metadata: { team: "a" } });
   expect(store).toMatchObject({
     ...{ object: "memory", name: "notes", kind: "vector", scope: "project", ttl_seconds: 60, entries: 0, keys: null },
-    embedding: { model: "builtin/use-lite-512", dimensions: 512 },
+    embedding: { model: defaultModel, dimensions: builtInModels[defaultModel].dimensions },
     ...{ indexing: null, metadata: { team: "a" }, ...client.scope },
   });
   expect((await client.get(`/v1/memory/${store.id}`)).body).toMatchObject({ ...store, request_id: expect.any(String) });
@@ -76,7 +77,7 @@ test("a store is refused for an embedding that it cannot have", async () => {
 test("a change of the embedding is shown as indexing until it is done, and what was there before is found again", async () => {
   await using server = await start();
   const client = await server.client();
-  const { id } = await make(client);
+  const { id } = await make(client, { embedding: { model: "builtin/use-lite-512" } });
   await add(client, id, { text: "The boiler is in the cellar." });
   const embedding = { model: "openai/words", dimensions: 64 };
   const { status, body } = await client.patch(`/v1/memory/${id}`, { name: "house", embedding, ttl_seconds: 5 });
