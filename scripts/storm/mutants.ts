@@ -19,7 +19,7 @@ export const mutants: readonly Mutant[] = [
     find: `  for (;;) {
     const next = decide(`,
     replace: `  for (const call of state.calls.filter((call) => state.attempt > 1 && call.status === "completed" && !call.submitted))
-    await ports.runTool(call, start.agent.tools.find(({ id }) => id === call.tool_id)!, signal);
+    await ports.runTool(call, start.agent.tools.find(({ id }) => id === call.tool_id)!, signal, Promise.resolve());
   for (;;) {
     const next = decide(`,
   },
