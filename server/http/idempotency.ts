@@ -165,13 +165,16 @@ export function createIdempotency({
     return new Response(text, { status, headers });
   }
 
-  /** The run that a request with its key has made; null where there is none. */
+  /** The run that a request with this key was answered with. Whether it is the asker's is for the caller to ask. */
+  const runOf = (scope: Scope, key: string): RunAnswer | null => store.find(scope, key)?.run ?? null;
+
+  /** The id of the run that a request with its key has made; null where there is none. */
   function madeBefore({ headers }: Request, scope: Scope): string | null {
     const key = readKey(headers);
-    return (key !== null && store.find(scope, key)?.run?.id) || null;
+    return (key !== null && runOf(scope, key)?.id) || null;
   }
 
-  return { begin, around, madeBefore, forgetExpired: store.forgetExpired };
+  return { begin, around, runOf, madeBefore, forgetExpired: store.forgetExpired };
 }
 
 const header = "idempotency-key";

@@ -1,4 +1,5 @@
 import type { AgentStore } from "../../agents/store.ts";
+import type { Idempotency } from "../../http/idempotency.ts";
 import type { Base, Part } from "../../http/part.ts";
 import type { DoorAccess } from "../../http/within.ts";
 import type { RunPorts } from "../../runs/compose.ts";
@@ -16,7 +17,13 @@ export function composeA2a({
   agents,
   runs: { runs, service, openStream },
   followers,
-}: Base & { agents: AgentStore; runs: RunPorts; followers: Followers }) {
+  http: { idempotency },
+}: Base & {
+  agents: AgentStore;
+  runs: RunPorts;
+  followers: Followers;
+  http: { idempotency: Pick<Idempotency, "runOf"> };
+}) {
   return {
     ports: {
       /** How a task is told to those who have asked for notifications. */
@@ -24,7 +31,7 @@ export function composeA2a({
       routes({ identify, noLongerValid, api }: DoorAccess) {
         const { settled } = service;
         const operations = createOperations({
-          ...{ agents, runs, settled, openStream, api, noLongerValid, closing, followers, publicUrl },
+          ...{ agents, runs, settled, openStream, api, noLongerValid, closing, followers, publicUrl, idempotency },
         });
         return a2aRoutes(createA2aServer({ agents, operations, identify, publicUrl }));
       },

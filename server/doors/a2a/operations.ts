@@ -1,6 +1,7 @@
 import type { AgentStore } from "../../agents/store.ts";
 import { isId } from "../../core/ids.ts";
 import { mayRun, type NoLongerValid } from "../../http/auth.ts";
+import type { Idempotency } from "../../http/idempotency.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Api } from "../../http/within.ts";
 import { asText } from "../../lib/as-text.ts";
@@ -25,6 +26,7 @@ interface Deps {
   closing: AbortSignal;
   followers: Followers;
   publicUrl: () => string;
+  idempotency: Pick<Idempotency, "runOf">;
 }
 
 type Params = Record<string, unknown>;
@@ -47,7 +49,7 @@ const ended = ["completed", "failed", "cancelled"];
 
 /** What clients may ask of an agent. Whatever is done is done by the API. */
 export function createOperations(deps: Deps): Record<string, Operation> {
-  const { agents, runs, settled, openStream, api, noLongerValid, closing, followers, publicUrl } = deps;
+  const { agents, runs, settled, openStream, api, noLongerValid, closing, followers, publicUrl, idempotency } = deps;
 
   /** The run, if it is one of this agent. */
   async function runOf({ request, agentId, params }: Asked, id: unknown = params.id): Promise<TaskRun> {
@@ -75,9 +77,10 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 
   async function begin(asked: Asked, sent: Sent): Promise<{ run: TaskRun; from: number }> {
     const { request, principal, agentId } = asked;
+    const { id, token } = principal;
     const thread_id = sent.contextId ?? principal.token?.thread_id ?? "new";
     const body = { agent_id: agentId, input: sent.text, thread_id, if_thread_busy: "queue" };
-    const answer = await api(request, "POST", "/v1/runs", body, keyOf(asked, sent));
+    const answer = await api(request, "POST", "/v1/runs", body, keyOf([token?.id ?? id, agentId, sent]));
     if (answer.status >= 400) throw refused(answer);
     return { run: answer.body, from: 0 };
   }
@@ -85,12 +88,17 @@ export function createOperations(deps: Deps): Record<string, Operation> {
   async function goOn(asked: Asked, sent: Sent): Promise<{ run: TaskRun; from: number }> {
     const { request, principal } = asked;
     const run = await runOf(asked, sent.taskId);
+    // Whoever sends it: a token that has ended meanwhile has another one after it.
+    const key = keyOf([run.id, sent]);
+    const earlier = idempotency.runOf(principal, key);
+    // What it answered is no longer asked: by now the task may ask for something else, or nothing.
+    if (earlier) return { run, from: earlier.seq ?? 0 };
     if (!run.required_action)
       throw new A2aError("UNSUPPORTED_OPERATION", `The task is ${run.status}: it takes no message.`);
     const from = runs.standing(principal, run.id).seq;
     const tool_outputs = outputsOf(sent, run.required_action);
     const path = `/v1/runs/${run.id}/submit_tool_outputs`;
-    const answer = await api(request, "POST", path, { tool_outputs }, keyOf(asked, sent));
+    const answer = await api(request, "POST", path, { tool_outputs }, key);
     if (answer.status >= 400) throw refused(answer);
     return { run: answer.body, from };
   }
@@ -203,8 +211,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
   };
 }
 
-/** By this a message that comes again does nothing twice: it has its id and says the same, to the same agent. */
-const keyOf = ({ principal: { id, token }, agentId }: Asked, sent: Sent): string =>
-  `a2a/${sha256(JSON.stringify([token?.id ?? id, agentId, sent]))}`;
+/** By this a message that comes again does nothing twice: it has its id and says the same, to the same agent or task. */
+const keyOf = (name: readonly [...string[], Sent]): string => `a2a/${sha256(JSON.stringify(name))}`;
 
 const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
