@@ -245,7 +245,7 @@ test.each(cases)(
       );
       if (handshake) expect(await (await send(handshake.sent)).text()).toMatch(loose(handshake.answer));
 
-      const own = 1000 * (1 + runtimes.indexOf(runtime)); // Nobody is told of the same event by two programs.
+      const own = 1000 * (1 + runtimes.indexOf(runtime)); // Each runtime has event ids of its own.
       const first: Said = { id: own, text: "How is the weather?", conversation: own, before: 0 };
       expect((await send(forge(tell(first)))).status).toBe(401);
       const runs = async (): Promise<Json[]> => (await server.get(`/v1/runs?agent_id=${AGENT}&order=asc`)).body.data;

@@ -42,12 +42,12 @@ function refuse(code: string): void {
   note.className = "note";
   const said = document.createElement("p");
   said.setAttribute("role", "alert");
-  said.append(refusals[code] ?? "There is no such chat. Its link may have been replaced: ask whoever gave it to you.");
+  said.append(refusals[code] ?? "There is no such chat. Its link may have been replaced: ask for the new one.");
   note.append(headingOf("Chat"), said, code === "missing_session" ? signIn() : button("Try again", open));
   main.replaceChildren(note);
 }
 
-/** In a window of its own: whoever comes back from there is let in. */
+/** Opens the sign-in in another tab. When this one has the focus again, the chat opens. */
 function signIn(): HTMLElement {
   const link = Object.assign(document.createElement("a"), {
     href: "/dashboard/login",

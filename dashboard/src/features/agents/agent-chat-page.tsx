@@ -20,10 +20,10 @@ import { chatDraftOf, chatFaults, chatPageOf } from "./chat-page-draft.ts";
 const accesses = [
   {
     value: "link",
-    label: "Whoever has the link",
-    hint: "No account. They see what is said, and nothing of how it works.",
+    label: "Anyone with the link",
+    hint: "No account needed. Visitors see the conversation, but no tools, instructions or costs.",
   },
-  { value: "members", label: "Members", hint: "People who are signed in here, and are no viewers." },
+  { value: "members", label: "Members", hint: "Members and owners who are signed in here." },
 ] as const;
 
 /** The page on which others talk with an agent: whether there is one, for whom, and what it may cost. */
@@ -87,7 +87,7 @@ function OpenPage({ id, page: { url, access } }: { id: string; page: ChatPage })
           onConfirm={() => doing.mutate()}
           onClose={() => setAsked(null)}
         >
-          <p>Whoever talks there now is let out with their next message. Their conversations stay in Threads.</p>
+          <p>Visitors lose access with their next message. Their conversations stay in Threads.</p>
         </ConfirmDialog>
       )}
     </FormSection>

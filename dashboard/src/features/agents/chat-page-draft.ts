@@ -12,7 +12,7 @@ interface ChatDraft {
   max_cost_usd: string;
 }
 
-/** What stands in the form for a page; without one, for a new one. */
+/** The form's first values: those of the page, or the defaults of a new one. */
 export function chatDraftOf(page: ChatSettings | null): ChatDraft {
   const { limits, visitor_limits } = page ?? defaultChatLimits;
   return {

@@ -41,7 +41,8 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
         onStored={onClose}
       >
         <Note tone="warn">
-          Whoever has the link can make the account. Send it by a way that only this person reads; runnel sends no mail.
+          Anyone with the link can create the account. Send it by a way that only this person reads; runnel sends no
+          mail.
         </Note>
       </SecretDialog>
     );
