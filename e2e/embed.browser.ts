@@ -4,7 +4,7 @@ import { brotliCompressSync } from "node:zlib";
 import { expect, type Page, test } from "@playwright/test";
 import { createScripted, createTool } from "./fixtures.ts";
 import { freePort } from "./free-port.ts";
-import { type Runnel, startRunnel } from "./harness.ts";
+import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { setUpAccount, violations } from "./page-checks.ts";
 
 // The chat that other sites embed, on a page of another site, as somebody uses it in a real browser.
@@ -32,7 +32,7 @@ test.afterAll(async () => {
 const origin = (): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
 
 async function makeToken(agent_id: string, more: Record<string, unknown> = {}): Promise<string> {
-  const scopes = ["run", "read", "submit"];
+  const scopes = ["run", "read", "submit", "score"];
   const made = await server.post("/v1/client_tokens", { agent_id, scopes, user_id: "ada", expires_in: 600, ...more });
   expect(made).toMatchObject({ status: 201 });
   return made.body.token;
@@ -100,15 +100,58 @@ test("a conversation: empty, answered, formatted, narrow and wide, light and dar
       await looksWell(page, `long-${theme}-${width}`);
     }
   }
-  const told = page.evaluate(
-    () =>
-      new Promise((resolve) => addEventListener("runnel-feedback", (event) => resolve((event as CustomEvent).detail))),
-  );
-  await chat(page).getByRole("button", { name: "Good answer" }).click();
-  expect(await told).toEqual({ run_id: expect.stringMatching(/^run_/), value: "good" });
   await page.reload();
   await expect(chat(page).getByRole("cell", { name: "7.00" })).toBeVisible();
   await expect(chat(page).getByText("What do you have?")).toHaveCount(1);
+});
+
+test("feedback is kept with its run, changed, taken back and there again after a reload; without the scope the page alone hears of it", async ({
+  page,
+}) => {
+  const agent_id = await createScripted(server, [{ text: "It costs 7." }]);
+  const token = await makeToken(agent_id);
+  await open(page, agent_id, `token="${token}" theme="light" feedback`);
+  await say(page, "How much?");
+  const [good, bad] = ["Good answer", "Bad answer"].map((name) => chat(page).getByRole("button", { name }));
+  const given = async () =>
+    (await server.get(`/v1/scores?agent_id=${agent_id}`)).body.data.map(({ name, value, comment, author_id }: Json) => [
+      ...[name, value, comment, author_id],
+    ]);
+  const hears = () =>
+    page.evaluate(
+      () =>
+        new Promise((resolve) =>
+          addEventListener("runnel-feedback", (event) => resolve((event as CustomEvent).detail), { once: true }),
+        ),
+    );
+  const told = hears();
+  await bad!.click();
+  expect(await told).toEqual({ run_id: expect.stringMatching(/^run_/), value: "bad", comment: "" });
+  await expect(chat(page).getByText("Thank you.")).toBeVisible();
+  expect(await given()).toEqual([["feedback", 0, null, "ada"]]);
+  await chat(page).getByLabel("What was wrong?").fill("It is <b>8</b>.");
+  await chat(page).getByRole("button", { name: "Send comment" }).click();
+  await expect(chat(page).getByText("Thank you for your comment.")).toBeVisible();
+  expect(await given()).toEqual([["feedback", 0, "It is <b>8</b>.", "ada"]]);
+  await looksWell(page, "feedback");
+  await page.reload();
+  await expect(bad!).toHaveAttribute("aria-pressed", "true");
+  await expect(chat(page).getByLabel("What was wrong?")).toHaveValue("It is <b>8</b>.");
+  await good!.click();
+  await expect(chat(page).getByText("Thank you.")).toBeVisible();
+  expect(await given()).toEqual([["feedback", 1, "It is <b>8</b>.", "ada"]]);
+  await good!.click();
+  await expect.poll(given).toEqual([]);
+  await expect(good!).toHaveAttribute("aria-pressed", "false");
+
+  const without = await makeToken(agent_id, { scopes: ["run", "read"] });
+  await open(page, agent_id, `token="${without}" theme="light" feedback thread="new"`);
+  await say(page, "How much?");
+  const heard = hears();
+  await good!.click();
+  expect(await heard).toMatchObject({ value: "good" });
+  await expect(chat(page).getByLabel("What was good?")).toBeHidden();
+  expect(await given()).toEqual([]);
 });
 
 test("an answer goes on where it was when the server is killed in the middle of it", async ({ page }) => {
@@ -301,8 +344,18 @@ test.describe("the chat's own page", () => {
         await pageLooksWell(page, `page-long-${colorScheme}-${width}`);
       }
     }
+    await chat(page).getByRole("button", { name: "Good answer" }).click();
+    await expect(chat(page).getByText("Thank you.")).toBeVisible();
+    for (const colorScheme of themes) {
+      await page.emulateMedia({ colorScheme });
+      for (const width of [390, 1240]) {
+        await page.setViewportSize({ width, height: 780 });
+        await pageLooksWell(page, `page-feedback-${colorScheme}-${width}`);
+      }
+    }
     await page.reload();
     await expect(chat(page).getByRole("cell", { name: "7.00" })).toBeVisible();
+    await expect(chat(page).getByRole("button", { name: "Good answer" })).toHaveAttribute("aria-pressed", "true");
     const other = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage();
     await other.goto(url);
     await expect(chat(other).getByText("Ask something to begin.")).toBeVisible();

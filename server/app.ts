@@ -28,6 +28,7 @@ import { composeProjects } from "./projects/compose.ts";
 import { composeRuns, type RunOptions, type RunPorts } from "./runs/compose.ts";
 import { createRunProjector } from "./runs/project.ts";
 import { composeSchedules } from "./schedules/compose.ts";
+import { composeScores } from "./scores/compose.ts";
 import { composeSecrets } from "./secrets/compose.ts";
 import { composeSuites } from "./suites/compose.ts";
 import { composeThreads } from "./threads/compose.ts";
@@ -104,6 +105,7 @@ export function createApp(options: AppOptions) {
   const callbacks = composeCallbacks({ ...shared, runs: runs.ports });
   const schedules = composeSchedules({ ...shared, runs: runs.ports });
   const suites = composeSuites({ ...shared, runs: runs.ports });
+  const scores = composeScores({ ...base, runs: runs.ports.runs });
   const chat = composeChat(shared);
   const keys = composeKeys({
     ...{ ...shared, runs: runs.ports, pages: chat.ports.pages },
@@ -117,7 +119,23 @@ export function createApp(options: AppOptions) {
 
   /** In the order in which the API's document tells of them. */
   const resources = mounting([
-    ...[agents, chat, tools, secrets, files, runs, threads, memory, schedules, suites, traces, keys, audit, usage],
+    ...[
+      agents,
+      chat,
+      tools,
+      secrets,
+      files,
+      runs,
+      scores,
+      threads,
+      memory,
+      schedules,
+      suites,
+      traces,
+      keys,
+      audit,
+      usage,
+    ],
     ...[connections, webhooks, keys.ports.me],
   ]);
   const durableStreams = composeDurableStreams({ ...shared, runs: runs.ports });

@@ -1,7 +1,9 @@
 import type { RunFrame } from "../../server/wire/events.ts";
 import { emptyRunView, foldFrames, type Part, type RunView, type ToolPart } from "../../server/wire/fold-frames.ts";
 import { ChatError, createServer, endInWords, inWords, type Said } from "./conversation.ts";
+import { type Feedback, feedbackNode } from "./feedback.ts";
 import { mostPictures, type Picture, pictureTypes, readPictures } from "./images.ts";
+import { make } from "./make.ts";
 import { type Node as Piece, parseMarkdown } from "./markdown.ts";
 import { styles } from "./styles.ts";
 
@@ -16,7 +18,9 @@ interface Turn {
   view: RunView;
   /** What went wrong that the run does not say. */
   error: string | null;
-  feedback: "good" | "bad" | null;
+  feedback: Feedback | null;
+  /** Of what the person thinks of it, the id; null where nothing is kept. */
+  scoreId: string | null;
   /** The id of the last event that was seen: from there the run is read on. */
   last: string | null;
   isTokenOver: boolean;
@@ -217,12 +221,19 @@ export class RunnelChat extends HTMLElement {
     const thread = named ?? read(this.#place)?.thread ?? null;
     if (thread === null) return;
     try {
-      const [{ status, last_run_id }, said] = await Promise.all([
+      const [{ status, last_run_id }, said, scores] = await Promise.all([
         this.#server.thread(thread),
         this.#server.messages(thread),
+        this.hasAttribute("feedback") ? this.#server.scores(thread) : [],
       ]);
       this.#thread = thread;
       for (const message of said) this.#recall(message);
+      for (const { run_id, id, value, comment } of scores)
+        for (const turn of this.#turns.filter(({ runId }) => runId === run_id))
+          Object.assign(turn, {
+            scoreId: id,
+            feedback: { value: value >= 0.5 ? "good" : "bad", comment: comment ?? "" } satisfies Feedback,
+          });
       if (status === "idle" || last_run_id === null) return this.#draw();
       const { input } = await this.#server.run(last_run_id);
       const { text, pictures } = readInput(input);
@@ -264,6 +275,7 @@ export class RunnelChat extends HTMLElement {
       view: emptyRunView,
       error: null,
       feedback: null,
+      scoreId: null,
       last: null,
       isTokenOver: false,
     };
@@ -445,7 +457,8 @@ export class RunnelChat extends HTMLElement {
     else parts.get("note")?.node.remove();
     if (!said) parts.delete("note");
     const isRated = this.hasAttribute("feedback") && view.status === "completed" && turn.runId !== null;
-    if (isRated) put("feedback", turn.feedback ?? "none", () => this.#feedbackNode(turn));
+    if (isRated)
+      put("feedback", true, () => feedbackNode({ given: turn.feedback, save: (next) => this.#rate(turn, next) }));
   }
 
   #toolNode(turn: Turn, part: ToolPart): HTMLElement {
@@ -468,25 +481,19 @@ export class RunnelChat extends HTMLElement {
     return node;
   }
 
-  /** Tells the page what a person thinks of an answer: `runnel-feedback` with `{run_id, value}`. */
-  #feedbackNode(turn: Turn): HTMLElement {
-    const node = make("div", "feedback");
-    for (const [value, label] of [
-      ["good", "Good answer"],
-      ["bad", "Bad answer"],
-    ] as const) {
-      const button = make("button", "", label);
-      button.type = "button";
-      button.setAttribute("aria-pressed", String(turn.feedback === value));
-      button.addEventListener("click", () => {
-        turn.feedback = value;
-        const detail = { run_id: turn.runId, value };
-        this.dispatchEvent(new CustomEvent("runnel-feedback", { detail, bubbles: true, composed: true }));
-        this.#draw();
-      });
-      node.append(button);
+  /** Keeps what a person thinks of an answer as a score of its run, and tells the page: `runnel-feedback`. */
+  async #rate(turn: Turn, feedback: Feedback | null): Promise<boolean> {
+    const detail = { run_id: turn.runId, value: feedback?.value ?? null, comment: feedback?.comment ?? "" };
+    this.dispatchEvent(new CustomEvent("runnel-feedback", { detail, bubbles: true, composed: true }));
+    try {
+      if (feedback) turn.scoreId = await this.#server.score(turn.runId!, feedback);
+      else if (turn.scoreId) await this.#server.unscore(turn.scoreId);
+      turn.feedback = feedback;
+      return true;
+    } catch (error) {
+      if (error instanceof ChatError && error.code === "insufficient_scope") return false; // The page keeps it.
+      throw error;
     }
-    return node;
   }
 }
 
@@ -533,13 +540,6 @@ const toolWords: Record<ToolPart["state"], string> = {
 
 const asText = (value: unknown): string =>
   (typeof value === "string" ? value : JSON.stringify(value, null, 2)).slice(0, 4000);
-
-function make<K extends keyof HTMLElementTagNameMap>(tag: K, name = "", text?: string): HTMLElementTagNameMap[K] {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
 
 function textNode(text: string, isWriting: boolean): HTMLElement {
   const node = make("div", isWriting ? "text writing" : "text");

@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { RunFrame } from "../../server/wire/events.ts";
+import type { Feedback } from "./feedback.ts";
 
 /** Why something could not be done, as the server says it; a connection that was lost has no code. */
 export class ChatError extends Error {
@@ -25,6 +26,13 @@ export interface Said {
   content: string;
   images?: unknown[];
   run_id: string | null;
+}
+
+interface Scored {
+  id: string;
+  run_id: string;
+  value: number;
+  comment: string | null;
 }
 
 interface ServerOptions {
@@ -136,6 +144,21 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
     cancel: (id: string) => ask("POST", `/v1/runs/${id}/cancel`, {}),
     submit: (id: string, tool_outputs: Answerable[]) =>
       ask("POST", `/v1/runs/${id}/submit_tool_outputs`, { tool_outputs }),
+    /** The id of what it gave. */
+    score: (run: string, { value, comment }: Feedback) =>
+      json<Scored>(
+        ask("PUT", `/v1/runs/${run}/scores/feedback`, { value: value === "good" ? 1 : 0, comment: comment || null }),
+      ).then(({ id }) => id),
+    unscore: (id: string) =>
+      ask("DELETE", `/v1/scores/${id}`).catch((error) => {
+        if (error.status !== 404) throw error; // It is gone already.
+      }),
+    /** What was given in a thread; nothing for a token that gives none. */
+    scores: (thread: string) =>
+      json<{ data: Scored[] }>(ask("GET", `/v1/scores?thread_id=${thread}&name=feedback&limit=100`)).then(
+        ({ data }) => data,
+        () => [],
+      ),
   };
 }
 

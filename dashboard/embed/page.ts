@@ -91,6 +91,7 @@ async function open(): Promise<void> {
     chat.setAttribute("agent", agent);
     chat.setAttribute("token", (entered as Entered).token);
     chat.setAttribute("thread", thread ?? "new");
+    chat.toggleAttribute("feedback", true);
     chat.addEventListener("token-expired", async () => {
       const again = await enter();
       if (typeof again !== "string") chat.setAttribute("token", again.token);

@@ -55,11 +55,14 @@ button { min-height: 32px; padding: 4px 12px; border: 1px solid var(--edge); bor
 button.main { border-color: var(--a); background: var(--a); color: var(--on-a) }
 button:disabled { opacity: .55; cursor: default }
 button:focus-visible, textarea:focus-visible, summary:focus-visible, .log:focus-visible, a:focus-visible { outline: 2px solid var(--a); outline-offset: 2px }
-.feedback { display: flex; gap: 4px } .feedback button { min-height: 26px; padding: 0 8px; border-color: transparent; color: var(--muted); font-size: 12px }
-.feedback button[aria-pressed=true] { border-color: var(--edge); color: var(--text) }
 form { display: flex; align-items: flex-end; gap: 8px; padding: 12px; border-top: 1px solid var(--line) }
 textarea { flex: 1; min-width: 0; min-height: 40px; max-height: 160px; field-sizing: content; resize: none; padding: 8px 10px; border: 1px solid var(--edge); border-radius: 8px; background: var(--bg); color: var(--text); font: inherit }
 form button { min-height: 40px }
+.feedback { display: flex; flex-direction: column; gap: 6px; max-width: 68ch } .feedback .acts { align-items: center; gap: 4px; margin: 0 }
+.feedback button { min-height: 26px; padding: 0 8px; border-color: transparent; color: var(--muted); font-size: 12px }
+.feedback button[aria-pressed=true], .feedback form button { border-color: var(--edge); color: var(--text) }
+.feedback .said { padding-inline-start: 4px; color: var(--muted); font-size: 12px }
+.feedback form { align-items: center; padding: 0; border: 0 } .feedback textarea { min-height: 32px; padding: 4px 8px; font-size: 13px } .feedback form button { min-height: 32px }
 .status { padding: 0 16px 8px; min-height: 24px; color: var(--muted); font-size: 12px; line-height: 16px }
 .sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 @media (prefers-reduced-motion: reduce) { .writing > :last-child::after { animation: none } }

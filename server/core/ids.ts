@@ -21,6 +21,7 @@ export const prefixes = {
   schedule: "sch",
   suite: "sui",
   suite_run: "srun",
+  score: "scr",
   firing: "fire",
   request: "req",
   secret: "sec",

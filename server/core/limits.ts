@@ -7,6 +7,8 @@ export const limits = {
   /** Of all messages of an input together. */
   input_bytes: 256 * 1024,
   input_messages: 200,
+  score_comment_length: 4000,
+  scores_per_run: 100,
   input_parts: 50,
   instructions_bytes: 256 * 1024,
   tool_arguments_bytes: 64 * 1024,
@@ -61,6 +63,8 @@ export const limitMeanings: Record<keyof typeof limits, string> = {
   page_bytes: "Length of one page of a list.",
   input_bytes: "Length of all messages of an input together.",
   input_messages: "Messages of an input.",
+  score_comment_length: "Characters of the comment of a score.",
+  scores_per_run: "Scores of a run.",
   input_parts: "Parts of a message.",
   instructions_bytes: "Length of an agent's instructions.",
   tool_arguments_bytes: "Length of the arguments of a tool call.",

@@ -17,6 +17,7 @@ import {
   filePurposes,
   fileStatuses,
   outcomes,
+  scoreSources,
   suiteRunStatuses,
   type testEvent,
   triggers,
@@ -607,6 +608,19 @@ export const chatPages = sqliteTable("chat_pages", {
   id: text().notNull(),
   settings: json<ChatSettings>().notNull(),
   sealed: text().notNull(),
+  ...times,
+});
+
+export const scores = sqliteTable("scores", {
+  ...own,
+  run_id: text().notNull(),
+  agent_id: text().notNull(),
+  thread_id: text(),
+  name: text().notNull(),
+  source: text({ enum: scoreSources }).notNull(),
+  author_id: text().notNull(),
+  value: real().notNull(),
+  comment: text(),
   ...times,
 });
 

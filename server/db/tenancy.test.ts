@@ -82,6 +82,7 @@ const loose = [
   ...["memory_keys.scope_id", "memory_keys.tool_call_id"],
   ...["threads.user_id", "threads.session_id", "threads.last_run_id", "thread_chats.agent_id", "thread_chats.user_id"],
   ...["suite_cases.agent_id", "suite_run_cases.run_id", "suite_run_cases.agent_id"],
+  ...["scores.agent_id", "scores.thread_id", "scores.author_id"],
   ...["schedules.agent_id", "schedules.last_run_id", "schedule_runs.run_id"],
 ];
 

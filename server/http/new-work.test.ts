@@ -15,6 +15,7 @@ const goesOn = [
   "DELETE /v1/memory/:id/keys/:key",
   "DELETE /v1/runs/:id",
   "DELETE /v1/schedules/:id",
+  "DELETE /v1/scores/:id",
   "DELETE /v1/secrets/:name",
   "DELETE /v1/suites/:id",
   "DELETE /v1/threads/:id",

@@ -153,6 +153,9 @@ test("client tokens may use what runs and threads of their own need, and nothing
     "run POST /v1/runs",
     "run POST /v1/runs/:id/cancel",
     "run POST /v1/threads",
+    "score DELETE /v1/scores/:id",
+    "score GET /v1/scores",
+    "score PUT /v1/runs/:id/scores/:name",
     "submit POST /v1/runs/:id/submit_tool_outputs",
   ]);
 });

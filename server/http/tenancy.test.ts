@@ -95,6 +95,12 @@ async function makeRun(client: Client, waiting: boolean): Promise<Answer["body"]
   return run.body;
 }
 
+async function makeScore(client: Client): Promise<string> {
+  const { status, body } = await client.put(`/v1/runs/${(await makeRun(client, false)).id}/scores/right`, { value: 1 });
+  expect(status).toBe(200);
+  return body.id;
+}
+
 const runs = async (client: Client): Promise<string[]> => [
   (await makeRun(client, true)).id,
   (await makeRun(client, false)).id,
@@ -155,6 +161,13 @@ const kinds = {
         ({ id }: { id: string }) => id,
       ),
     never: () => newId("step"),
+    malformed: misshapen,
+  },
+  score: {
+    make: async (client) => [await makeScore(client)],
+    gone: async (client) => [await deleted(client, "/v1/scores", await makeScore(client))],
+    never: () => newId("score"),
+    ofAgent: true,
     malformed: misshapen,
   },
   // A revoked key is shown as such: nothing of it is gone.
@@ -239,6 +252,8 @@ const parameters: Record<string, KindName | null> = {
   "tools :id": "tool",
   "runs :id": "run",
   "runs :other_id": null,
+  "runs :name": null,
+  "scores :id": "score",
   "traces :run_id": "trace",
   "api_keys :id": "api_key",
   "secrets :name": "secret",
@@ -264,6 +279,7 @@ const bodies: Record<string, () => unknown> = {
   "POST /v1/memory/:id/search": () => ({ query: "taken over" }),
   "POST /v1/memory/:id/entries": () => ({ text: "taken over" }),
   "PUT /v1/memory/:id/keys/:key": () => ({ value: "taken over" }),
+  "PUT /v1/runs/:id/scores/:name": () => ({ value: 1 }),
   "PATCH /v1/schedules/:id": () => ({ name: "taken over" }),
   "PATCH /v1/suites/:id": () => ({ name: "taken over" }),
   "POST /v1/threads/:id/messages": () => ({ role: "user", content: "Hi." }),
@@ -507,6 +523,9 @@ const places: Record<string, Place | null> = {
   "GET /v1/runs ?source_run_id": { kind: "run", ask: async (_, id) => ({ path: `/v1/runs?source_run_id=${id}` }) },
   "GET /v1/runs ?thread_id": null,
   "GET /v1/runs ?user_id": null,
+  "GET /v1/scores ?run_id": { kind: "run", ask: async (_, id) => ({ path: `/v1/scores?run_id=${id}` }) },
+  "GET /v1/scores ?thread_id": { kind: "thread", ask: async (_, id) => ({ path: `/v1/scores?thread_id=${id}` }) },
+  "GET /v1/scores ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/scores?agent_id=${id}` }) },
   "GET /v1/audit_log ?actor_id": { kind: "api_key", ask: async (_, id) => ({ path: `/v1/audit_log?actor_id=${id}` }) },
   "GET /v1/audit_log ?target_id": {
     kind: "api_key",
@@ -541,6 +560,7 @@ const lists: Record<string, KindName> = {
   "/v1/suites": "suite",
   "/v1/runs": "run",
   "/v1/approvals": "call",
+  "/v1/scores": "score",
   "/v1/traces": "trace",
   "/v1/api_keys": "api_key",
   "/v1/audit_log": "audit_entry",
@@ -692,7 +712,8 @@ test.each(withParameter.filter(({ method, path }) => !makes.has(`${method} ${pat
         .replace(":version", "1")
         .replace(":delivery_id", newId("delivery"))
         .replace(":entry_id", newId("memory_entry"))
-        .replace(":key", "note");
+        .replace(":key", "note")
+        .replace(":name", "feedback");
     const body = method === "GET" || method === "DELETE" ? undefined : (bodies[`${method} ${path}`]?.() ?? {});
     const never = seen(await ask(owner, method, address(kinds[kind].never()), body));
     expect(never).toMatchObject({ status: 404 });

@@ -56,6 +56,7 @@ export async function recordExamples(): Promise<Recorded> {
   await threads(ask);
   await memories(ask);
   await schedules(ask, agent.id);
+  await scores(ask, run.id);
   await suites(ask, run.id);
   await traces(ask, run.id, agent.id);
   await webhooks(ask, receiver.url);
@@ -204,6 +205,15 @@ async function schedules(ask: Ask, agent_id: string): Promise<void> {
   await ask("get", "schedules.runs.list", `${path}/runs`);
   await ask("patch", "schedules.update", path, { cron: "0 8 * * 1-5" });
   await ask("delete", "schedules.delete", path);
+}
+
+async function scores(ask: Ask, run_id: string): Promise<void> {
+  const score = await ask("put", "runs.scores.set", `/runs/${run_id}/scores/correct`, {
+    value: 1,
+    comment: "Sourced.",
+  });
+  await ask("get", "scores.list", "/scores");
+  await ask("delete", "scores.delete", `/scores/${score.id}`);
 }
 
 async function suites(ask: Ask, run_id: string): Promise<void> {

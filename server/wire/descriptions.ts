@@ -462,7 +462,8 @@ const own: Record<string, Sentences> = {
     limits: "How often it may ask; its project's limits count beside that.",
     object: "Always `client_token`.",
     run_id: "The only run that it sees; null: it is not bound to one.",
-    scopes: "What it may do: `run` starts and cancels runs, `read` reads them, `submit` answers what they ask for.",
+    scopes:
+      "What it may do: `run` starts and cancels runs, `read` reads them, `submit` answers what they ask for, `score` scores them.",
     thread_id: "The only thread that it sees; null: it is not bound to one.",
     token: "What a browser sends in place of an API key.",
     user_id: "Whom its runs are for, and whose runs and threads it sees; null where it is bound to a run or a thread.",
@@ -503,7 +504,8 @@ const own: Record<string, Sentences> = {
     expires_in: "How many seconds it lasts; it ends with its key at the latest.",
     limits: "How often it may ask, beside the limits of the project.",
     run_id: "The only run that it sees.",
-    scopes: "What it may do: `run` starts and cancels runs, `read` reads them, `submit` answers what they ask for.",
+    scopes:
+      "What it may do: `run` starts and cancels runs, `read` reads them, `submit` answers what they ask for, `score` scores them.",
     thread_id: "The only thread that it sees and speaks in.",
     user_id: "Whom its runs are for, and whose runs and threads it sees. Default: the token's own id.",
   },
@@ -604,6 +606,20 @@ const own: Record<string, Sentences> = {
   ScriptToolCall: { name: "The tool's name." },
   SubmitToolOutputs: { stream: "Whether the response is the run's events from here on." },
   Suite: { description: "What the suite is for; null: nothing is said." },
+  Score: {
+    agent_id: "The agent of the run.",
+    author_id:
+      "Who gave it: the `user_id` of a client token, or a person at the dashboard. Null: an API key, or nobody in particular.",
+    comment: "What they say of it; null: nothing.",
+    name: "What is scored. People who chat give `feedback`, from 0, which is bad, to 1, which is good.",
+    source: "Whether it was given with a client token, with an API key or at the dashboard.",
+    thread_id: "The thread of the run; null: none.",
+    value: "How good it is, on a scale of your own.",
+  },
+  SetRunScoreRequest: {
+    comment: "What there is to say of it. Default: null.",
+    value: "How good it is, on a scale of your own. With a client token from 0 to 1.",
+  },
   SuiteRun: { status: "`passed`: all cases are equal. `diverged`: one is not. `failed`: one could not be replayed." },
   SuiteCase: { live: "How the case went on live; null where it did not." },
   LiveCase: {

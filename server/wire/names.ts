@@ -55,6 +55,9 @@ export const outcomes = ["started", "completed", "failed", "cancelled", "skipped
 export type Outcome = (typeof outcomes)[number];
 export const triggers = ["plan", "catch_up", "request"] as const;
 
+/** Who gives scores: people who chat, programs, and people at the dashboard. */
+export const scoreSources = ["client", "api_key", "user"] as const;
+
 export const suiteRunStatuses = ["in_progress", "passed", "diverged", "failed", "cancelled"] as const;
 export type SuiteRunStatus = (typeof suiteRunStatuses)[number];
 export const caseStatuses = ["pending", "equal", "diverged", "failed"] as const;

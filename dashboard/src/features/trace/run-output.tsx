@@ -11,6 +11,7 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
 import { RowContext, shownStep, useReached, useShownRow } from "./replay-context.ts";
+import { RunScores } from "./run-scores.tsx";
 import { StepText } from "./step-text.tsx";
 import { passagesOf, placeOf } from "./steps/retrieval.tsx";
 import { Block, LongText } from "./value.tsx";
@@ -47,6 +48,7 @@ export function RunOutput({
         </Block>
       )}
       {isEnd && run.status === "completed" && !text && <p className="text-muted">It completed without text.</p>}
+      {isEnd && isOver(run.status) && <RunScores runId={run.id} />}
       {isEnd && loaded && <SourceList steps={loaded.steps} onSelect={onSelect} />}
     </>
   );

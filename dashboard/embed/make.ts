@@ -1,0 +1,18 @@
+/** An element with a class and a text: never HTML. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  name = "",
+  text?: string,
+): HTMLElementTagNameMap[K] {
+  const node = document.createElement(tag);
+  if (name) node.className = name;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+export function makeButton(text: string, name = "", onPress?: () => void): HTMLButtonElement {
+  const button = make("button", name, text);
+  button.type = "button";
+  if (onPress) button.addEventListener("click", onPress);
+  return button;
+}
