@@ -48,3 +48,9 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
 
 const tableRow = (cells: readonly string[]): string =>
   `| ${cells.map((cell) => cell.trim().replaceAll("|", "\\|").replace(/\s+/g, " ")).join(" | ")} |`;
+
+/** Adds a paragraph to the last cell of the last row. */
+export function addToCell(rows: readonly string[][], text: string): void {
+  const row = rows.at(-1);
+  if (row && row.length > 0 && text.trim() !== "") row.push(`${row.pop()} ${text.trim()}`.trim());
+}

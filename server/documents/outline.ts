@@ -58,6 +58,11 @@ export function openOutline() {
       page = number;
       if (forgotten) path.length = 0;
     },
+    /** What follows is under no heading. */
+    leave(): void {
+      flush();
+      path.length = 0;
+    },
     close(): Section[] {
       flush();
       return sections;

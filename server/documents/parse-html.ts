@@ -2,13 +2,20 @@ import { htmlToMarkdown } from "@mdream/js";
 import { decodeText } from "./decode.ts";
 import { outlineMarkdown } from "./markdown.ts";
 import type { Outline } from "./outline.ts";
+import { raisedEnd, raisedStart, withRaised } from "./raised.ts";
 
-/** What is around the content of a page, or is code and drawing. */
-const around = ["nav", "footer", "aside", "form", "button", "svg", "noscript", "template", "iframe", "script", "style"];
+/** What is around the content of a page, or is code and drawing. Forms and asides hold whole pages. */
+const around = ["nav", "footer", "button", "select", "svg", "noscript", "template", "iframe", "script", "style"];
 const noise = ["title", ...around];
 
+const blocks = { dl: "div", dt: "p", dd: "p", details: "div", summary: "p", center: "p", address: "p", legend: "p" };
+const inline = ["ins", "u", "mark", "sub", "del", "s", "strike", "var", "samp"];
 /** What has no Markdown of its own, and would be kept as it is. */
-const plainTags = { dl: "div", dt: "p", dd: "p", details: "div", summary: "p", center: "p" };
+const plainTags = {
+  ...blocks,
+  ...Object.fromEntries(inline.map((tag) => [tag, { enter: "", exit: "" }])),
+  sup: { enter: raisedStart, exit: raisedEnd },
+};
 
 /** A page of the web, as Markdown. Nothing that it names is loaded. */
 export function parseHtml(bytes: Uint8Array, outline: Outline): void {
@@ -16,7 +23,7 @@ export function parseHtml(bytes: Uint8Array, outline: Outline): void {
   const markdown = htmlToMarkdown(html, { plugins: { filter: { exclude: noise }, tagOverrides: plainTags } });
   // A picture in the page itself is a thousand words of noise.
   const text = markdown.replace(/!\[([^\]\n]{0,200})\]\(data:[^)\s]*\)/g, "$1");
-  outlineMarkdown(text.replace(/^\|.*$/gm, withoutTags), outline);
+  outlineMarkdown(withRaised(text).replace(/^\|.*$/gm, withoutTags), outline);
 }
 
 /** A row of a table, in whose cells were lists and other tables: no Markdown can say so. What is code stays. */

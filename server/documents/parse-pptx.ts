@@ -1,13 +1,16 @@
 import { documentBounds } from "./bounds.ts";
 import { tooLarge } from "./document-error.ts";
-import { markdownTable } from "./markdown.ts";
+import { outlineDrawings } from "./drawing-text.ts";
+import { listNumber } from "./list-numbers.ts";
+import { addToCell, markdownTable } from "./markdown.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
+import { raisedEnd, raisedStart, withRaised } from "./raised.ts";
 import { readXml } from "./xml.ts";
 
 const main = "ppt/presentation.xml";
 
-/** A presentation: each slide is a page under its title, with its speaker's notes. Gives how many there are. */
+/** A presentation: each slide is a page under its title, with its notes and comments. Gives how many there are. */
 export function parsePptx(bytes: Uint8Array, outline: Outline): number {
   const file = openOffice(bytes);
   const related = file.related(main);
@@ -18,9 +21,11 @@ export function parsePptx(bytes: Uint8Array, outline: Outline): number {
     const slide = file.read(part);
     if (slide === null) continue;
     readSlide(slide, outline);
-    const notes = [...file.related(part).values()].find(({ type }) => type === "notesSlide");
-    const spoken = notes && file.read(notes.part);
-    if (spoken) readSlide(spoken, outline);
+    outlineDrawings(file, part, outline);
+    for (const { type, part: beside } of file.related(part).values()) {
+      const content = type === "notesSlide" || type === "comments" ? file.read(beside) : null;
+      if (content) readSlide(content, outline);
+    }
   }
   return slides.length;
 }
@@ -44,15 +49,18 @@ function readSlide(content: Uint8Array, outline: Outline): void {
   let lines: string[] = [];
   let rows: string[][] = [];
   let inTable = false;
-  let reading = false;
+  let [reading, isRaised] = [false, false];
+  const numbers = slideNumbers();
   const endShape = () => {
     if (kind === "title" || kind === "ctrTitle") outline.heading(1, lines.join(" "));
     else if (!furniture.has(kind)) outline.block(lines.join("\n"));
     [kind, lines] = ["", []];
+    numbers.end();
   };
   const endParagraph = () => {
-    if (!inTable) lines.push(text);
-    else if (text !== "") rows.at(-1)?.push(`${rows.at(-1)?.pop() ?? ""} ${text}`.trim());
+    const line = numbers.next(text) + withRaised(text);
+    if (inTable) addToCell(rows, line);
+    else lines.push(line);
     text = "";
   };
   readXml(content, {
@@ -63,10 +71,18 @@ function readSlide(content: Uint8Array, outline: Outline): void {
       if (name === "tr") rows.push([]);
       if (name === "tc") rows.at(-1)?.push("");
       if (name === "br") text += "\n";
-      reading = name === "t";
+      if (name === "pPr") numbers.level(Number(attribute("lvl")) || 0);
+      if (name === "buAutoNum") numbers.number(attribute("type") ?? "", Number(attribute("startAt")) || 1);
+      isRaised ||= name === "rPr" && Number.parseInt(attribute("baseline") ?? "", 10) > 0;
+      // A comment has its words in an element of another name.
+      reading = name === "t" || name === "text";
+      if (reading && isRaised) text += raisedStart;
     },
     close(name) {
-      if (name === "t") reading = false;
+      if (reading && isRaised) text += raisedEnd;
+      reading = false;
+      if (name === "r") isRaised = false;
+      if (name === "cm") endParagraph();
       if (name === "p") endParagraph();
       if (name === "sp") endShape();
       if (name !== "tbl") return;
@@ -78,4 +94,47 @@ function readSlide(content: Uint8Array, outline: Outline): void {
     },
   });
   endShape();
+}
+
+/** "alphaUcPeriod", "romanLcParenR", "arabicPeriod". */
+const styleOf = (type: string): string => {
+  const letters = /^(alpha|roman)(Uc|Lc)/.exec(type);
+  if (!letters) return "decimal";
+  return `${letters[2] === "Uc" ? "upper" : "lower"}${letters[1] === "alpha" ? "Letter" : "Roman"}`;
+};
+
+/** Counts the paragraphs of a shape that have a number before them. */
+function slideNumbers() {
+  let counts: { style: string; count: number }[] = [];
+  let [level, style, start] = [0, "", 1];
+  return {
+    level(given: number): void {
+      level = Math.min(8, Math.max(0, Math.floor(given)));
+    },
+    number(given: string, from: number): void {
+      [style, start] = [given, from];
+    },
+    /** What stands before this paragraph. */
+    next(text: string): string {
+      if (text.trim() === "") return "";
+      const [own, at] = [style, level];
+      [style, level] = ["", 0];
+      if (own === "") {
+        counts.length = Math.min(counts.length, at);
+        return "";
+      }
+      // One that is written in another way begins anew.
+      const before = counts[at]?.style === own ? counts[at].count : start - 1;
+      counts[at] = { style: own, count: before + 1 };
+      counts.length = at + 1;
+      const number = listNumber(before + 1, styleOf(own));
+      const shown = /both$/i.test(own)
+        ? `(${number})`
+        : number + (/period$/i.test(own) ? "." : /r$/i.test(own) ? ")" : "");
+      return `${"  ".repeat(at)}${shown} `;
+    },
+    end(): void {
+      counts = [];
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { outlineDrawings } from "./drawing-text.ts";
 import { markdownTable } from "./markdown.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
@@ -7,7 +8,10 @@ const main = "xl/workbook.xml";
 /** No sheet has more columns: what is said to be behind them is none of its cells. */
 const columnLimit = 16_384;
 
-/** A workbook: each sheet is a table under its name. Values are as they were last calculated. */
+/**
+ * A workbook: each sheet is a table under its name, with what is drawn on it and the comments of its cells. Values are as
+ * they were last calculated; where nobody calculated, the formula stands.
+ */
 export function parseXlsx(bytes: Uint8Array, outline: Outline): void {
   const file = openOffice(bytes);
   const sheets = sheetsOf(file);
@@ -16,14 +20,38 @@ export function parseXlsx(bytes: Uint8Array, outline: Outline): void {
   const strings = sharedStrings(file.read(partOf("sharedStrings")));
   const dates = dateFormats(file.read(partOf("styles")));
   for (const { name, id } of sheets) {
-    const content = file.read(related.get(id)?.part ?? "");
+    const part = related.get(id)?.part ?? "";
+    const content = file.read(part);
     const rows = content ? rowsOf(content, strings, dates) : [];
-    if (rows.length === 0) continue;
+    if (rows.length === 0 && file.related(part).size === 0) continue;
     outline.heading(1, name);
     const start = startOfTable(rows);
     for (const { values } of rows.slice(0, start)) outline.block(values.join(" "));
-    outline.block(markdownTable(dense(rows.slice(start))));
+    if (rows.length > start) outline.block(markdownTable(dense(rows.slice(start))));
+    outlineDrawings(file, part, outline);
+    const comments = [...file.related(part).values()].find(({ type }) => type === "comments");
+    for (const text of commentsOf(file.read(comments?.part ?? ""))) outline.block(text);
   }
+}
+
+/** "> Comment on B2: …" for each. */
+function commentsOf(content: Uint8Array | null): string[] {
+  const comments: string[] = [];
+  let reading = false;
+  if (content === null) return comments;
+  readXml(content, {
+    open(name, attribute) {
+      if (name === "comment") comments.push(`> Comment on ${attribute("ref") ?? "a cell"}: `);
+      reading = name === "t";
+    },
+    close() {
+      reading = false;
+    },
+    text(text) {
+      if (reading) comments.push(`${comments.pop() ?? ""}${text.replace(/\s+/g, " ")}`);
+    },
+  });
+  return comments;
 }
 
 /** The cells of a row that are not empty, by their columns from 0. */
@@ -117,8 +145,8 @@ function rowsOf(content: Uint8Array, strings: readonly string[], dates: readonly
   const rows: Row[] = [];
   let row: Row = { columns: [], values: [] };
   let next = 0;
-  let cell = { type: "", date: false, value: "", column: 0 };
-  let reading = false;
+  let cell = { type: "", date: false, value: "", formula: "", column: 0 };
+  let reading: "value" | "formula" | null = null;
   const endCell = () => {
     const value = shown(cell, strings);
     if (value.trim() === "" || cell.column >= columnLimit) return;
@@ -132,18 +160,19 @@ function rowsOf(content: Uint8Array, strings: readonly string[], dates: readonly
         // One that says no place, or one that is taken, is behind the one before.
         const column = Math.max(next, columnOf(attribute("r")));
         const date = dates[Number(attribute("s") ?? 0)] === true;
-        cell = { type: attribute("t") ?? "n", date, value: "", column };
+        cell = { type: attribute("t") ?? "n", date, value: "", formula: "", column };
         next = column + 1;
       }
-      reading = name === "v" || name === "t";
+      if (name === "v" || name === "t") reading = "value";
+      else reading = name === "f" ? "formula" : null;
     },
     close(name) {
-      if (name === "v" || name === "t") reading = false;
+      reading = null;
       if (name === "c") endCell();
       if (name === "row" && row.values.length > 0) rows.push(row);
     },
     text(text) {
-      if (reading) cell.value += text;
+      if (reading) cell[reading] += text;
     },
   });
   return rows;
@@ -155,10 +184,15 @@ function columnOf(place: string | null): number {
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
-function shown(
-  { type, date, value }: { type: string; date: boolean; value: string },
-  strings: readonly string[],
-): string {
+interface Cell {
+  type: string;
+  date: boolean;
+  value: string;
+  formula: string;
+}
+
+function shown({ type, date, value, formula }: Cell, strings: readonly string[]): string {
+  if (value.trim() === "" && formula !== "") return `=${formula}`;
   if (type === "s") return strings[Number(value)] ?? "";
   if (type === "b") return value === "1" ? "TRUE" : "FALSE";
   if (type === "n" && date) return dateOf(Number(value)) ?? value;

@@ -1,0 +1,62 @@
+import { readXml } from "./xml.ts";
+
+interface Note {
+  text: string;
+  author: string | null;
+}
+
+export type Aside = ReturnType<typeof asideOf>;
+
+/** What stands beside the text of a text document: where it is named, its mark, and what stands behind the paragraph. */
+export function asideOf(part: (type: string) => Uint8Array | null) {
+  const notes = {
+    footnote: notesOf(part("footnotes"), "footnote"),
+    endnote: notesOf(part("endnotes"), "endnote"),
+    comment: notesOf(part("comments"), "comment"),
+  };
+  let count = 0;
+  const take = (kind: keyof typeof notes, id: string | null): Note | null => {
+    const note = notes[kind].get(id ?? "") ?? null;
+    notes[kind].delete(id ?? "");
+    return note;
+  };
+  return {
+    note(kind: "footnote" | "endnote", id: string | null) {
+      const note = take(kind, id);
+      return note && { mark: `[^${++count}]`, text: `[^${count}]: ${note.text}` };
+    },
+    comment(id: string | null) {
+      const comment = take("comment", id);
+      const by = comment?.author ? ` by ${comment.author}` : "";
+      return comment && { mark: "", text: `> Comment${by}: ${comment.text}` };
+    },
+    /** What nothing named. */
+    left: (): string[] => Object.values(notes).flatMap((kind) => Array.from(kind.values(), ({ text }) => text)),
+  };
+}
+
+/** The elements of this name in a part, by their ids, each as one line. */
+export function notesOf(content: Uint8Array | null, element: string): Map<string, Note> {
+  const notes = new Map<string, Note>();
+  let note: Note = { text: "", author: null };
+  let [id, reading] = ["", false];
+  if (content === null) return notes;
+  readXml(content, {
+    open(name, attribute) {
+      if (name === element) [id, note] = [attribute("id") ?? "", { text: "", author: attribute("author") }];
+      reading = name === "t";
+      if (name === "tab" || name === "br") note.text += " ";
+    },
+    close(name) {
+      reading = false;
+      if (name === "p") note.text += " ";
+      if (name !== element) return;
+      const text = note.text.replace(/\s+/g, " ").trim();
+      if (text !== "") notes.set(id, { ...note, text });
+    },
+    text(text) {
+      if (reading) note.text += text;
+    },
+  });
+  return notes;
+}
