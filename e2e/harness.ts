@@ -113,6 +113,7 @@ export async function startRunnel({
     post: (path: string, body?: unknown, key?: string | null) => send("POST", path, body, key),
     put: (path: string, body?: unknown, key?: string | null) => send("PUT", path, body, key),
     patch: (path: string, body: unknown) => send("PATCH", path, body),
+    delete: (path: string) => send("DELETE", path),
     /** Opens a stream of events; with a body by POST, else by GET. */
     async stream(
       path: string,

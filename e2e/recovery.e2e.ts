@@ -67,6 +67,27 @@ describe("after kill -9", () => {
     return { server, run: await ended(server, body.id), [Symbol.asyncDispose]: dispose };
   }
 
+  test("the erasure of a user goes on, counts nothing twice, and touches nobody else", async () => {
+    await using server = await startRunnel();
+    const agent_id = await createAgent(server, "test/echo");
+    for (const user_id of ["ada", "bob"]) {
+      await server.post("/v1/runs?wait=10", { agent_id, input: `I am ${user_id}.`, user_id, thread_id: "new" });
+      for (let i = 0; i < 60; i++) await server.post("/v1/threads", { user_id });
+    }
+    const { status, body } = await server.delete("/v1/users/ada/data");
+    expect(status).toBe(202);
+    const erasure = async () => (await server.get(`/v1/erasures/${body.id}`)).body;
+    while ((await erasure()).deleted.threads < 5);
+    await server.kill9();
+    await server.restart();
+    const { deleted } = (await server.delete("/v1/users/ada/data?wait=60")).body;
+    expect(await erasure()).toMatchObject({ status: "completed", user_id: null, deleted: { threads: 61, runs: 1 } });
+    expect([0, 61]).toContain(deleted.threads); // Another erasure, unless this one still went on.
+    const countOf = async (list: string) => (await server.get(`/v1/${list}&limit=100`)).body.data.length;
+    expect([await countOf("threads?user_id=ada"), await countOf("runs?user_id=ada")]).toEqual([0, 0]);
+    expect([await countOf("threads?user_id=bob"), await countOf("runs?user_id=bob")]).toEqual([61, 1]);
+  });
+
   test("a tool that may be repeated is called again under the same key", async () => {
     await using tools = startToolServer();
     await using died = await dieInTool(tools, { idempotent: true });

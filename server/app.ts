@@ -35,6 +35,7 @@ import { composeThreads } from "./threads/compose.ts";
 import { composeTools } from "./tools/compose.ts";
 import { composeTraces, type TraceOptions } from "./traces/compose.ts";
 import { composeUsage } from "./usage/compose.ts";
+import { composeUsers } from "./users/compose.ts";
 import { composeWebhooks, type WebhookOptions } from "./webhooks/compose.ts";
 import type { Followed } from "./webhooks/payload.ts";
 
@@ -107,6 +108,10 @@ export function createApp(options: AppOptions) {
   const suites = composeSuites({ ...shared, runs: runs.ports });
   const scores = composeScores({ ...base, runs: runs.ports.runs });
   const chat = composeChat(shared);
+  const users = composeUsers({
+    ...{ ...base, runs: runs.ports, threads: threads.ports, schedules: schedules.ports },
+    ...{ memory: memory.ports, files: files.ports },
+  });
   const keys = composeKeys({
     ...{ ...shared, runs: runs.ports, pages: chat.ports.pages },
     bound: { hasAgent: agents.ports.has, threadOwner: threads.ports.ownerOf, run: runs.ports.runs.standing },
@@ -136,7 +141,7 @@ export function createApp(options: AppOptions) {
       audit,
       usage,
     ],
-    ...[connections, webhooks, keys.ports.me],
+    ...[connections, webhooks, keys.ports.me, users],
   ]);
   const durableStreams = composeDurableStreams({ ...shared, runs: runs.ports });
   const mcp = composeMcp({ ...shared, agents: agents.ports, runs: runs.ports });
@@ -169,7 +174,7 @@ export function createApp(options: AppOptions) {
   });
   /** They start in this order and stop in reverse. */
   const parts: Part[] = [
-    ...[projects, webhooks, files, memory, tools, runs, traces, callbacks, schedules, suites, keys, dashboard],
+    ...[projects, webhooks, files, memory, tools, runs, traces, callbacks, schedules, suites, users, keys, dashboard],
   ];
 
   return {

@@ -26,6 +26,7 @@ export const prefixes = {
   request: "req",
   secret: "sec",
   audit_entry: "aud",
+  erasure: "era",
 } as const;
 
 export type Kind = keyof typeof prefixes;

@@ -527,6 +527,21 @@ export const memoryKeys = sqliteTable("memory_keys", {
   expires_at_ms: integer(),
 });
 
+export const erasures = sqliteTable("erasures", {
+  ...scope,
+  id: text().notNull(),
+  user_id: text(),
+  deleted: json<Record<string, number>>().notNull(),
+  created_at_ms: integer().notNull(),
+  completed_at_ms: integer(),
+});
+
+export const runFiles = sqliteTable("run_files", {
+  ...scope,
+  file_id: text().notNull(),
+  run_id: text().notNull(),
+});
+
 export const threads = sqliteTable("threads", {
   ...own,
   title: text(),

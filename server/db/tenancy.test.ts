@@ -83,6 +83,7 @@ const loose = [
   ...["threads.user_id", "threads.session_id", "threads.last_run_id", "thread_chats.agent_id", "thread_chats.user_id"],
   ...["suite_cases.agent_id", "suite_run_cases.run_id", "suite_run_cases.agent_id"],
   ...["scores.agent_id", "scores.thread_id", "scores.author_id"],
+  ...["erasures.user_id", "run_files.file_id"],
   ...["schedules.agent_id", "schedules.last_run_id", "schedule_runs.run_id"],
 ];
 

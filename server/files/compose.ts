@@ -68,6 +68,7 @@ export function composeFiles({
   moved.listen(attachments.wake);
   journals.project(outputs.project);
   journals.project(files.projectImages);
+  journals.project(files.projectGiven);
   journals.onCommit(outputs.committed);
   const receiver = createReceiver({ blobs, requireRoom: () => requireRoom(true) });
 

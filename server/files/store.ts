@@ -15,6 +15,7 @@ import { createFileErasure } from "./file-erasure.ts";
 import { fitFileName } from "./file-name.ts";
 import { createFileRows } from "./file-rows.ts";
 import { isDocument, typeOfFile } from "./file-type.ts";
+import { createGivenFiles } from "./given-files.ts";
 import { createImageUses } from "./image-uses.ts";
 import { createNamedFiles, type FileFacts } from "./named-files.ts";
 import type { Received } from "./receive.ts";
@@ -70,6 +71,7 @@ export function createFileStore({
 }) {
   const rows = createFileRows({ db, now });
   const uses = createImageUses({ db });
+  const given = createGivenFiles({ db });
   const erasure = createFileErasure({ db, rows, blobs, chunks, memory, now });
 
   const shown = (row: Row) => shownFile(row, memory.of(row, row.id));
@@ -87,6 +89,13 @@ export function createFileStore({
       if (!(error instanceof AppError) || error.code !== "resource_not_found") throw error;
       throw validationError([fault("memory_id", "There is no such memory store.")]);
     }
+  }
+
+  /** Within a write: returns the ids of those that were there. */
+  function eraseAll(scope: Scope, ids: readonly string[]): string[] {
+    const there = ids.flatMap((id) => rows.known(scope, id) ?? []);
+    for (const row of there) erasure.remove(row);
+    return there.map(({ id }) => id);
   }
 
   return {
@@ -149,6 +158,23 @@ export function createFileStore({
       return answer;
     },
 
+    /** Within a write: deletes up to so many files that are of a run's user alone. Returns their ids, for `erased`. */
+    eraseOfRun: (scope: Scope, runId: string, userId: string, most: number): string[] =>
+      eraseAll(scope, given.own(scope, runId, userId, most)),
+
+    /** Within a write: deletes those that nobody holds any more, neither a store nor a run. Returns their ids, for `erased`. */
+    eraseUnheld: (scope: Scope, ids: readonly string[]): string[] =>
+      eraseAll(
+        scope,
+        ids.filter((id) => memory.of(scope, id).memory_ids.length === 0 && !given.isGiven(scope, id)),
+      ),
+
+    /** After the write that deleted these. */
+    erased(ids: readonly string[]): void {
+      ids.forEach(removed);
+      if (ids.length > 0) erasure.collectSoon();
+    },
+
     /** Tries again what failed: to read it, or to put it into stores. */
     async retry(author: Author & Viewer, id: string) {
       const file = await db.write(() => {
@@ -180,6 +206,7 @@ export function createFileStore({
 
     ...createNamedFiles({ rows, blobs }),
     projectImages: uses.project,
+    projectGiven: given.project,
     imagesOf: createShownImages({ rows, blobs, uses, now }),
     forgetExpired: erasure.forgetExpired,
     idle: erasure.idle,

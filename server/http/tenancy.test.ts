@@ -231,6 +231,20 @@ const kinds = {
     never: () => newId("secret"),
     malformed: misshapen,
   },
+  user: {
+    make: async (client) => {
+      const user_id = unique();
+      idOf(await client.post("/v1/threads", { user_id }));
+      return [user_id];
+    },
+    never: unique,
+    malformed: ["x".repeat(500)],
+  },
+  erasure: {
+    make: async (client) => [(await client.delete(`/v1/users/${unique()}/data?wait=10`)).body.id],
+    never: () => newId("erasure"),
+    malformed: misshapen,
+  },
   audit_entry: {
     make: async (client) => [(await client.get("/v1/audit_log?limit=1")).body.data[0].id],
     never: () => newId("audit_entry"),
@@ -267,6 +281,8 @@ const parameters: Record<string, KindName | null> = {
   "threads :id": "thread",
   "suites :id": "suite",
   "suites :suite_run_id": null,
+  "users :id": "user",
+  "erasures :id": "erasure",
 };
 
 /** Bodies that routes take, so that nothing but the id is wrong; `{}` where nothing stands here. */
@@ -293,7 +309,9 @@ const bodies: Record<string, () => unknown> = {
 };
 
 /** Routes that make what is not there yet: another tenant's gets the answer of a new one. */
-const makes = new Set(["PUT /v1/secrets/:name"]);
+const makes = new Set(["PUT /v1/secrets/:name", "DELETE /v1/users/:id/data"]);
+/** With this, a route answers when it is done. */
+const waits: Record<string, string> = { "DELETE /v1/users/:id/data": "?wait=10" };
 
 interface Place {
   kind: KindName;
@@ -564,6 +582,7 @@ const lists: Record<string, KindName> = {
   "/v1/traces": "trace",
   "/v1/api_keys": "api_key",
   "/v1/audit_log": "audit_entry",
+  "/v1/erasures": "erasure",
 };
 
 // --- Every place is known -------------------------------------------------------------------------------------------
@@ -800,12 +819,13 @@ test.each(withParameter.filter(({ method, path }) => makes.has(`${method} ${path
     const kind = parameters[parameterOf(path, name)]!;
     for (const client of [stranger, live]) {
       const { taken } = await thingsOf(kind);
-      const body = () => bodies[`${method} ${path}`]!();
+      const body = () => bodies[`${method} ${path}`]?.();
+      const at = (id: string) => path.replace(name, id) + (waits[`${method} ${path}`] ?? "");
       const fresh = kinds[kind].never();
-      const never = alike(await ask(client, method, path.replace(name, fresh), body()), fresh);
+      const never = alike(await ask(client, method, at(fresh), body()), fresh);
       expect(never).toContain('"status":200');
       const before = await rowsAtRest(client);
-      for (const id of taken) expect(alike(await ask(client, method, path.replace(name, id), body()), id)).toBe(never);
+      for (const id of taken) expect(alike(await ask(client, method, at(id), body()), id)).toBe(never);
       expect(rowsBut(client) === before).toBe(true);
       for (const id of [...taken, fresh]) await client.delete(path.replace(name, id));
     }

@@ -81,6 +81,13 @@ export function createEntryStore(options: EntryStoreOptions) {
     `SELECT ${columnsOf(memoryEntries)} FROM memory_entries WHERE project_id = ? AND environment = ? AND file_id = ?
        AND deleted_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?) ORDER BY id`,
   );
+  // CROSS: from the few stores of that scope, each by its index.
+  const ofSubjects = sqlite.query<EntryRow, [string, Environment, string, string, number]>(
+    `SELECT ${columnsOf(memoryEntries, "e")} FROM memory_stores s CROSS JOIN json_each(?4) o CROSS JOIN memory_entries e
+       ON e.project_id = s.project_id AND e.environment = s.environment AND e.memory_id = s.id AND e.scope_id = o.value
+     WHERE s.project_id = ?1 AND s.environment = ?2 AND s.scope = ?3 AND s.deleted_at_ms IS NULL
+       AND e.deleted_at_ms IS NULL LIMIT ?5`,
+  );
   const countOf = (status: "processing" | "failed") =>
     sqlite.query<{ n: number }, [string, Environment, string]>(
       `SELECT count(*) AS n FROM memory_entries WHERE project_id = ? AND environment = ? AND memory_id = ?
@@ -233,6 +240,13 @@ export function createEntryStore(options: EntryStoreOptions) {
       rows.forEach(mark);
       if (rows.length > 0) onDelete();
       return rows.length > 0;
+    },
+
+    /** Within a write: deletes up to so many entries of users, or of sessions. Returns the files of each. */
+    forgetOf({ project_id, environment }: Scope, of: "user" | "session", ids: readonly string[], limit: number) {
+      const rows = ofSubjects.all(project_id, environment, of, JSON.stringify(ids), limit);
+      rows.forEach(mark);
+      return rows.map(({ file_id }) => file_id);
     },
 
     /** Within a write. */

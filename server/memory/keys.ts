@@ -53,6 +53,13 @@ export function createKeyStore({
   const expired = sqlite.query<ErasedRow, [number, number]>(
     `SELECT ${erasedColumns} FROM memory_keys WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
   );
+  // CROSS: from the few stores of that scope, each by its key.
+  const ofSubjects = sqlite.query<ErasedRow, [string, Environment, string, string, number]>(
+    `SELECT k.project_id, k.environment, k.memory_id, k.scope_id, k.key, k.version
+     FROM memory_stores s CROSS JOIN json_each(?4) o CROSS JOIN memory_keys k
+       ON k.project_id = s.project_id AND k.environment = s.environment AND k.memory_id = s.id AND k.scope_id = o.value
+     WHERE s.project_id = ?1 AND s.environment = ?2 AND s.scope = ?3 AND s.deleted_at_ms IS NULL LIMIT ?5`,
+  );
   const erase = createErasing(db);
 
   function open(scope: Scope, { memory_id, scope_id }: Omit<KeyPlace, "key">): { store: StoreRow; scopeId: string } {
@@ -152,6 +159,18 @@ export function createKeyStore({
         shownKey,
         ({ key }) => key,
       );
+    },
+
+    /** Within a write: deletes up to so many keys of users, or of sessions. Returns how many those were. */
+    forgetOf(
+      { project_id, environment }: Scope,
+      of: "user" | "session",
+      ids: readonly string[],
+      limit: number,
+    ): number {
+      const rows = ofSubjects.all(project_id, environment, of, JSON.stringify(ids), limit);
+      rows.forEach(erase);
+      return rows.length;
     },
 
     /** Within a write: deletes up to so many keys whose time is up. Returns how many those were. */

@@ -27,6 +27,7 @@ import { createGate } from "./gate.ts";
 import { createLostRuns } from "./lost-runs.ts";
 import { createMemoryAnswers } from "./memory-answers.ts";
 import { createModelPlaces } from "./model-places.ts";
+import { createRunsOfUser } from "./of-user.ts";
 import { createStreamOpener } from "./open-stream.ts";
 import { createPool } from "./pool.ts";
 import { createReplays } from "./replay.ts";
@@ -163,6 +164,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
     ],
     ports: {
       ...{ runs, service, pool, watches, tail, start, openStream },
+      ofUser: createRunsOfUser({ db, runs }),
       sweep: retention.sweep,
       runTool: toolTries.runTool,
       cancel: service.cancel,

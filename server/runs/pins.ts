@@ -28,3 +28,14 @@ export function createRequireUnpinned(sqlite: Database) {
     throw new AppError("run_pinned", message, { details: { suite_ids } });
   };
 }
+
+/** Within a write: takes a run out of every suite, with what suites have noted of it. */
+export function createUnpin(sqlite: Database) {
+  const ofRun = "project_id = ? AND environment = ? AND run_id = ?";
+  const unpinning = sqlite.query(`DELETE FROM suite_cases WHERE ${ofRun}`);
+  const forgetting = sqlite.query(`UPDATE suite_run_cases SET result = NULL WHERE ${ofRun}`);
+  return function unpin({ project_id, environment }: Scope, id: string): void {
+    unpinning.run(project_id, environment, id);
+    forgetting.run(project_id, environment, id);
+  };
+}

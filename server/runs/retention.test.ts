@@ -11,10 +11,11 @@ import { createProjectStore } from "../projects/store.ts";
 import { textsOf } from "../testing/run-fixture.ts";
 import { testApp } from "../testing/test-app.ts";
 import { createRunProjector } from "./project.ts";
-import { createRetention, type ForgetExpired, selectBytes, selectEnded } from "./retention.ts";
+import { createRetention, type ForgetExpired, selectEnded } from "./retention.ts";
 import { createRunStore } from "./store.ts";
 import { createRunStream } from "./stream.ts";
 import { createWatches } from "./watch.ts";
+import { selectBytes } from "./write-size.ts";
 
 const day = 24 * 3_600_000;
 const usage = { ...answer([]).usage, total_tokens: 14, model_calls: 1, tool_calls: 0, cost_usd: 0, estimated: false };

@@ -1,11 +1,11 @@
 import type { RetentionDays } from "../core/project-settings.ts";
 import { environments, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
-import { longestPiece } from "../journal/partial.ts";
 import type { Log } from "../lib/log.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import { isNotPinned } from "./pins.ts";
 import type { RunRow, RunStore } from "./store.ts";
+import { createWriteSize, runsPerWrite } from "./write-size.ts";
 
 /** Within a write: deletes up to `limit` rows that have outlived their time, and returns how many those were. */
 export type ForgetExpired = (limit: number) => number;
@@ -24,11 +24,7 @@ type Place = Pick<EndedRow, "ended_at_ms" | "place">;
 const day_ms = 24 * 3_600_000;
 const first_ms = 10_000;
 const every_ms = 5 * 60_000;
-// What one write deletes at most, so that those who wait for the next one wait for milliseconds.
-const runsPerWrite = 50;
-const eventsPerWrite = 1000;
-const bytesPerWrite = 1_000_000;
-const rowsPerWrite = 500;
+const rowsPerWrite = 500; // At most, so that those who wait for the next write wait for milliseconds.
 
 /** Oldest first, by the index `runs_by_end`, and none that a suite has pinned; of a run that others started only once its parent knows what came of it. */
 export const selectEnded = `
@@ -40,12 +36,6 @@ export const selectEnded = `
       SELECT 1 FROM runs p WHERE p.id = runs.parent_run_id AND p.ended_at_ms IS NULL))
     AND ${isNotPinned}
   ORDER BY ended_at_ms, rowid LIMIT ?`;
-
-/** What a run's journal and its large payloads take, none of which is read for it. CROSS: from the run, not from all blobs. */
-export const selectBytes = `
-  SELECT (SELECT coalesce(sum(octet_length(data)), 0) FROM run_events WHERE run_id = ?1)
-    + (SELECT coalesce(sum(octet_length(content)), 0) FROM run_blobs CROSS JOIN blobs
-       ON blobs.project_id = ?2 AND blobs.environment = ?3 AND blobs.hash = run_blobs.hash WHERE run_id = ?1) AS n`;
 
 /**
  * Deletes what is older than its project and environment keep: nothing, unless somebody said so. It knows nothing that
@@ -71,7 +61,7 @@ export function createRetention({
   pause_ms?: number;
 }) {
   const select = db.sqlite.query<EndedRow, [string, string, boolean, number, number, number, number]>(selectEnded);
-  const bytes = db.sqlite.query<{ n: number }, [string, string, string]>(selectBytes);
+  const affordable = createWriteSize(db.sqlite);
   let stopped = false;
   let sweeping: Promise<Swept> | null = null;
   let timer: Timer | undefined;
@@ -126,16 +116,10 @@ export function createRetention({
     const { project_id, environment } = scope;
     const { ended_at_ms, place } = from;
     const due = select.all(project_id, environment, traced, before, ended_at_ms, place, runsPerWrite);
-    const some = due.slice(0, Math.max(1, affordable(due, costOf)));
+    const some = affordable(due);
     const count = some.filter((row) => erased(row, erase)).length;
     return { count, next: some.at(-1) ?? null };
   }
-
-  /** Of a long one no more than its row goes in this write. */
-  const costOf = ({ id, project_id, environment, summary, seq }: RunRow): Cost =>
-    seq > longestPiece
-      ? { events: 1, bytes: 0 }
-      : { events: seq, bytes: bytes.get(id, project_id, environment)!.n + (summary?.length ?? 0) };
 
   /** A run whose journal cannot be read any more may not keep the others from going. */
   function erased(row: RunRow, erase: (row: RunRow) => void): boolean {
@@ -168,22 +152,4 @@ export function createRetention({
       await sweeping?.catch(() => {});
     },
   };
-}
-
-interface Cost {
-  events: number;
-  bytes: number;
-}
-
-/** How many of these runs have no more events and bytes together than one write may delete. */
-function affordable(due: readonly EndedRow[], costOf: (row: RunRow) => Cost): number {
-  let events = 0;
-  let bytes = 0;
-  const tooMany = due.findIndex((row) => {
-    const cost = costOf(row);
-    events += cost.events;
-    bytes += cost.bytes;
-    return events > eventsPerWrite || bytes > bytesPerWrite;
-  });
-  return tooMany < 0 ? due.length : tooMany;
 }

@@ -36,6 +36,9 @@ export function createScheduleStore({
   now = Date.now,
 }: ScheduleStoreOptions) {
   const rows = createRows(db, schedules);
+  const selectOf = db.sqlite.query<{ id: string }, [string, string, string]>(
+    "SELECT id FROM schedules WHERE project_id = ? AND environment = ? AND definition ->> '$.user_id' = ? LIMIT 1",
+  );
 
   /** Another scope's schedule, or one of an agent that is not the viewer's, is not there. */
   function find(viewer: Viewer, id: string): Row {
@@ -114,6 +117,12 @@ export function createScheduleStore({
         { table: schedules, kind: "schedule", scope: viewer, page, where: ofAgents(viewer, "agent_id") },
         shownSchedule,
       ),
+    /** Within a write: deletes one schedule whose runs are for somebody. Returns whether there was one. */
+    eraseOf(scope: Scope, userId: string): boolean {
+      const schedule = selectOf.get(scope.project_id, scope.environment, userId);
+      if (schedule) rows.remove(scope, schedule.id);
+      return schedule !== null;
+    },
     /** Runs that it has started go on. */
     async remove(author: Author & Viewer, id: string) {
       await db.write(() => {

@@ -36,7 +36,7 @@ export async function recordExamples(): Promise<Recorded> {
   const send = async (method: Method, id: string, path: string, body?: unknown): Promise<Json> => {
     time += 1000;
     const { status, body: answered } = await client[method](`/v1${path}`, body);
-    if (status !== 200 && status !== 201) throw new Error(`${id} answered ${status}: ${JSON.stringify(answered)}`);
+    if (![200, 201, 202].includes(status)) throw new Error(`${id} answered ${status}: ${JSON.stringify(answered)}`);
     responses[id] ??= {};
     responses[id][status] ??= answered;
     return answered;
@@ -59,6 +59,7 @@ export async function recordExamples(): Promise<Recorded> {
   await scores(ask, run.id);
   await suites(ask, run.id);
   await traces(ask, run.id, agent.id);
+  await users(ask, agent.id);
   await webhooks(ask, receiver.url);
   await account(ask, agent.id);
   const chatPage = `/agents/${agent.id}/chat_page`;
@@ -236,6 +237,15 @@ async function traces(ask: Ask, run_id: string, agent_id: string): Promise<void>
   const { id } = await ask("post", "runs.create", "/runs?wait=30", { agent_id, input: "And in Bergen?" });
   await ask("post", "runs.cancel", `/runs/${id}/cancel`, {});
   await ask("delete", "traces.delete", `/traces/${id}`);
+}
+
+async function users(ask: Ask, agent_id: string): Promise<void> {
+  await ask("post", "runs.create", "/runs?wait=30", { agent_id, input: "And in Bergen?", user_id: "user-42" });
+  const { id } = await ask("delete", "users.data.delete", "/users/user-42/data");
+  await ask.ended(`/erasures/${id}`);
+  await ask("get", "erasures.retrieve", `/erasures/${id}`);
+  await ask("get", "erasures.list", "/erasures");
+  await ask("delete", "users.data.delete", "/users/user-42/data?wait=30");
 }
 
 async function webhooks(ask: Ask, url: string): Promise<void> {

@@ -26,6 +26,9 @@ export interface ThreadStoreOptions extends StoreBase {
 
 type Row = typeof threads.$inferSelect & { status: ThreadStatus };
 
+// Of an erasure, so that those who wait for the next write wait for milliseconds.
+const messagesPerWrite = 200;
+
 /** Whom the runs of a thread are for. */
 type ThreadOwner = Pick<Row, "user_id" | "session_id">;
 
@@ -66,6 +69,16 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     "SELECT id FROM threads WHERE project_id = ? AND environment = ? AND user_id = ? ORDER BY id DESC LIMIT 1",
   );
   const append = createAppend(sqlite);
+  const selectIdleOf = sqlite.query<{ id: string }, [string, string, string]>(
+    `SELECT id FROM threads WHERE project_id = ? AND environment = ? AND user_id = ? AND NOT EXISTS (SELECT 1 ${unfinished})
+     ORDER BY id LIMIT 1`,
+  );
+  const clearing = ["thread_messages", "thread_places"].map((table) =>
+    sqlite.query<unknown, [string, string, string]>(
+      `DELETE FROM ${table} WHERE (project_id, environment, id) IN (SELECT project_id, environment, id FROM ${table}
+         WHERE project_id = ? AND environment = ? AND thread_id = ? LIMIT ${messagesPerWrite})`,
+    ),
+  );
 
   /** Another scope's thread is not there; nor is one in which another agent than the key's has worked, or of another user. */
   function known(viewer: Viewer, id: string): Row | null {
@@ -170,6 +183,19 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
       const row = known(viewer, id);
       if (!row) throw validationError([fault("thread_id", "There is no such thread.")]);
       return row;
+    },
+
+    /**
+     * Within a write: deletes a thread of somebody in which no run is under way, or some of what was said in it. Returns
+     * whether it is gone; null where there is none.
+     */
+    eraseOf(scope: Scope, userId: string): boolean | null {
+      const { project_id, environment } = scope;
+      const thread = selectIdleOf.get(project_id, environment, userId);
+      if (!thread) return null;
+      if (clearing.some((rows) => rows.run(project_id, environment, thread.id).changes > 0)) return false;
+      rows.remove(scope, thread.id);
+      return true;
     },
 
     /** Deletes a thread in which no run is under way, with all that was said in it; its runs stay. */

@@ -403,6 +403,20 @@ const own: Record<string, Sentences> = {
     type: "The kind of error.",
     details: "More about it, by its code.",
   },
+  ErasedCounts: {
+    runs: "Runs, with their traces, messages and deliveries to webhooks.",
+    threads: "Conversations, with the names that clients gave them.",
+    memory_entries: "Texts and files in stores of scope `user`, and of the user's sessions.",
+    memory_keys: "Keys in such stores.",
+    files: "What tools made in the runs, and documents that nobody else's runs were given.",
+    schedules: "Schedules whose runs were for the user.",
+  },
+  Erasure: {
+    status: "Whether it still goes on.",
+    user_id: "Whose data goes; null once it is done: then nothing here says who it was.",
+    deleted: "How many of each kind have gone.",
+    completed_at: "When nothing was left; null while it goes on.",
+  },
   Event: {
     data: "What the event says.",
     at: "When it was committed.",

@@ -57,6 +57,7 @@ export const triggers = ["plan", "catch_up", "request"] as const;
 
 /** Who gives scores: people who chat, programs, and people at the dashboard. */
 export const scoreSources = ["client", "api_key", "user"] as const;
+export const erasureStatuses = ["in_progress", "completed"] as const;
 
 export const suiteRunStatuses = ["in_progress", "passed", "diverged", "failed", "cancelled"] as const;
 export type SuiteRunStatus = (typeof suiteRunStatuses)[number];

@@ -1,0 +1,48 @@
+import type { Scope } from "../core/scope.ts";
+import type { composeFiles } from "../files/compose.ts";
+import type { Base, Part } from "../http/part.ts";
+import type { composeMemory } from "../memory/compose.ts";
+import type { RunPorts } from "../runs/compose.ts";
+import type { ThreadStore } from "../threads/store.ts";
+import { createErasures } from "./erasures.ts";
+import { userRoutes } from "./routes.ts";
+import { eraseSteps } from "./steps.ts";
+
+/** What there is of the users for whom runs are. */
+export function composeUsers({
+  runs,
+  threads,
+  schedules,
+  memory,
+  files: { files, blobs },
+  ...base
+}: Base & {
+  runs: Pick<RunPorts, "ofUser" | "cancel">;
+  threads: Pick<ThreadStore, "eraseOf">;
+  schedules: { eraseOf(scope: Scope, userId: string): boolean };
+  memory: ReturnType<typeof composeMemory>["ports"];
+  files: ReturnType<typeof composeFiles>["ports"];
+}) {
+  const { closing } = base;
+  const erasures = createErasures({
+    ...base,
+    async cancelLive(scope, userId) {
+      const live = runs.ofUser.live(scope, userId);
+      const ends = live.map((id) => runs.cancel(scope, id, "The data of its user is erased."));
+      const failed = (await Promise.allSettled(ends)).filter((end) => end.status === "rejected");
+      // One that has ended by itself, or with its parent, is as good.
+      if (live.length > 0 && failed.length === live.length) throw failed[0]!.reason;
+      return live.length;
+    },
+    steps: eraseSteps({ runs: runs.ofUser, threads, schedules, memory, files }),
+    finish: async () => {
+      await Promise.all([memory.sweeper.collect(), files.idle()]);
+      await blobs.collect();
+    },
+  });
+  return {
+    routes: (auth) => [userRoutes({ auth, erasures, closing })],
+    start: erasures.start,
+    stop: erasures.stop,
+  } satisfies Part;
+}

@@ -1,0 +1,63 @@
+import { Elysia } from "elysia";
+import type { Auth } from "../http/auth.ts";
+import { plainListQuery, readPage } from "../http/page.ts";
+import { readWait, Wait } from "../http/read-wait.ts";
+import { pathOf, pathWith, Subject } from "../http/schemas.ts";
+import { listOf } from "../wire/schema.ts";
+import { Erasure } from "../wire/user.ts";
+import type { Erasures } from "./erasures.ts";
+
+interface UserRoutes {
+  auth: Auth;
+  erasures: Erasures;
+  /** Ends every wait: the server stops. */
+  closing: AbortSignal;
+}
+
+const ofUser = { id: Subject };
+
+export const userRoutes = ({ auth, erasures, closing }: UserRoutes) =>
+  new Elysia({ tags: ["Users"] })
+    .use(auth)
+    .delete(
+      "/users/:id/data",
+      async ({ principal, params, request, set, status }) => {
+        const wait = readWait(request.url);
+        const id = await erasures.begin(principal, params.id);
+        await erasures.settled(principal, id, wait * 1000, [closing, request.signal]);
+        const erasure = erasures.get(principal, id);
+        set.headers.location = `/v1/erasures/${id}`;
+        return erasure.status === "completed" ? erasure : status(202, erasure);
+      },
+      {
+        operation: {
+          id: "users.data.delete",
+          summary: "Delete all that there is of a user",
+          needs: "admin",
+          query: { wait: Wait },
+          path: ofUser,
+          returns: Erasure,
+          also: { 202: "It goes on: `GET /v1/erasures/{id}` says how far it is." },
+          responseHeaders: ["Location"],
+        },
+        params: pathWith(ofUser),
+      },
+    )
+    .get("/erasures", ({ principal, request }) => erasures.list(principal, readPage(request.url)), {
+      operation: {
+        id: "erasures.list",
+        summary: "List requests to delete a user's data",
+        needs: "admin",
+        query: plainListQuery,
+        returns: listOf(Erasure),
+      },
+    })
+    .get("/erasures/:id", ({ principal, params }) => erasures.get(principal, params.id), {
+      operation: {
+        id: "erasures.retrieve",
+        summary: "Retrieve a request to delete a user's data",
+        needs: "admin",
+        returns: Erasure,
+      },
+      params: pathOf("erasure"),
+    });
