@@ -56,7 +56,7 @@ function stored({ dataDir }: Runnel, generation = 1): Record<string, number> {
       ...{ files: count("files"), blobs: count("file_blobs"), document_chunks: count("document_chunks") },
       ...{ entries: count("memory_entries"), chunks: count("memory_chunks") },
       vectors: count(`memory_1_vectors_${generation}_rowids`),
-      words: count("memory_1_words_docsize"),
+      words: count("memory_1_terms_docsize"),
     };
   } finally {
     sqlite.close();

@@ -80,6 +80,47 @@ function descriptionOf(path: string): Pair[] {
   return isBetween(description, 20, 300) && text.length >= 200 ? [{ question: description, text }] : [];
 }
 
+/** What comments of the installed packages' declarations say below their first paragraph, which asks for it (by their licences). */
+export function declarations(): Corpus {
+  const paths = [...new Bun.Glob("node_modules/**/*.d.ts").scanSync({ cwd: inProject(".") })].sort();
+  const pairs = paths.flatMap((path) => commentsOf(readFileSync(inProject(path), "utf8")));
+  const first = new Map(pairs.map((pair) => [pair.text, pair])); // Files that are generated have comments twice.
+  return corpusOf("declarations", [...first.values()]);
+}
+
+function commentsOf(source: string): Pair[] {
+  return [...source.matchAll(/\/\*\*\s*\n(.+?)\*\//gs)].flatMap(([, comment]) => {
+    const [first, ...rest] = comment!.replace(/^[ \t]*\*[ \t]?/gm, "").split(/\n\s*\n/);
+    const [question, text] = [oneLine(first!), rest.join("\n\n").trim()];
+    return isBetween(question, 20, 200) && isBetween(text, 150, 2500) && !question.startsWith("@")
+      ? [{ question, text }]
+      : [];
+  });
+}
+
+/** The same questions with two of their longer words mistyped: letters exchanged, another letter, or one too few. */
+export function mistyped({ name, passages, questions }: Corpus): Corpus {
+  const wrong = questions.flatMap(({ text, ...question }, at) => {
+    const words = [...text.matchAll(/[a-z]{5,}/gi)];
+    if (words.length < 2) return [];
+    const first = at % words.length;
+    const second = (first + 1 + (at % (words.length - 1))) % words.length;
+    // From behind, so that the other word stays in its place.
+    const places = [words[first]!, words[second]!].sort((a, b) => b.index - a.index);
+    return [{ ...question, text: places.reduce((text, word, index) => mistypedAt(text, word, at + index), text) }];
+  });
+  return { name: `${name}, two words mistyped`, passages, questions: wrong };
+}
+
+function mistypedAt(text: string, { 0: word, index }: RegExpExecArray, seed: number): string {
+  const letters = [...word];
+  const at = 1 + (seed % (letters.length - 2));
+  if (seed % 3 === 0) letters.splice(at, 2, letters[at + 1]!, letters[at]!);
+  else if (seed % 3 === 1) letters[at] = "etaoinshr"[seed % 9]!;
+  else letters.splice(at, 1);
+  return text.slice(0, index) + letters.join("") + text.slice(index + word.length);
+}
+
 interface Pair {
   question: string;
   text: string;

@@ -8,7 +8,15 @@ import { type BuiltInModel, builtInModels, modelsHere } from "../../server/retri
 import type { SearchMode } from "../../server/retrieval/search/passages.ts";
 import { createSearcher } from "../../server/retrieval/search/searcher.ts";
 import { createMemoryStore, searchOrder } from "../../server/testing/memory-store.ts";
-import { type Corpus, docstrings, documentation, madeUp, packageDescriptions } from "./retrieval-sets.ts";
+import {
+  type Corpus,
+  declarations,
+  docstrings,
+  documentation,
+  madeUp,
+  mistyped,
+  packageDescriptions,
+} from "./retrieval-sets.ts";
 
 const methods = ["keyword", "vector", "hybrid"] as const satisfies SearchMode[];
 
@@ -96,7 +104,10 @@ const files = process.argv.slice(2);
 const corpora =
   files.length > 0
     ? await Promise.all(files.map(given))
-    : [madeUp(), documentation(), docstrings(), packageDescriptions()];
+    : [
+        ...[madeUp(), documentation(), docstrings(), declarations()],
+        ...[packageDescriptions(), mistyped(packageDescriptions())],
+      ];
 for (const corpus of corpora) {
   console.log(`\n${corpus.name}: ${corpus.passages.length} passages, ${corpus.questions.length} questions\n`);
   console.log(

@@ -9,6 +9,7 @@ import { createGenerations } from "./indexer-generations.ts";
 import { createIndexerQueue } from "./indexer-queue.ts";
 import { createRests } from "./indexer-rests.ts";
 import { createTurns } from "./indexer-turns.ts";
+import { createWordUpgrade } from "./indexer-words.ts";
 import type { EntryRow, StoreRow, VectorStoreRow } from "./row.ts";
 
 export interface IndexerOptions {
@@ -40,6 +41,7 @@ export function createIndexer(options: IndexerOptions) {
   const queue = createIndexerQueue({ db, now });
   const rests = createRests({ now, pause_ms });
   const generations = createGenerations({ db, embedders, queue, write, forget, signal, log });
+  const words = createWordUpgrade({ db, write, signal, log });
   const batches = createBatches({
     ...{ db, embedders, documents, queue, rests, write, signal, over, demanded, log, now, pause_ms },
   });
@@ -115,17 +117,20 @@ export function createIndexer(options: IndexerOptions) {
     start(): void {
       turns.schedule();
       generations.collectSoon();
+      words.start();
     },
     /** For tests: answers when nothing is left to do but to wait. */
     async idle(): Promise<void> {
       await turns.idle();
       await generations.idle();
+      await words.idle();
     },
     /** Gives up what is under way: the next start takes it up. */
     async stop(): Promise<void> {
       closing.abort();
       await turns.stop();
       await generations.idle();
+      await words.idle();
     },
   };
 }

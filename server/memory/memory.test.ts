@@ -231,7 +231,7 @@ test("a deleted store is gone at once, and its tables are soon; its neighbour st
   const { body } = await client.get("/v1/audit_log?action=memory.deleted");
   expect(body.data).toMatchObject([{ target: { type: "memory", id: gone.id } }]);
   expect((await make(client)).id).toBeString();
-  expect(tablesOfStores(server)).toContain("memory_3_words");
+  expect(tablesOfStores(server)).toContain("memory_3_terms");
 });
 
 test("an entry whose time is up is not found any more, and is swept", async () => {
@@ -272,7 +272,7 @@ test("a deleted project leaves no table of its stores behind", async () => {
   expect([rows(server, "memory_stores"), rows(server, "memory_entries"), rows(server, "memory_keys")]).toEqual([
     2, 1, 1,
   ]);
-  expect(tablesOfStores(server)).toContain("memory_3_words");
+  expect(tablesOfStores(server)).toContain("memory_3_terms");
   expect(server.db.sqlite.query("PRAGMA foreign_key_check").all()).toEqual([]);
 });
 

@@ -1,25 +1,32 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { chunksIn, findByAllWords, findByWords } from "./keyword.ts";
-import { wordsTable } from "./tables.ts";
+import { addWords, removeChunks, wordsTable } from "./tables.ts";
 
 const table = wordsTable(1);
 
 function storeOf(texts: readonly string[]): Database {
   const sqlite = new Database(":memory:", { strict: true });
-  sqlite.run(`CREATE VIRTUAL TABLE ${table} USING fts5(text, tokenize = 'porter unicode61 remove_diacritics 2')`);
-  using insert = sqlite.prepare(`INSERT INTO ${table} (rowid, text) VALUES (?, ?)`);
+  sqlite.run("CREATE TABLE memory_chunks (number INTEGER PRIMARY KEY, text TEXT NOT NULL)");
+  using insert = sqlite.prepare("INSERT INTO memory_chunks (number, text) VALUES (?, ?)");
+  const rows = texts.map((text, index) => ({ number: index + 1, text }));
   sqlite.transaction(() => {
-    for (const [index, text] of texts.entries()) insert.run(index + 1, text);
+    for (const { number, text } of rows) insert.run(number, text);
+    addWords(sqlite, 1, rows);
   })();
   return sqlite;
 }
+
+/** The chunks that a query finds, the best first. */
+const found = (sqlite: Database, query: string) =>
+  [...findByWords(sqlite, 1, query).scores].sort(([, a], [, b]) => b - a).map(([number]) => number);
 
 test("the number of chunks is the one that FTS5 keeps, also after deletes", () => {
   for (const count of [0, 1, 127, 128, 300, 20_000]) {
     using sqlite = storeOf(Array.from({ length: count }, (_, index) => `chunk ${index}`));
     expect(chunksIn(sqlite, table)).toBe(count);
-    sqlite.run(`DELETE FROM ${table} WHERE rowid <= 100`);
+    const first = Array.from({ length: 100 }, (_, index) => index + 1);
+    removeChunks(sqlite, { number: 1 }, first);
     expect(chunksIn(sqlite, table)).toBe(Math.max(0, count - 100));
   }
 });
@@ -47,4 +54,64 @@ test("a score is the share of what was asked: less when a word is missing, never
   expect(absent.get(2)!).toBeLessThan(one.get(2)! * 0.7);
   for (const scores of [one, two, absent, findByAllWords(sqlite, 1, '"zebra zebra" zebra').scores])
     for (const score of scores.values()) expect(score).toBeWithin(0, 1.000001);
+});
+
+test.each([
+  ["strasse", "Die Straße war leer"],
+  ["Straße", "STRASSE"],
+  ["Mueller", "Herr Müller"],
+  ["Muller", "Herr Müller"],
+  ["Müller", "Frau Mueller"],
+  ["Muller", "Frau Mueller"],
+  ["Mueller", "Mr Muller"],
+  ["cafe", "Le café"],
+  ["café", "the cafe"],
+  ["smorrebrod", "Smørrebrød"],
+  ["user by id", "function getUserById()"],
+  ["getUserById", "function getUserById()"],
+  ["getUserById", "call get_user_by_id here"],
+  ["getuserbyid", "function getUserById()"],
+  ["get_user_by_id", "function getUserById()"],
+  ["javascript", "JavaScript"],
+  ["JavaScript", "plain javascript"],
+  ["html document", "parseHTMLDocument"],
+  ["00417", "article 00417"],
+])("%s finds %s", (query, text) => {
+  using sqlite = storeOf(["something else", text, "and more of 417"]);
+  expect(found(sqlite, query)[0]).toBe(2);
+});
+
+test("a number with zeros before it is another number, and none is corrected", () => {
+  using sqlite = storeOf(["00417", "417", "0417"]);
+  expect([found(sqlite, "00417"), found(sqlite, "417"), found(sqlite, "418")]).toEqual([[1], [2], []]);
+});
+
+test.each([
+  ["Der Vertrag wird mit einer Frist zum Ende des Jahres beendet", "Verträge Fristen"],
+  ["Die Häuser sind nicht in den alten Straßen der Stadt", "Haus Straße"],
+  ["Les contrats sont dans une des maisons et sur la table", "contrat maison"],
+  ["Las naciones de los amigos es una de las que no son", "nación amigo"],
+  ["Le amiche della casa non sono con il libro di una donna", "amica libri"],
+])("words of another language are found by other forms: %s", (text, query) => {
+  using sqlite = storeOf(["The weather is fine", text, "Nothing to be seen here"]);
+  for (const word of query.split(" ")) expect(found(sqlite, word)).toEqual([2]);
+});
+
+test("a mistyped word finds what was meant, one that is there is taken as it is written", () => {
+  using sqlite = storeOf(["the harbour is closed", "a receipt for the ferry", "from the form of a farm"]);
+  for (const wrong of ["harbuor", "habour", "harbouur", "jarbour", "herbour"])
+    expect(found(sqlite, wrong)).toEqual([1]);
+  expect(found(sqlite, "reciept ferrry")).toEqual([2]);
+  expect(found(sqlite, "form")).toEqual([3]);
+  expect(found(sqlite, "aeroplane")).toEqual([]);
+  const [right, wrong] = ["harbour", "harbuor"].map((word) => findByWords(sqlite, 1, word).scores.get(1)!);
+  expect(wrong!).toBeLessThan(right!);
+});
+
+test("of words that are removed nothing is left to correct others by", () => {
+  using sqlite = storeOf(["a harbour and a ferry", "the ferry"]);
+  removeChunks(sqlite, { number: 1 }, [1]);
+  sqlite.run("DELETE FROM memory_chunks WHERE number = 1");
+  expect([found(sqlite, "harbuor"), found(sqlite, "fery")]).toEqual([[], [2]]);
+  expect(sqlite.query("SELECT count(*) AS n FROM memory_1_spellings WHERE word <> 'ferry'").get()).toEqual({ n: 0 });
 });

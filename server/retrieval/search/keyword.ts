@@ -1,6 +1,8 @@
 import type { Database } from "bun:sqlite";
-import { wordsTable } from "./tables.ts";
-import { indexedWords, oneSpelling, wordText } from "./word-text.ts";
+import { languages, stemOf } from "./languages.ts";
+import { corrections, isSpelled } from "./spellings.ts";
+import { searchedWords } from "./tables.ts";
+import { folded, indexedWords, oneSpelling, phraseText, untranscribed, word } from "./word-text.ts";
 
 /** How many rows the words of a query may come to: bm25 costs half a microsecond for each. */
 const most_rows = 4000;
@@ -20,47 +22,122 @@ export interface KeywordHits {
 
 /** Finds by the words that tell most, as many as come to few chunks. */
 export function findByWords(sqlite: Database, storeNumber: number, query: string): KeywordHits {
-  const table = wordsTable(storeNumber);
-  const { words, phrases } = termsOf(query);
-  const telling = rarest(sqlite, table, words);
+  const { table, words, phrases } = lookUp(sqlite, storeNumber, query);
+  const telling = rarest(words);
   // Each is in no more chunks than the rarest of its words.
-  const kept = phrases.filter((phrase) => phrase.words.some((each) => telling.includes(each)));
-  return {
-    scores: scoresOf(sqlite, table, { words: telling, phrases: kept }),
-    partial: telling.length < words.length,
-  };
+  const plain = new Set(telling.map(({ plain }) => plain));
+  const kept = phrases.filter((phrase) => phrase.words.some((each) => plain.has(each)));
+  return { scores: scoresOf(sqlite, table, telling, kept), partial: telling.length < words.length };
 }
 
 /** The same by all words, however many chunks have them: tens of milliseconds where a hundred thousand do. */
 export function findByAllWords(sqlite: Database, storeNumber: number, query: string): KeywordHits {
-  return { scores: scoresOf(sqlite, wordsTable(storeNumber), termsOf(query)), partial: false };
+  const { table, words, phrases } = lookUp(sqlite, storeNumber, query);
+  return { scores: scoresOf(sqlite, table, words, phrases), partial: false };
 }
 
-function rarest(sqlite: Database, table: string, words: readonly string[]): string[] {
+/** A word of a query as a store has it: the forms that it knows, the one that was asked for first. */
+interface KnownWord {
+  plain: string;
+  forms: Form[];
+  /** How many chunks have one, about: no more than are worth counting. */
+  count: number;
+}
+
+interface Form {
+  /** A word, or several that stand together. */
+  term: string;
+  /** What it counts against the word as it was asked for. */
+  factor: number;
+}
+
+/** What another form of a word counts, and a word that may have been meant. */
+const factors = { form: 0.9, correction: 0.8 };
+
+function lookUp(sqlite: Database, storeNumber: number, query: string) {
+  const { table, spellings } = searchedWords(sqlite, storeNumber);
   using counting = sqlite.prepare<{ count: number }, [string]>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ${most_rows + 1})`,
   );
-  const counts = words.map((word) => ({ word, count: counting.get(quoted(word))!.count }));
+  const countOf = (term: string) => counting.get(quoted(term))!.count;
+  const spoken = languages.filter(({ mark }) => countOf(`${mark}${mark}`) > 0);
+  const { words, phrases } = termsOf(query);
+
+  function known(plain: string, forms: readonly Form[]): KnownWord {
+    const counted = forms.map((form) => ({ form, count: countOf(form.term) })).filter(({ count }) => count > 0);
+    const count = counted.reduce((sum, { count }) => sum + count, 0);
+    return { plain, forms: counted.map(({ form }) => form), count };
+  }
+
+  function lookUpWord({ plain, others }: AskedWord): KnownWord[] {
+    const stems = spoken.map((language) => stemOf(language, plain)).filter((stem) => stem !== null);
+    const found = known(plain, [
+      { term: plain, factor: 1 },
+      ...[...others, ...stems].map((term) => ({ term, factor: factors.form })),
+    ]);
+    if (found.count > 0 || !spellings || !isSpelled(plain)) return [found];
+    const meant = corrections(sqlite, spellings, plain);
+    if (meant.some((each) => stopWords.has(each))) return [];
+    return [
+      known(
+        plain,
+        meant.map((term) => ({ term, factor: factors.correction })),
+      ),
+    ];
+  }
+
+  return { table, words: words.flatMap(lookUpWord), phrases };
+}
+
+function rarest(words: readonly KnownWord[]): KnownWord[] {
   let rows = 0;
-  return counts
-    .sort((a, b) => a.count - b.count)
+  return words
+    .toSorted((a, b) => a.count - b.count)
     .filter(({ count }) => {
       rows += count;
       return rows <= most_rows;
-    })
-    .map(({ word }) => word);
+    });
 }
 
-function scoresOf(sqlite: Database, table: string, { words, phrases }: Terms): Map<number, number> {
-  const terms = [...words, ...phrases.map(({ phrase }) => phrase)].map(quoted);
-  if (terms.length === 0) return new Map();
-  using statement = sqlite.prepare<unknown, [string]>(
-    `SELECT rowid, -bm25(${table}) FROM ${table} WHERE ${table} MATCH ?`,
-  );
-  const rows = statement.values(terms.join(" OR ")) as [number, number][];
+function scoresOf(
+  sqlite: Database,
+  table: string,
+  words: readonly KnownWord[],
+  phrases: readonly Phrase[],
+): Map<number, number> {
+  const read = (terms: readonly string[]): [number, number][] => {
+    if (terms.length === 0) return [];
+    using statement = sqlite.prepare<unknown, [string]>(
+      `SELECT rowid, -bm25(${table}) FROM ${table} WHERE ${table} MATCH ?`,
+    );
+    return statement.values(terms.map(quoted).join(" OR ")) as [number, number][];
+  };
+  const isPlain = ({ forms: [first, ...others] }: KnownWord) => others.length === 0 && (first?.factor ?? 1) === 1;
+  const plain = words.filter(isPlain).flatMap(({ forms }) => forms.map(({ term }) => term));
+  const sums = new Map(read([...plain, ...phrases.map(({ phrase }) => phrase)]));
   const weigh = weights(sqlite, table);
-  const most = most_times * (sum(words.map(weigh.word)) + sum(phrases.map(({ phrase }) => weigh.phrase(phrase))));
-  return new Map(rows.map(([number, bm25]) => [number, Math.min(1, bm25 / most)]));
+  for (const word of words.filter((word) => !isPlain(word)))
+    for (const [number, bm25] of bestOf(word, read, weigh.word)) sums.set(number, (sums.get(number) ?? 0) + bm25);
+  const most =
+    most_times *
+    (sum(words.map(({ plain, forms: [first] }) => weigh.word(first?.term ?? plain))) +
+      sum(phrases.map(({ phrase }) => weigh.phrase(phrase))));
+  return new Map([...sums].map(([number, bm25]) => [number, Math.min(1, bm25 / most)]));
+}
+
+/** Of each chunk the form of a word that scores most. None weighs more than the one that was asked for. */
+function bestOf(
+  { forms }: KnownWord,
+  read: (terms: readonly string[]) => [number, number][],
+  weightOf: (term: string) => number,
+): Map<number, number> {
+  const best = new Map<number, number>();
+  const asked = weightOf(forms[0]!.term);
+  for (const { term, factor } of forms) {
+    const share = factor * Math.min(1, asked / weightOf(term));
+    for (const [number, bm25] of read([term])) best.set(number, Math.max(best.get(number) ?? 0, share * bm25));
+  }
+  return best;
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
@@ -113,32 +190,45 @@ const stopWords = new Set(
 
 const most = { words: 24, phrases: 8 };
 
-/** As FTS5 cuts texts: runs of letters and digits, of whatever script, with the marks upon them. */
-const word = /[\p{L}\p{N}\p{Co}\p{M}]+/gu;
 /** What stands in quotes, and what is written in one: an identifier, an address, a name with a hyphen. */
 const together = /"([^"]+)"|([^\s"]+)/g;
 
-interface Terms {
-  /** That say something. */
+/** A word that is asked for, and what else it may be in the index. */
+interface AskedWord {
+  plain: string;
+  others: string[];
+}
+
+/** Several words that belong together, and those of its words that say something. */
+interface Phrase {
+  phrase: string;
   words: string[];
-  /** Several words that belong together, each with those of its words that say something. */
-  phrases: { phrase: string; words: string[] }[];
 }
 
 /** What a query asks for. Whatever FTS5 could read out of it besides words is text: nothing but words is left. */
-function termsOf(query: string): Terms {
-  const text = oneSpelling(query.toWellFormed()).toLowerCase();
+function termsOf(query: string): { words: AskedWord[]; phrases: Phrase[] } {
+  const text = oneSpelling(query.toWellFormed());
   const all = wordsOf(text);
-  const telling = all.filter((each) => !stopWords.has(each));
+  const telling = all.filter(({ plain }) => !stopWords.has(plain));
   const words = (telling.length > 0 ? telling : all).slice(0, most.words);
+  const asked = new Set(words.map(({ plain }) => plain));
   const phrases = [...text.matchAll(together)]
-    .map(([found]) => ({ phrase: (wordText(found).match(word) ?? []).join(" "), words: wordsOf(found) }))
+    .map(([found]) => ({ phrase: phraseText(found), words: wordsOf(found).map(({ plain }) => plain) }))
     .filter(({ phrase, words }) => words.length > 1 && words.length <= most.words && !words.includes(phrase))
-    .map(({ phrase, words: parts }) => ({ phrase, words: parts.filter((part) => words.includes(part)) }));
+    .map(({ phrase, words }) => ({ phrase, words: words.filter((each) => asked.has(each)) }));
   return { words, phrases: phrases.slice(0, most.phrases) };
 }
 
-const wordsOf = (text: string) => [...new Set(text.match(word)?.flatMap(indexedWords))];
+function wordsOf(text: string): AskedWord[] {
+  const all = (text.match(word) ?? []).flatMap(indexedWords).map((each): AskedWord => {
+    const plain = folded(each);
+    const [parts, small, bare] = [phraseText(each), each.toLowerCase(), untranscribed(plain)];
+    // As it is written: an index that was made before words were folded has it so.
+    const others = [parts, small, bare].filter((form) => form !== null && form !== "" && form !== plain) as string[];
+    return { plain, others: [...new Set(others)] };
+  });
+  return [...new Map(all.map((each) => [each.plain, each])).values()];
+}
 
 /** As a term of an FTS5 query. Words hold no quote that could end it. */
 const quoted = (words: string): string => `"${words}"`;

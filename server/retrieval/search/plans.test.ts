@@ -49,7 +49,9 @@ test("no statement of a search reads a table from end to end", async () => {
     removeChunks(sqlite, tables, numbers.slice(0, 3));
   });
   expect(statements.size).toBeGreaterThan(15);
-  const scans = [...statements].flatMap((sql) =>
+  // Which asks for a table that this store never had.
+  const made = [...statements].filter((sql) => !sql.includes("memory_1_words "));
+  const scans = made.flatMap((sql) =>
     sqlite
       .prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
       .all()

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
+import { addSpellings, createSpellings, removeSpellings } from "./spellings.ts";
 import { all, runEach } from "./statements.ts";
-import { wordText } from "./word-text.ts";
+import { formerWordText, wordText } from "./word-text.ts";
 
 /** Which tables are a vector store's: its number, and the generation of its vectors that is meant. */
 export interface StoreTables {
@@ -24,7 +25,12 @@ interface NumberedText {
 export const chunk_size = 16;
 
 /** The name of the table of a store's words. */
-export const wordsTable = (number: number): string => `memory_${whole(number)}_words`;
+export const wordsTable = (number: number): string => `memory_${whole(number)}_terms`;
+
+/** The one of stores that were made when words were indexed as they are written; it goes when the other one is whole. */
+const formerWordsTable = (number: number): string => `memory_${whole(number)}_words`;
+
+const spellingsTable = (number: number): string => `memory_${whole(number)}_spellings`;
 
 /** The name of the table of a store's vectors of one generation. */
 export const vectorsTable = ({ number, generation }: Omit<StoreTables, "dimensions">): string =>
@@ -38,10 +44,15 @@ function whole(number: number): number {
 
 /** Makes the tables of a store that are not there yet: again for each generation. */
 export function createStoreTables(sqlite: Database, tables: StoreTables): void {
-  sqlite.run(`CREATE VIRTUAL TABLE IF NOT EXISTS ${wordsTable(tables.number)} USING fts5(
-    text, content = memory_chunks, content_rowid = number, tokenize = 'porter unicode61 remove_diacritics 2')`);
+  createWordTables(sqlite, tables.number);
   sqlite.run(`CREATE VIRTUAL TABLE IF NOT EXISTS ${vectorsTable(tables)} USING vec0(
     embedding float[${whole(tables.dimensions)}] distance_metric=cosine, chunk_size=${chunk_size})`);
+}
+
+function createWordTables(sqlite: Database, storeNumber: number): void {
+  sqlite.run(`CREATE VIRTUAL TABLE IF NOT EXISTS ${wordsTable(storeNumber)} USING fts5(
+    text, content = memory_chunks, content_rowid = number, tokenize = 'porter unicode61 remove_diacritics 2')`);
+  createSpellings(sqlite, spellingsTable(storeNumber));
 }
 
 /** Adds vectors of chunks. Throws a RangeError, and adds nothing, when one is none that could be searched. */
@@ -72,15 +83,23 @@ const smallest = 1e-30;
 
 /** Adds the words of chunks that are in memory_chunks with the same text. Chunks whose words are there are left out. */
 export function addWords(sqlite: Database, storeNumber: number, rows: readonly NumberedText[]): void {
-  const table = wordsTable(storeNumber);
+  createWordTables(sqlite, storeNumber);
+  const fresh = addTo(sqlite, wordsTable(storeNumber), rows, wordText);
+  addSpellings(
+    sqlite,
+    spellingsTable(storeNumber),
+    fresh.map(({ text }) => text),
+  );
+  const former = formerWordsTable(storeNumber);
+  if (exists(sqlite, former)) addTo(sqlite, former, rows, formerWordText);
+}
+
+function addTo(sqlite: Database, table: string, rows: readonly NumberedText[], indexed: (text: string) => string) {
   const known = withWords(sqlite, table, rows);
   const fresh = rows.filter(({ number }) => !known.has(number));
-  const sql = `INSERT INTO ${table} (rowid, text) VALUES (?, ?)`;
-  runEach(
-    sqlite,
-    sql,
-    fresh.map(({ number, text }) => [number, wordText(text)]),
-  );
+  const values = fresh.map(({ number, text }) => [number, indexed(text)]);
+  runEach(sqlite, `INSERT INTO ${table} (rowid, text) VALUES (?, ?)`, values);
+  return fresh;
 }
 
 /** FTS5 keeps the length of each row that it knows, and believes whatever it is told of the rest. */
@@ -95,7 +114,7 @@ function withWords(sqlite: Database, table: string, rows: readonly { number: num
  * rows go from memory_chunks, and in the same transaction: the words to remove are read from there.
  */
 export function removeChunks(sqlite: Database, { number }: { number: number }, numbers: readonly number[]): void {
-  removeWords(sqlite, wordsTable(number), numbers);
+  removeWords(sqlite, number, numbers);
   for (const table of vectorTables(sqlite, number))
     runEach(
       sqlite,
@@ -104,21 +123,55 @@ export function removeChunks(sqlite: Database, { number }: { number: number }, n
     );
 }
 
-function removeWords(sqlite: Database, table: string, numbers: readonly number[]): void {
-  if (!exists(sqlite, table)) return;
+function removeWords(sqlite: Database, storeNumber: number, numbers: readonly number[]): void {
   const sql = "SELECT number, text FROM memory_chunks WHERE number IN (SELECT value FROM json_each(?))";
   const rows = all<NumberedText>(sqlite, sql, [JSON.stringify(numbers)]);
-  const known = withWords(sqlite, table, rows);
-  const there = rows.filter((row) => known.has(row.number));
-  runEach(
-    sqlite,
-    `INSERT INTO ${table} (${table}, rowid, text) VALUES ('delete', ?, ?)`,
-    there.map((row) => [row.number, wordText(row.text)]),
-  );
+  const gone = removeFrom(sqlite, wordsTable(storeNumber), rows, wordText);
+  if (gone.length > 0)
+    removeSpellings(
+      sqlite,
+      spellingsTable(storeNumber),
+      gone.map(({ text }) => text),
+    );
+  removeFrom(sqlite, formerWordsTable(storeNumber), rows, formerWordText);
 }
 
+function removeFrom(sqlite: Database, table: string, rows: readonly NumberedText[], indexed: (text: string) => string) {
+  if (!exists(sqlite, table)) return [];
+  const known = withWords(sqlite, table, rows);
+  const there = rows.filter(({ number }) => known.has(number));
+  const values = there.map(({ number, text }) => [number, indexed(text)]);
+  runEach(sqlite, `INSERT INTO ${table} (${table}, rowid, text) VALUES ('delete', ?, ?)`, values);
+  return there;
+}
+
+/** The words that are searched: the former ones for as long as they are there, which nobody corrects. */
+export function searchedWords(sqlite: Database, storeNumber: number): { table: string; spellings: string | null } {
+  const former = formerWordsTable(storeNumber);
+  if (exists(sqlite, former)) return { table: former, spellings: null };
+  return { table: wordsTable(storeNumber), spellings: spellingsTable(storeNumber) };
+}
+
+/** Stores whose words are still indexed as they once were. */
+export function formerStores(sqlite: Database): number[] {
+  const sql = `SELECT number FROM memory_stores JOIN sqlite_schema s ON s.name = 'memory_' || number || '_words'
+    WHERE deleted_at_ms IS NULL`;
+  return all<{ number: number }>(sqlite, sql).map(({ number }) => number);
+}
+
+/** A store's new words are searched from now on: every chunk has them. The former ones go at once, as FTS5 deletes. */
+export const dropFormerWords = (sqlite: Database, storeNumber: number): void =>
+  void sqlite.run(`DROP TABLE IF EXISTS ${formerWordsTable(storeNumber)}`);
+
+/** Asked of the table itself: a list of all tables is read from end to end, and there are some for each store. */
 function exists(sqlite: Database, table: string): boolean {
-  return all(sqlite, "SELECT 1 FROM sqlite_schema WHERE name = ?", [table]).length > 0;
+  try {
+    all(sqlite, `SELECT 1 FROM ${table} WHERE FALSE`);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith("no such table")) return false;
+    throw error;
+  }
 }
 
 function vectorTables(sqlite: Database, number: number): string[] {
@@ -133,6 +186,6 @@ export function dropVectors(sqlite: Database, tables: Omit<StoreTables, "dimensi
 
 /** Drops all tables of a store at once: whoever has many chunks removes them in slices before. */
 export function dropStoreTables(sqlite: Database, { number }: { number: number }): void {
-  for (const table of [wordsTable(number), ...vectorTables(sqlite, number)])
-    sqlite.run(`DROP TABLE IF EXISTS ${table}`);
+  const words = [wordsTable, formerWordsTable, spellingsTable].map((nameOf) => nameOf(number));
+  for (const table of [...words, ...vectorTables(sqlite, number)]) sqlite.run(`DROP TABLE IF EXISTS ${table}`);
 }

@@ -1,0 +1,94 @@
+import type { Database } from "bun:sqlite";
+import { all, runEach } from "./statements.ts";
+import { folded, oneSpelling, partsOf, word } from "./word-text.ts";
+
+/**
+ * The words of a store, each under what is left of it without one of its letters: so a word that is mistyped meets the
+ * one that was meant, as both lack the same then. Under the whole word stands how many chunks have it.
+ */
+export const createSpellings = (sqlite: Database, table: string): void =>
+  void sqlite.run(`CREATE TABLE IF NOT EXISTS ${table} (key TEXT NOT NULL, word TEXT NOT NULL, uses INTEGER NOT NULL,
+    PRIMARY KEY (key, word)) STRICT, WITHOUT ROWID`);
+
+/** Letters alone: numbers that differ in a digit are other numbers. Short words are like too many others. */
+const spelled = /^[\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}]{4,32}$/u;
+/** Letters behind these make no keys: words that are alike begin alike. */
+const keyed_letters = 7;
+const most = { candidates: 200, corrections: 4 };
+
+export const isSpelled = (word: string): boolean => spelled.test(word);
+
+/** How many of some texts have each of their words. */
+function countWords(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) for (const each of spelledIn(text)) counts.set(each, (counts.get(each) ?? 0) + 1);
+  return counts;
+}
+
+const spelledIn = (text: string): Set<string> =>
+  new Set(
+    (oneSpelling(text).match(word) ?? []).flatMap((each) => [...partsOf(each), each].map(folded)).filter(isSpelled),
+  );
+
+export function addSpellings(sqlite: Database, table: string, texts: readonly string[]): void {
+  const counts = countWords(texts);
+  const known = new Set(change(sqlite, table, counts).map(({ word }) => word));
+  const fresh = [...counts].filter(([word]) => !known.has(word));
+  const rows = fresh.flatMap(([word, uses]) => [[word, word, uses], ...keysOf(word).map((key) => [key, word, 0])]);
+  runEach(sqlite, `INSERT OR IGNORE INTO ${table} (key, word, uses) VALUES (?, ?, ?)`, rows);
+}
+
+/** Takes the words of some texts back that were added: of a word that no text has any more nothing is left. */
+export function removeSpellings(sqlite: Database, table: string, texts: readonly string[]): void {
+  const counts = new Map([...countWords(texts)].map(([word, count]) => [word, -count]));
+  const gone = change(sqlite, table, counts).filter(({ uses }) => uses <= 0);
+  const rows = gone.flatMap(({ word }) => [word, ...keysOf(word)].map((key) => [key, word]));
+  runEach(sqlite, `DELETE FROM ${table} WHERE key = ? AND word = ?`, rows);
+}
+
+const change = (sqlite: Database, table: string, counts: ReadonlyMap<string, number>) =>
+  all<{ word: string; uses: number }>(
+    sqlite,
+    `UPDATE ${table} SET uses = uses + given.value FROM json_each(?) given
+      WHERE ${table}.key = given.key AND word = given.key RETURNING word, uses`,
+    [JSON.stringify(Object.fromEntries(counts))],
+  );
+
+function keysOf(word: string): string[] {
+  const letters = [...word].slice(0, keyed_letters);
+  const keys = letters.map((_, index) => letters.toSpliced(index, 1).join(""));
+  return [...new Set([letters.join(""), ...keys])].filter((key) => key !== word);
+}
+
+/** The words of a store that a mistyped one may stand for: the nearest, of those the most frequent. */
+export function corrections(sqlite: Database, table: string, mistyped: string): string[] {
+  const sql = `SELECT DISTINCT own.word, own.uses FROM ${table} found CROSS JOIN ${table} own
+    ON own.key = found.word AND own.word = found.word WHERE found.key IN (SELECT value FROM json_each(?)) LIMIT ?`;
+  const keys = JSON.stringify([mistyped, ...keysOf(mistyped)]);
+  const found = all<{ word: string; uses: number }>(sqlite, sql, [keys, most.candidates]);
+  const near = found.map(({ word, uses }) => ({ word, uses, distance: distance(mistyped, word) }));
+  const least = Math.min(mistyped.length < 6 ? 1 : 2, ...near.map(({ distance }) => distance));
+  return near
+    .filter(({ distance }) => distance <= least)
+    .sort((a, b) => b.uses - a.uses)
+    .slice(0, most.corrections)
+    .map(({ word }) => word);
+}
+
+/** How many letters were dropped, added, changed or exchanged with the next one between two words. */
+function distance(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= a.length; row++) {
+    const now = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const isSame = a[row - 1] === b[column - 1];
+      const isExchanged = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const steps = [now[column - 1]! + 1, last[column]! + 1, last[column - 1]! + (isSame ? 0 : 1)];
+      if (isExchanged) steps.push(before[column - 2]! + 1);
+      now.push(Math.min(...steps));
+    }
+    [before, last] = [last, now];
+  }
+  return last[b.length]!;
+}
