@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { createCertificateAuthority } from "../server/testing/certificate-author
 import { openStream } from "./event-stream.ts";
 import { freePort } from "./free-port.ts";
 import { executable, type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
+import { until } from "./until.ts";
 
 // What the documentation tells operators to save in a file is what their programs read. Each is asked where it is installed.
 
@@ -126,9 +127,89 @@ test.skipIf(Bun.which("nginx") === null)(
     const file = await nginx.send("/v1/files", { method: "POST", body: form });
     expect(await file.json()).toMatchObject({ bytes: 3_000_000, status: "ready" });
 
+    // Whoever asks by the proxy is not on this machine.
+    expect((await nginx.send("/metrics")).status).toBe(401);
+
     const [, token] = server.setupUrl.split("#");
     const account = { token, email: "ana@example.com", password: "correct horse battery" };
     const ofDashboard = { origin: nginx.url, "sec-fetch-site": "same-origin", "x-runnel-console": "1" };
     expect((await post("/console/api/setup", account, ofDashboard)).status).toBe(201);
   },
 );
+
+const documented = (name: string): string => readFileSync(inProject("server/docs/files", name), "utf8");
+
+/** A file of the documentation, changed, in the folder of this test. */
+const savedAs = (name: string, change = (text: string) => text): void =>
+  writeFileSync(join(folder, name), change(documented(name)));
+
+const promtool = (args: string) =>
+  runProgram(["sh", "-c", `promtool ${args}`], folder, { PATH: process.env.PATH! }, 30_000);
+
+/** The documented scrape configuration, for this server. */
+const at = (server: Runnel) => (text: string) =>
+  text.replace("/var/lib/runnel", server.dataDir).replace("localhost:8443", new URL(server.url).host);
+
+describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
+  test("finds no fault in the metrics, in the alert rules and in the queries of the dashboard", async () => {
+    await using server = await startRunnel();
+    const agent = await server.post("/v1/agents", { name: "Echo", instructions: "", model: "test/echo" });
+    await server.post("/v1/runs?wait=10", { agent_id: agent.body.id, input: "Hi" });
+    const text = await (await server.fetch("/metrics", { key: null })).text();
+    writeFileSync(join(folder, "metrics.txt"), text);
+    expect(await promtool("check metrics < metrics.txt")).toEqual({ code: 0, stdout: "", stderr: "" });
+    savedAs("runnel-alerts.yml");
+    savedAs("prometheus.yml", at(server));
+    expect(await promtool("check config prometheus.yml")).toMatchObject({ code: 0 }); // And the rules that it names.
+
+    const { panels } = JSON.parse(documented("runnel-grafana.json"));
+    const queries: string[] = panels.flatMap(({ targets = [] }: Json) => targets.map(({ expr }: Json) => expr));
+    const rules = queries.map((expr, index) => ({
+      record: `panel_${index}`,
+      expr: expr.replaceAll("$__rate_interval", "5m"),
+    }));
+    writeFileSync(join(folder, "panels.json"), JSON.stringify({ groups: [{ name: "panels", rules }] }));
+    expect(await promtool("check rules panels.json")).toMatchObject({ code: 0 });
+
+    // What nothing measures would be an empty panel, or an alert that never comes.
+    const measured = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!));
+    const asked = [...queries, documented("runnel-alerts.yml")].flatMap(
+      (query) => query.match(/\b(?:runnel|process|http_server)_[a-z_]+/g) ?? [],
+    );
+    const known = (name: string) => measured.has(name) || measured.has(name.replace(/_(bucket|count|sum)$/, ""));
+    expect(asked.length).toBeGreaterThan(30);
+    expect(asked.filter((name) => !known(name))).toEqual([]);
+  });
+
+  test("scrapes a server with the documented configuration, here by itself and from elsewhere with the token", async () => {
+    await using server = await startRunnel({ environment: { RUNNEL_METRICS_TOKEN: "of the operator" } });
+    const agent = await server.post("/v1/agents", { name: "Echo", instructions: "", model: "test/echo" });
+    savedAs("runnel-alerts.yml");
+    savedAs("prometheus.yml", (text) => `global: { scrape_interval: 1s }\n${at(server)(text)}`);
+    const address = `127.0.0.1:${freePort()}`;
+    const flags = ["--config.file=prometheus.yml", "--storage.tsdb.path=tsdb", `--web.listen-address=${address}`];
+    const child = Bun.spawn(["prometheus", ...flags, "--log.level=error"], {
+      ...{ cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "inherit" },
+    });
+    const ask = async (query: string): Promise<number | undefined> => {
+      const url = `http://${address}/api/v1/query?query=${encodeURIComponent(query)}`;
+      const found = await fetch(url).then(
+        (response) => response.json(),
+        () => null,
+      );
+      return found?.data?.result?.[0] && Number(found.data.result[0].value[1]);
+    };
+    try {
+      await until(async () => (await ask("up")) === 1);
+      for (let i = 0; i < 20; i++) await server.post("/v1/runs?wait=10", { agent_id: agent.body.id, input: "Hi" });
+      await until(async () => (await ask('sum(runnel_runs_ended_total{status="completed"})')) === 20);
+      expect(await ask("count(ALERTS)")).toBeUndefined();
+    } finally {
+      child.kill();
+      await child.exited;
+    }
+    const remote = (token: string) =>
+      server.fetch("/metrics", { key: token, headers: { "x-forwarded-for": "203.0.113.7" } });
+    expect([(await remote("of the operator")).status, (await remote(server.keys.live)).status]).toEqual([200, 401]);
+  });
+});

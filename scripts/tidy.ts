@@ -40,7 +40,7 @@ const levels = [
     "chat",
   ].map((name) => `server/${name}`),
   ["server/runs"],
-  ["server/callbacks", "server/suites", "server/scores", "server/users"],
+  ["server/callbacks", "server/suites", "server/scores", "server/users", "server/metrics"],
   ["server/doors"],
   ["server/console"],
   ["server/app.ts"],

@@ -24,6 +24,7 @@ import { composeKeys, type KeyOptions } from "./keys/compose.ts";
 import { createEgress, type EgressPolicy } from "./lib/egress.ts";
 import { createPort } from "./lib/port.ts";
 import { composeMemory, type MemoryOptions } from "./memory/compose.ts";
+import { composeMetrics } from "./metrics/compose.ts";
 import { composeProjects } from "./projects/compose.ts";
 import { composeRuns, type RunOptions, type RunPorts } from "./runs/compose.ts";
 import { createRunProjector } from "./runs/project.ts";
@@ -112,6 +113,7 @@ export function createApp(options: AppOptions) {
     ...{ ...base, runs: runs.ports, threads: threads.ports, schedules: schedules.ports },
     ...{ memory: memory.ports, files: files.ports },
   });
+  const metrics = composeMetrics({ ...shared, webhooks: webhooks.ports, pool: runs.ports.pool });
   const keys = composeKeys({
     ...{ ...shared, runs: runs.ports, pages: chat.ports.pages },
     bound: { hasAgent: agents.ports.has, threadOwner: threads.ports.ownerOf, run: runs.ports.runs.standing },
@@ -165,6 +167,7 @@ export function createApp(options: AppOptions) {
     resources: (into, auth, noLongerValid) =>
       mounting([keys.ports.clientTokens])(resources(into, auth, noLongerValid), auth, noLongerValid),
     callbacks: callbacks.ports.routes(),
+    metrics: metrics.ports.routes(),
     dashboard: dashboard.ports.routes(),
     doors: [
       ...[mcp.ports.routes, a2a.ports.routes, durableStreams.ports.routes, aiSdk.ports.routes],
@@ -175,6 +178,7 @@ export function createApp(options: AppOptions) {
   /** They start in this order and stop in reverse. */
   const parts: Part[] = [
     ...[projects, webhooks, files, memory, tools, runs, traces, callbacks, schedules, suites, users, keys, dashboard],
+    metrics,
   ];
 
   return {

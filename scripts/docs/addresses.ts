@@ -4,6 +4,7 @@ import { type Page, pageOf } from "./pages.ts";
 const addresses: Record<string, string> = {
   "GET /healthz": "200 while the process works. For the supervisor that restarts it.",
   "GET /readyz": "200 when the server takes requests, else 503. For the load balancer.",
+  "GET /metrics": "[Metrics](../operate/monitoring.md#metrics) in Prometheus' text format.",
   "GET /docs": "This documentation. `/docs/<page>.md` is a page as Markdown.",
   "GET /docs/*": "A page of the documentation, and what belongs to it.",
   "GET /docs/openapi.json": "The API in OpenAPI 3.1.",

@@ -4,6 +4,7 @@ import type { OpenApi } from "../clients/openapi.ts";
 import { addressesPage } from "./addresses.ts";
 import { commandPages } from "./commands.ts";
 import { errorPages } from "./errors.ts";
+import { metricsPage } from "./metrics.ts";
 import { eventPages, objectPages } from "./objects.ts";
 import { operationPages } from "./operations.ts";
 import type { Page } from "./pages.ts";
@@ -21,6 +22,7 @@ export function referencePages(document: OpenApi): Page[] {
     ...commandPages(program),
     configurationPage(program),
     addressesPage(),
+    metricsPage(),
     limitsPage(countsOf(document)),
   ];
 }

@@ -54,10 +54,12 @@ export const mutants: readonly Mutant[] = [
         if (performance.now() >= until) break;
       }
       finish();
+      const done = performance.now();
       end!.run();`,
     replace: `      if (!sqlite.inTransaction) begin!.run();
       for (const { job } of waiting) outcomes.push(run(sqlite, job, finish));
       finish();
+      const done = performance.now();
       setTimeout(() => sqlite.inTransaction && end!.run(), 5);`,
   },
   {
@@ -81,8 +83,10 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "uncounted",
     file: "server/db/writer.ts",
     find: `      finish();
+      const done = performance.now();
       end!.run();`,
-    replace: `      end!.run();`,
+    replace: `      const done = performance.now();
+      end!.run();`,
   },
   {
     name: "rows in memory that outlive a change",

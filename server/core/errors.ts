@@ -68,6 +68,12 @@ export const catalogue = {
     type: "authentication_error",
     meaning: "The dashboard's session is missing or over. Sign in.",
   },
+  metrics_token_required: {
+    status: 401,
+    type: "authentication_error",
+    meaning:
+      "Metrics are for the server's own machine, and for whoever sends `RUNNEL_METRICS_TOKEN` as a bearer token.",
+  },
   invalid_login: {
     status: 401,
     type: "authentication_error",

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { createSignal } from "../lib/signal.ts";
 import { isDiskFull } from "./disk-full.ts";
 import type { Keeper } from "./kept.ts";
 
@@ -15,6 +16,8 @@ export interface Writer {
   flush(): void;
   /** Transactions committed so far: benchmarks and tests count them. */
   commits(): number;
+  /** Told of each transaction, in milliseconds: how long it took, and its commit within that. */
+  timed(hear: (transaction_ms: number, commit_ms: number) => void): void;
   /** What jobs put off, once for all of them: to be done before they are committed, or forgotten with them. */
   defer(work: Deferred): void;
 }
@@ -70,6 +73,7 @@ export function createWriter(
   let queue: Queued[] = [];
   let scheduled = false;
   let commits = 0;
+  const timed = createSignal<[transaction_ms: number, commit_ms: number]>();
   /** Whose runs alone have jobs in the queue; null where somebody else waits, too. */
   let only: string | null = null;
 
@@ -139,7 +143,8 @@ export function createWriter(
    */
   function commit(waiting: readonly Queued[], run: typeof inSavepoint, ms = slice_ms): Outcome[] | null {
     const outcomes: Outcome[] = [];
-    const until = performance.now() + ms;
+    const begun = performance.now();
+    const until = begun + ms;
     try {
       // Immediate: a deferred transaction that turns into a write fails at once when another process wrote meanwhile.
       begin!.run();
@@ -150,7 +155,10 @@ export function createWriter(
         if (performance.now() >= until) break;
       }
       finish();
+      const done = performance.now();
       end!.run();
+      const ended = performance.now();
+      timed.tell(ended - begun, ended - done);
       commits++;
       return outcomes;
     } catch (error) {
@@ -164,6 +172,7 @@ export function createWriter(
   return Object.assign(write, {
     flush,
     commits: () => commits,
+    timed: timed.listen,
     defer: (work: Deferred): void => void deferred.push(work),
   });
 }

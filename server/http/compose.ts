@@ -5,7 +5,7 @@ import { createSignal } from "../lib/signal.ts";
 import { type Authenticate, createAuth, createIdentify, type NoLongerValid, type OnRefused } from "./auth.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs-site.ts";
-import { createEdge } from "./edge.ts";
+import { type Answered, createEdge } from "./edge.ts";
 import { healthRoutes } from "./health.ts";
 import { createTransportGate, type GateOptions } from "./https-only.ts";
 import { createIdempotency } from "./idempotency.ts";
@@ -36,6 +36,7 @@ interface Served {
   noLongerValid: NoLongerValid;
   onRefused: OnRefused;
   callbacks: AnyElysia;
+  metrics: AnyElysia;
   /** What stands under /v1. */
   resources: Mount;
   dashboard: AnyElysia;
@@ -55,6 +56,7 @@ export function composeHttp({
   const limiter = createRateLimiter();
   const cors = createCors({ db });
   const exposed = createSignal<[authorization: string]>();
+  const answered = createSignal<[Answered]>();
   const within = createWithin((request) => root.handle(request));
   const gate =
     transport &&
@@ -91,8 +93,10 @@ export function composeHttp({
     routes: () => root.routes,
     /** Told of the `Authorization` header that somebody sent in clear text. */
     onExposed: exposed.listen,
+    /** Told of each response to a request from outside, as it leaves. */
+    onAnswered: answered.listen,
     /** The whole application. */
-    serve({ authenticate, noLongerValid, onRefused, callbacks, resources, dashboard, doors }: Served): Elysia {
+    serve({ authenticate, noLongerValid, onRefused, callbacks, metrics, resources, dashboard, doors }: Served): Elysia {
       const identify = createIdentify({ authenticate, limiter, cors, clientOf });
       const auth = createAuth("key", {
         identify,
@@ -103,13 +107,16 @@ export function composeHttp({
       });
       const onClientId = (client_request_id: string, request_id: string, { method, url }: Request) =>
         log.info("request", { request_id, client_request_id, method, path: new URL(url).pathname });
+      const onAnswered = (response: Answered, request: Request) => {
+        if (within.outerOf(request) === request) answered.tell(response);
+      };
+      const routes = () => root.routes;
       const app = root
         .wrap(idempotency.around)
-        .use(
-          createEdge({ routes: () => root.routes, limiter, publicUrl, identify, cors, gate, onClientId, onBug, now }),
-        )
+        .use(createEdge({ routes, limiter, publicUrl, identify, cors, gate, onAnswered, onClientId, onBug, now }))
         .onRequest(({ request }) => admit(request))
         .use(healthRoutes(checks, () => ({ sandbox_level: sandbox.known() })))
+        .use(metrics)
         .use(docsRoutes({ folder: docs, openApi }))
         .use(callbacks)
         .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))

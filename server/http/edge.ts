@@ -27,9 +27,21 @@ interface EdgeOptions {
   gate?: TransportGate;
   /** Who is told of a bug; the client gets `internal_error` and the id. */
   onBug: (error: unknown, requestId: string) => void;
+  /** Told of every response as it leaves; of a stream, as it begins. */
+  onAnswered?: (answered: Answered, request: Request) => void;
   /** Told of the id that a client gave its request, so that both sides can find it in the log. */
   onClientId?: (clientId: string, requestId: string, request: Request) => void;
   now?: () => number;
+}
+
+/** A response, by what is known of it without its content. */
+export interface Answered {
+  method: string;
+  /** The pattern of its route, such as `/v1/runs/:id`; null where there is none. */
+  route: string | null;
+  status: number;
+  /** From the request's head to here, in milliseconds. */
+  ms: number;
 }
 
 /**
@@ -44,10 +56,17 @@ export function createEdge({
   cors,
   gate,
   onBug,
+  onAnswered,
   onClientId,
   now = Date.now,
 }: EdgeOptions) {
   let findRoutes: ReturnType<typeof createRouteFinder> | undefined;
+  const begun = new WeakMap<Request, number>();
+
+  function answered(request: Request, route: string | null, status: unknown): void {
+    const at = begun.get(request) ?? performance.now();
+    onAnswered?.({ method: request.method, route, status: Number(status), ms: performance.now() - at }, request);
+  }
 
   // What an address has left of its failed authentications, where no project counts the request.
   const tellOfAddress = (request: Request, headers: Record<string, unknown>): void =>
@@ -67,6 +86,7 @@ export function createEdge({
 
   return new Elysia({ name: "edge" })
     .onRequest(({ request, set }) => {
+      if (onAnswered) begun.set(request, performance.now());
       set.headers["x-request-id"] = newId("request", now());
       set.headers["x-content-type-options"] = "nosniff";
       // Of the API a project counts each request, and where none did `onError` tells.
@@ -78,13 +98,14 @@ export function createEdge({
       if (clientId) onClientId(clientId.slice(0, clientIdMax), String(set.headers["x-request-id"]), request);
       return cors?.begin(request, set.headers) ?? undefined;
     })
-    .mapResponse({ as: "global" }, ({ responseValue, request, set }) => {
+    .mapResponse({ as: "global" }, ({ responseValue, request, route, set }) => {
       let body: unknown = responseValue;
-      if (request.method === "HEAD" && isEventStream(body)) return headOf(body);
       if (body instanceof ElysiaCustomStatusResponse) {
         set.status = body.code;
         body = body.response;
       }
+      answered(request, route ?? null, body instanceof Response ? body.status : set.status);
+      if (request.method === "HEAD" && isEventStream(body)) return headOf(body);
       // Given back as it is: without an answer of this hook the framework drops the text of a 404.
       if (typeof body === "string") return body as unknown as Response;
       if (typeof body !== "object" || body === null || !isPlain(body)) return undefined;

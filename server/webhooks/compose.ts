@@ -1,6 +1,8 @@
 import type { Base, Part } from "../http/part.ts";
 import type { Journals } from "../journal/compose.ts";
 import type { Port } from "../lib/port.ts";
+import { createSignal } from "../lib/signal.ts";
+import type { Outcome } from "./attempt.ts";
 import { createDeliveryStore } from "./deliveries.ts";
 import { createDispatcher } from "./dispatch.ts";
 import { createFollowers } from "./followers.ts";
@@ -26,7 +28,8 @@ export function composeWebhooks({
   const outbox = createOutbox(base);
   const record = createRecorder(base);
   const payloads = createPayloads({ db, journal: journals.journal, followed });
-  const dispatcher = createDispatcher({ ...base, record, payloads, attempt_ms });
+  const tried = createSignal<[Outcome]>();
+  const dispatcher = createDispatcher({ ...base, record, payloads, attempt_ms, onTried: tried.tell });
   const webhooks = createWebhookStore({ ...base, trust: dispatcher.trust });
   const deliveries = createDeliveryStore({ ...base, dispatcher, record });
   const announced = () => dispatcher.wake(outbox.take());
@@ -41,6 +44,8 @@ export function composeWebhooks({
       /** After a write that may have announced something. */
       announced,
       deliver: dispatcher.drain,
+      /** Told what each attempt to deliver an event came to. */
+      onTried: tried.listen,
       followers,
     },
     forget: [deliveries.forget],

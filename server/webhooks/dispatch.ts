@@ -1,6 +1,7 @@
 import type { Db } from "../db/open.ts";
 import { columnsOf } from "../db/rows.ts";
 import { webhookDeliveries } from "../db/schema.ts";
+import type { Outcome } from "./attempt.ts";
 import { createLanes, type Lane } from "./lanes.ts";
 import type { WebhookKey } from "./outbox.ts";
 import type { Recorder } from "./record.ts";
@@ -10,6 +11,8 @@ import { type Sending, tryOnce } from "./try-once.ts";
 interface DispatcherOptions extends Omit<Sending, "now"> {
   db: Db;
   record: Recorder;
+  /** Told what each attempt came to. */
+  onTried?: (outcome: Outcome) => void;
   now?: () => number;
 }
 
@@ -108,6 +111,7 @@ export function createDispatcher(options: DispatcherOptions) {
   async function send(lane: Lane, webhook: WebhookRow, delivery: DeliveryRow): Promise<void> {
     const tried = await tryNow(webhook, delivery);
     if (!tried) return;
+    options.onTried?.(tried.outcome);
     const verdict = await db.write(() => record(delivery, tried.body, tried.outcome));
     if (verdict === "delivered") lane.failures = 0;
     else if (verdict === "failed") lanes.pause(lane);

@@ -82,8 +82,8 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
         owner,
         touches,
       );
-    const { flush, commits, defer } = write;
-    const disk: Db = { ...db, write: Object.assign(refusing, { flush, commits, defer }) };
+    const { flush, commits, timed, defer } = write;
+    const disk: Db = { ...db, write: Object.assign(refusing, { flush, commits, timed, defer }) };
     fixture = runFixture({
       db: disk,
       threads: threads.factory,

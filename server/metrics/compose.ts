@@ -1,0 +1,61 @@
+import type { Answered } from "../http/edge.ts";
+import type { Base, Part } from "../http/part.ts";
+import type { Journals } from "../journal/compose.ts";
+import type { Outcome } from "../webhooks/attempt.ts";
+import { createGauges } from "./gauges.ts";
+import { createInstruments } from "./instruments.ts";
+import { createRunObserver } from "./observe-runs.ts";
+import { metricsRoutes } from "./routes.ts";
+
+interface Observed {
+  journals: Journals;
+  http: {
+    onAnswered(hear: (answered: Answered) => void): void;
+    clientOf(request: Request): string | null;
+  };
+  webhooks: { onTried(hear: (outcome: Outcome) => void): void };
+  pool: { driving(): number };
+}
+
+/** What the server measures of itself, for Prometheus. It follows the others, and none of them knows of it. */
+export function composeMetrics({ db, journals, http, webhooks, pool, environment, ...base }: Base & Observed) {
+  const instruments = createInstruments();
+  const { registry, database } = instruments;
+  const gauges = createGauges(instruments, { ...base, db, driving: pool.driving });
+  journals.onCommit(createRunObserver(instruments, journals.journal.head));
+  db.write.timed((transaction_ms, commit_ms) => {
+    database.transaction.observe(transaction_ms / 1000);
+    database.commit.observe(commit_ms / 1000);
+  });
+  http.onAnswered(({ method, route, status, ms }) =>
+    instruments.http.duration.observe(
+      { http_request_method: methodOf(method), http_route: routeOf(route), http_response_status_code: status },
+      ms / 1000,
+    ),
+  );
+  webhooks.onTried(({ error, latency_ms }) => {
+    instruments.webhooks.attempts.inc({ outcome: error ? "failed" : "delivered" });
+    instruments.webhooks.duration.observe(latency_ms / 1000);
+  });
+
+  async function read() {
+    gauges.look();
+    return { text: await registry.metrics(), type: registry.contentType };
+  }
+
+  return {
+    ports: {
+      routes: () =>
+        metricsRoutes({ clientOf: http.clientOf, token: environment.RUNNEL_METRICS_TOKEN?.trim() || undefined, read }),
+    },
+    stop: gauges.stop,
+  } satisfies Part;
+}
+
+/** Without the slash at the end that a group's first route has; empty where no route was found. */
+const routeOf = (route: string | null): string => (route ?? "").replace(/(?<=.)\/$/, "");
+
+const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** As OpenTelemetry has it: a label that a client can choose would have no bound. */
+const methodOf = (method: string): string => (methods.has(method) ? method : "_OTHER");

@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Db } from "../db/open.ts";
+import { build } from "../lib/build-info.ts";
+import type { SandboxLevel } from "../wire/names.ts";
+import type { Instruments } from "./instruments.ts";
+
+interface GaugeSources {
+  db: Pick<Db, "sqlite">;
+  /** The database's file; absent where it is in memory. */
+  database?: string;
+  sandbox: { known(): SandboxLevel | null };
+  /** Runs whose loop is at work. */
+  driving(): number;
+  now: () => number;
+}
+
+const started_s = (Date.now() - performance.now()) / 1000;
+const lagEvery_ms = 500;
+
+/** What is looked up when it is asked for: a scrape pays for it, and nothing else does. */
+export function createGauges(instruments: Instruments, { db, database, sandbox, driving, now }: GaugeSources) {
+  const { runs, memory, webhooks } = instruments;
+  const count = (sql: string) => {
+    const query = db.sqlite.query<{ n: number }, []>(sql);
+    return () => query.get()!.n;
+  };
+  // By project and environment, since that is what the index begins with.
+  const selectRuns = db.sqlite.query<{ status: string; n: number; oldest: number }, []>(
+    `SELECT status, count(*) AS n, min(status_since_ms) AS oldest FROM projects JOIN runs ON runs.project_id = projects.id
+     WHERE environment IN ('test', 'live') AND status IN ('queued', 'in_progress', 'requires_action') GROUP BY status`,
+  );
+  const pendingDeliveries = count("SELECT count(*) AS n FROM webhook_deliveries WHERE next_at_ms IS NOT NULL");
+  const disabledWebhooks = count("SELECT count(*) AS n FROM webhooks WHERE disabled_reason IS NOT NULL");
+  const indexing = count("SELECT count(*) AS n FROM memory_entries WHERE status = 'processing'");
+  const filesInWork = count("SELECT count(*) AS n FROM files WHERE status IN ('uploaded', 'processing')");
+  instruments.build.set({ version: build.version, commit: build.commit }, 1);
+
+  let lag_ms = 0;
+  let expected = performance.now() + lagEvery_ms;
+  const timer = setInterval(() => {
+    lag_ms = Math.max(lag_ms, performance.now() - expected);
+    expected = performance.now() + lagEvery_ms;
+  }, lagEvery_ms);
+  timer.unref();
+
+  function lookAtRuns(): void {
+    const rows = new Map(selectRuns.all().map((row) => [row.status, row]));
+    for (const status of ["queued", "in_progress", "requires_action"])
+      runs.now.set({ status }, rows.get(status)?.n ?? 0);
+    const queued = rows.get("queued");
+    runs.oldest.set(queued ? Math.max(0, now() - queued.oldest) / 1000 : 0);
+    runs.driven.set(driving());
+  }
+
+  function lookAtDisk(): void {
+    if (database === undefined) return;
+    for (const [file, path] of [
+      ["database", database],
+      ["wal", `${database}-wal`],
+    ] as const)
+      instruments.database.size.set({ file }, statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+    const { bavail, bsize } = statfsSync(dirname(database));
+    instruments.database.free.set(bavail * bsize);
+  }
+
+  function lookAtProcess(): void {
+    const { cpu, resident, files, maxFiles, started, lag } = instruments.process;
+    const { user, system } = process.cpuUsage();
+    cpu.reset();
+    cpu.inc((user + system) / 1e6);
+    resident.set(process.memoryUsage.rss());
+    started.set(started_s);
+    lag.set(lag_ms / 1000);
+    lag_ms = 0;
+    if (process.platform !== "linux") return;
+    files.set(readdirSync("/proc/self/fd").length);
+    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+    if (limit) maxFiles.set(Number(limit));
+  }
+
+  return {
+    look(): void {
+      lookAtRuns();
+      lookAtDisk();
+      lookAtProcess();
+      webhooks.pending.set(pendingDeliveries());
+      webhooks.disabled.set(disabledWebhooks());
+      memory.indexing.set(indexing());
+      memory.files.set(filesInWork());
+      instruments.sandbox.set(sandbox.known() === "strict" ? 1 : 0);
+    },
+    stop: () => clearInterval(timer),
+  };
+}

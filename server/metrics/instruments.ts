@@ -1,0 +1,107 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/**
+ * What the server measures of itself, as Prometheus and OpenTelemetry name such things: units in the name, `_total` for
+ * what only grows. Every label has a bound; none holds a name that a project can choose.
+ */
+export type Instruments = ReturnType<typeof createInstruments>;
+
+// From a cached read to a slow model call, in seconds.
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const runSeconds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600, 86_400];
+const commitSeconds = [0.000_05, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
+
+export function createInstruments() {
+  const registry = new Registry();
+  const registers = [registry];
+  const described: { name: string; type: string; labels: readonly string[]; help: string }[] = [];
+  const noted = <Label extends string>(type: string, name: string, help: string, labelNames: Label[]) => {
+    described.push({ name, type, labels: labelNames, help });
+    return { name, help, labelNames, registers };
+  };
+  const counter = <Label extends string>(name: string, help: string, ...labels: Label[]) =>
+    new Counter(noted("counter", name, help, labels));
+  const gauge = <Label extends string>(name: string, help: string, ...labels: Label[]) =>
+    new Gauge(noted("gauge", name, help, labels));
+  const histogram = <Label extends string>(name: string, help: string, buckets: number[], ...labels: Label[]) =>
+    new Histogram({ ...noted("histogram", name, help, labels), buckets });
+
+  return {
+    registry,
+    /** For the documentation, in the order in which they are declared. */
+    described,
+    build: gauge("runnel_build_info", "Always 1; its labels say which build this is.", "version", "commit"),
+    http: {
+      duration: histogram(
+        "http_server_request_duration_seconds",
+        "Time from a request's head to its response; of a stream, to its beginning.",
+        seconds,
+        ...["http_request_method", "http_route", "http_response_status_code"],
+      ),
+    },
+    runs: {
+      created: counter("runnel_runs_created_total", "Runs that began here.", "environment"),
+      ended: counter("runnel_runs_ended_total", "Runs by how they ended.", "environment", "status", "error_code"),
+      duration: histogram(
+        "runnel_run_duration_seconds",
+        "Time that ended runs were in progress; waiting does not count.",
+        runSeconds,
+        ...["environment", "status"],
+      ),
+      recovered: counter("runnel_runs_recovered_total", "Times that a run was taken up after a crash."),
+      now: gauge("runnel_runs", "Runs that are not over, by status.", "status"),
+      oldest: gauge("runnel_queue_oldest_seconds", "How long the oldest queued run has waited; 0 without one."),
+      driven: gauge("runnel_runs_driven", "Runs whose loop is at work in this process."),
+    },
+    models: {
+      calls: counter("runnel_model_calls_total", "Calls to models; a retry counts too.", "provider", "outcome"),
+      duration: histogram("runnel_model_call_duration_seconds", "Time of a model call.", seconds, "provider"),
+      firstToken: histogram(
+        "runnel_model_time_to_first_token_seconds",
+        "Time from the call to its first token.",
+        seconds,
+        "provider",
+      ),
+      tokens: counter("runnel_model_tokens_total", "Tokens by direction.", "provider", "type"),
+      cost: counter("runnel_model_cost_usd_total", "What models cost, as far as prices are known.", "provider"),
+    },
+    tools: {
+      calls: counter("runnel_tool_calls_total", "Tool calls by the type of tool and outcome.", "type", "outcome"),
+      duration: histogram("runnel_tool_call_duration_seconds", "Time of a tool call.", seconds, "type"),
+    },
+    steps: {
+      duration: histogram(
+        "runnel_step_duration_seconds",
+        "Time of steps that are no model call and no tool call: retrieval, guardrails and the like.",
+        seconds,
+        ...["type"],
+      ),
+    },
+    database: {
+      entries: counter("runnel_journal_entries_total", "Entries that were appended to the journals of runs."),
+      transaction: histogram("runnel_db_transaction_duration_seconds", "Time of a write transaction.", commitSeconds),
+      commit: histogram("runnel_db_commit_duration_seconds", "Of that, the commit with its fsync.", commitSeconds),
+      size: gauge("runnel_db_size_bytes", "Size of the database's files.", "file"),
+      free: gauge("runnel_disk_free_bytes", "Free space on the disk of the data directory."),
+    },
+    webhooks: {
+      attempts: counter("runnel_webhook_attempts_total", "Attempts to deliver an event.", "outcome"),
+      duration: histogram("runnel_webhook_attempt_duration_seconds", "Time of an attempt.", seconds),
+      pending: gauge("runnel_webhook_deliveries_pending", "Deliveries that wait for their next attempt."),
+      disabled: gauge("runnel_webhooks_disabled", "Endpoints that were disabled since they failed for days."),
+    },
+    memory: {
+      indexing: gauge("runnel_memory_entries_indexing", "Entries of memory stores that are not indexed yet."),
+      files: gauge("runnel_files_processing", "Files that are not read yet."),
+    },
+    sandbox: gauge("runnel_sandbox_strict", "1 where the jail for code is enforced by the system."),
+    process: {
+      cpu: counter("process_cpu_seconds_total", "Processor time of all threads."),
+      resident: gauge("process_resident_memory_bytes", "Resident memory."),
+      files: gauge("process_open_fds", "Open file descriptors."),
+      maxFiles: gauge("process_max_fds", "The limit of open file descriptors."),
+      started: gauge("process_start_time_seconds", "When the process started, in seconds since 1970."),
+      lag: gauge("runnel_event_loop_lag_seconds", "The longest delay of the main thread since the last scrape."),
+    },
+  };
+}

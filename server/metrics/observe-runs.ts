@@ -1,0 +1,105 @@
+import { happening } from "../core/origin.ts";
+import type { JournalEntry, ModelSpend, RunEvent } from "../core/run-event.ts";
+import { stepKinds } from "../core/step-kinds.ts";
+import type { RunFacts } from "../journal/journal.ts";
+import type { Instruments } from "./instruments.ts";
+
+type StepCompleted = Extract<RunEvent, { type: "step.completed" }>;
+type ToolCompleted = Extract<RunEvent, { type: "tool.completed" }>;
+
+// Operators name their connections, and projects may name some too.
+const providersMax = 50;
+// Calls that wait for somebody hold their place here; beyond that the oldest count as of another type.
+const openCallsMax = 10_000;
+
+/** Counts what happens to runs, from entries that are durable. `factsOf` returns where a run stands now. */
+export function createRunObserver(
+  { runs, models, tools, steps, database }: Instruments,
+  factsOf: (runId: string) => RunFacts | null,
+) {
+  const providers = new Set<string>();
+  const typeOfCall = new Map<string, string>();
+
+  function providerOf(facts: RunFacts): string {
+    const [name = "other"] = (facts.model ?? "other").split("/");
+    if (providers.size < providersMax) providers.add(name);
+    return providers.has(name) ? name : "other";
+  }
+
+  function observe(event: RunEvent, facts: RunFacts): void {
+    switch (event.type) {
+      case "run.created":
+        runs.created.inc({ environment: facts.environment });
+        break;
+      case "run.recovered":
+        runs.recovered.inc();
+        break;
+      case "run.completed":
+      case "run.cancelled":
+        end(facts, "");
+        break;
+      case "run.failed":
+        end(facts, event.error.code);
+        break;
+      case "step.restarted":
+        if (event.step_type === "model_call") models.calls.inc({ provider: providerOf(facts), outcome: "retried" });
+        spend(facts, event.spent);
+        break;
+      case "guardrail.decided":
+      case "context.compacted":
+        spend(facts, event.spent);
+        break;
+      case "step.completed":
+        endStep(event, facts);
+        break;
+      case "tool.requested":
+        typeOfCall.set(event.call.id, event.call.type);
+        if (typeOfCall.size > openCallsMax) typeOfCall.delete(typeOfCall.keys().next().value!);
+        break;
+      case "tool.completed":
+        endCall(event);
+    }
+  }
+
+  function end({ environment, status, worked_ms }: RunFacts, error_code: string): void {
+    runs.ended.inc({ environment, status, error_code });
+    runs.duration.observe({ environment, status }, worked_ms / 1000);
+  }
+
+  function endStep({ step_type, status, latency_ms, answer }: StepCompleted, facts: RunFacts): void {
+    const seconds = latency_ms / 1000;
+    if (step_type === "model_call") {
+      const provider = providerOf(facts);
+      models.calls.inc({ provider, outcome: status });
+      models.duration.observe({ provider }, seconds);
+      const first = answer?.time_to_first_token_ms ?? null;
+      if (first !== null) models.firstToken.observe({ provider }, first / 1000);
+      spend(facts, answer);
+    } else if (!stepKinds[step_type].isCall) steps.duration.observe({ type: step_type }, seconds);
+  }
+
+  function endCall({ tool_call_id, status, latency_ms }: ToolCompleted): void {
+    const type = typeOfCall.get(tool_call_id) ?? "other";
+    typeOfCall.delete(tool_call_id);
+    tools.calls.inc({ type, outcome: status });
+    tools.duration.observe({ type }, latency_ms / 1000);
+  }
+
+  function spend(facts: RunFacts, spent: ModelSpend | null): void {
+    if (!spent) return;
+    const provider = providerOf(facts);
+    const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens } = spent.usage;
+    models.tokens.inc({ provider, type: "input" }, input_tokens ?? 0);
+    models.tokens.inc({ provider, type: "output" }, output_tokens ?? 0);
+    models.tokens.inc({ provider, type: "cached_input" }, cached_input_tokens ?? 0);
+    models.tokens.inc({ provider, type: "reasoning" }, reasoning_tokens ?? 0);
+    models.cost.inc({ provider }, spent.cost_usd ?? 0);
+  }
+
+  return (runId: string, entries: readonly JournalEntry[]): void => {
+    const facts = factsOf(runId);
+    if (!facts) return;
+    database.entries.inc(entries.length);
+    for (const { event } of happening(entries)) observe(event, facts);
+  };
+}

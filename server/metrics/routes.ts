@@ -1,0 +1,52 @@
+import { timingSafeEqual } from "node:crypto";
+import { Elysia } from "elysia";
+import { AppError } from "../core/errors.ts";
+import { isLoopback, parseAddress } from "../lib/ip-address.ts";
+
+interface MetricsRouteOptions {
+  /** The address that asks; null where requests come from memory. */
+  clientOf(request: Request): string | null;
+  /** Lets others than this machine ask; absent: nobody else may. */
+  token?: string;
+  /** The text of all metrics, and its type. */
+  read(): Promise<{ text: string; type: string }>;
+}
+
+/** Written by proxies: a request that has one comes from elsewhere, also where its proxy is on this machine. */
+const forwarding = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
+
+/** `GET /metrics`, in Prometheus' text format, for this machine and for whoever has the operator's token. */
+export const metricsRoutes = ({ clientOf, token, read }: MetricsRouteOptions) =>
+  new Elysia().get("/metrics", async ({ request, set }) => {
+    if (!isFromHere(request, clientOf(request)) && !isSame(bearerOf(request), token))
+      throw refusal(token !== undefined);
+    const { text, type } = await read();
+    set.headers["content-type"] = type;
+    set.headers["cache-control"] = "no-store";
+    return text;
+  });
+
+function isFromHere(request: Request, client: string | null): boolean {
+  const address = client === null ? null : parseAddress(client);
+  return (
+    (client === null || (address !== null && isLoopback(address))) &&
+    !forwarding.some((name) => request.headers.has(name))
+  );
+}
+
+const bearerOf = (request: Request): string =>
+  /^Bearer (.+)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
+
+function isSame(given: string, token: string | undefined): boolean {
+  if (!token) return false;
+  const [a, b] = [given, token].map((text) => new Bun.CryptoHasher("sha256").update(text).digest());
+  return timingSafeEqual(a!, b!);
+}
+
+const refusal = (hasToken: boolean) =>
+  new AppError(
+    "metrics_token_required",
+    hasToken
+      ? "Send RUNNEL_METRICS_TOKEN as a bearer token, or ask from the server's machine."
+      : "Only the server's machine may read metrics, unless RUNNEL_METRICS_TOKEN is set.",
+  );
