@@ -34,6 +34,7 @@ export async function recordExamples(): Promise<Recorded> {
   const client = await server.client({ project: "acme" });
 
   const send = async (method: Method, id: string, path: string, body?: unknown): Promise<Json> => {
+    await server.deliverWebhooks(); // What is under way ends at the time of what caused it.
     time += 1000;
     const { status, body: answered } = await client[method](`/v1${path}`, body);
     if (![200, 201, 202].includes(status)) throw new Error(`${id} answered ${status}: ${JSON.stringify(answered)}`);
