@@ -460,6 +460,7 @@ export const documentChunks = sqliteTable("document_chunks", {
   tokens: integer().notNull(),
   page: integer(),
   heading: text(),
+  boxes: text(),
 });
 
 export const memoryStores = sqliteTable("memory_stores", {

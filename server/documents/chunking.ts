@@ -1,3 +1,4 @@
+import { type Box, boxesWithin } from "./boxes.ts";
 import type { Section } from "./outline.ts";
 import { blocksOf, lines, phrases, sentences, slices, words } from "./text-pieces.ts";
 
@@ -15,6 +16,8 @@ export interface DocumentChunk {
   tokens: number;
   page: number | null;
   heading: string | null;
+  /** Where on the page its text stands, where that is known. */
+  boxes?: readonly Box[];
 }
 
 /** What is wrong with these sizes, and with which of them; null if nothing is. */
@@ -43,13 +46,10 @@ export function* chunkSections(
   count: Count,
 ): Generator<DocumentChunk> {
   for (const section of withTitles(sections)) {
-    for (const text of cutSection(section.text, chunking, count)) {
-      yield* within(text, chunking.max_chunk_size_tokens, count).map(({ text, tokens }) => ({
-        text,
-        tokens,
-        page: section.page,
-        heading: section.heading,
-      }));
+    const { page, heading, places } = section;
+    for (const { text, from, to } of cutSection(section.text, chunking, count)) {
+      const placed = places ? { boxes: boxesWithin(places, from, to) } : {};
+      yield* within(text, chunking.max_chunk_size_tokens, count).map((part) => ({ ...part, page, heading, ...placed }));
     }
   }
 }
@@ -61,32 +61,52 @@ function withTitles(sections: readonly Section[]): Section[] {
   for (const section of sections) {
     const fits: boolean = title !== null && title.page === section.page;
     if (title && !fits) joined.push(title);
-    const whole: Section = title && fits ? { ...section, text: `${title.text}\n\n${section.text}` } : section;
+    const whole: Section = title && fits ? under(title, section) : section;
     title = isOnlyTitle(whole.text) ? whole : null;
     if (title === null) joined.push(whole);
   }
   return title ? [...joined, title] : joined;
 }
 
+function under(title: Section, { text, places, ...section }: Section): Section {
+  const offset = title.text.length + 2;
+  const moved = [...(title.places ?? []), ...(places ?? []).map(({ at, box }) => ({ at: at + offset, box }))];
+  return { ...section, text: `${title.text}\n\n${text}`, ...(moved.length > 0 ? { places: moved } : {}) };
+}
+
 const isOnlyTitle = (text: string): boolean =>
   text.length < 500 && text.split("\n").every((line) => line === "" || /^#{1,6} /.test(line));
 
-function* cutSection(section: string, chunking: Chunking, count: Count): Generator<string> {
+/** A piece of a section: its text, and from which character of the section to which one it reaches. */
+interface Piece {
+  text: string;
+  from: number;
+  to: number;
+}
+
+function* cutSection(section: string, chunking: Chunking, count: Count): Generator<Piece> {
   const { max_chunk_size_tokens: max, chunk_overlap_tokens: overlap } = chunking;
   let [current, tokens] = ["", 0];
+  // Characters of the section that are in a piece, and those that the current one begins behind.
+  let [taken, from] = [0, 0];
   /** What is far too long is not counted to find that out. */
   const cost = (text: string) => (text.length > 20 * max ? Number.POSITIVE_INFINITY : count(text));
-  const add = (text: string, size: number) => {
+  /** What is in a piece already, and begins another one too. */
+  const repeat = (text: string, size: number) => {
     current += text;
     tokens += size;
   };
-  const flush = () => {
-    const done = current;
-    [current, tokens] = ["", 0];
+  const add = (text: string, size: number) => {
+    repeat(text, size);
+    taken += text.length;
+  };
+  const flush = (): Piece => {
+    const done = { text: current, from, to: taken };
+    [current, tokens, from] = ["", 0, taken];
     return done;
   };
 
-  function* fill(text: string, splits: readonly Split[], mayTear: boolean): Generator<string> {
+  function* fill(text: string, splits: readonly Split[], mayTear: boolean): Generator<Piece> {
     const size = cost(text);
     if (tokens + size <= max) return add(text, size);
     const [split, ...finer] = splits;
@@ -96,13 +116,14 @@ function* cutSection(section: string, chunking: Chunking, count: Count): Generat
     }
     const done = flush();
     yield done;
-    const tail = endOf(done, Math.min(overlap, max - size), count);
-    add(tail.text, tail.tokens);
+    const tail = endOf(done.text, Math.min(overlap, max - size), count);
+    repeat(tail.text, tail.tokens);
+    from -= tail.text.length;
     add(text, size);
   }
 
   /** Rows under their header, which each chunk of them begins with. */
-  function* fillTable(text: string): Generator<string> {
+  function* fillTable(text: string): Generator<Piece> {
     const size = cost(text);
     if (tokens + size <= max) return add(text, size);
     const rows = lines(text);
@@ -115,7 +136,7 @@ function* cutSection(section: string, chunking: Chunking, count: Count): Generat
       const rowSize = cost(row);
       if (tokens + rowSize > max && top + rowSize <= max) {
         yield flush();
-        add(header, top);
+        repeat(header, top);
       }
       yield* fill(row, [phrases, words, sliced], false);
     }
@@ -127,7 +148,7 @@ function* cutSection(section: string, chunking: Chunking, count: Count): Generat
     else if (kind === "code") yield* fill(text, [lines, phrases, words, sliced], false);
     else yield* fill(text, [sentences, phrases, words, sliced], true);
   }
-  yield current;
+  yield flush();
 }
 
 /** The last whole sentences of a chunk, or words, that fit. */

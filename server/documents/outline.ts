@@ -1,4 +1,5 @@
 import { documentBounds } from "./bounds.ts";
+import { type Place, type PlacedLine, placesOf } from "./boxes.ts";
 import { cleanText } from "./decode.ts";
 import { tooLarge } from "./document-error.ts";
 
@@ -9,6 +10,8 @@ export interface Section {
   page: number | null;
   /** The headings above it, outermost first: "Guide › Install". */
   heading: string | null;
+  /** Where on the page its text stands, in its order, where that is known. */
+  places?: readonly Place[];
 }
 
 const titleLimit = 120;
@@ -18,6 +21,8 @@ export function openOutline() {
   const sections: Section[] = [];
   const path: { level: number; title: string }[] = [];
   let blocks: string[] = [];
+  let places: Place[] = [];
+  let length = 0;
   let page: number | null = null;
   let size = 0;
 
@@ -28,24 +33,34 @@ export function openOutline() {
       .slice(0, documentBounds.heading)
       .toWellFormed() || null;
   const flush = () => {
-    if (blocks.length > 0) sections.push({ text: blocks.join("\n\n"), page, heading: heading() });
-    blocks = [];
+    const placed = places.length > 0 ? { places } : {};
+    if (blocks.length > 0) sections.push({ text: blocks.join("\n\n"), page, heading: heading(), ...placed });
+    [blocks, places, length] = [[], [], 0];
   };
-  const add = (text: string) => {
+  const add = (text: string, placed: readonly Place[] = []) => {
     size += Buffer.byteLength(text);
     if (size > documentBounds.text)
       throw tooLarge(`The document holds more than ${documentBounds.text} bytes of text.`);
     blocks.push(text);
+    for (const { at, box } of placed) places.push({ at: length + at, box });
+    length += text.length + 2;
   };
 
   return {
-    heading(level: number, title: string): void {
-      const line = cleanText(title).replace(/\s+/g, " ").trim();
+    /** Of one line, or of several with their places. */
+    heading(level: number, title: string | readonly PlacedLine[]): void {
+      const [text, placed] = typeof title === "string" ? [title, []] : [textOf(title), placesOf(title)];
+      const line = cleanText(text).replace(/\s+/g, " ").trim();
       if (line === "") return;
       flush();
       while ((path.at(-1)?.level ?? 0) >= level) path.pop();
       path.push({ level, title: line.slice(0, titleLimit).toWellFormed() });
-      add(`${"#".repeat(level)} ${line}`);
+      add(`${"#".repeat(level)} ${line}`, placed);
+    },
+    /** A block of lines that stand somewhere. */
+    lines(lines: readonly PlacedLine[]): void {
+      const clean = lines.map(({ text, box }) => ({ text: cleanText(text).replaceAll("\n", " "), box }));
+      if (clean.some(({ text }) => text.trim() !== "")) add(textOf(clean), placesOf(clean));
     },
     block(text: string): void {
       const clean = cleanText(text).replace(/^\n+/, "").trimEnd();
@@ -69,5 +84,7 @@ export function openOutline() {
     },
   };
 }
+
+const textOf = (lines: readonly PlacedLine[]): string => lines.map(({ text }) => text).join("\n");
 
 export type Outline = ReturnType<typeof openOutline>;

@@ -1,9 +1,11 @@
 import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
 import { documentBounds } from "./bounds.ts";
+import type { Box } from "./boxes.ts";
 import { DocumentError, tooLarge, unreadable } from "./document-error.ts";
 import type { Outline } from "./outline.ts";
 import { withoutFurniture } from "./pdf-furniture.ts";
-import { hyphenatedWords, isContents, joinLines, type PdfLine, withoutLeaders } from "./pdf-lines.ts";
+import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfItem, type PdfLine } from "./pdf-lines.ts";
+import { type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tables.ts";
 
 /** A PDF: the text of each page; lines that are set larger than the rest are headings. Gives how many pages there are. */
 export async function parsePdf(bytes: Uint8Array, outline: Outline): Promise<number> {
@@ -56,59 +58,42 @@ async function linesOf(pdf: Pdf, number: number): Promise<PdfLine[] | null> {
     const page = await pdf.getPage(number);
     const { items } = await page.getTextContent();
     page.cleanup();
-    return linesFrom(items.filter((item) => "str" in item));
+    return linesFrom(
+      items.filter((item) => "str" in item),
+      boxesOn(page.getViewport({ scale: 1 })),
+    );
   } catch {
     return null;
   }
 }
 
-interface Item {
-  str: string;
-  width: number;
-  height: number;
-  transform: number[];
-  hasEOL: boolean;
-}
+type Viewport = ReturnType<Awaited<ReturnType<Pdf["getPage"]>>["getViewport"]>;
 
-function linesFrom(items: readonly Item[]): PdfLine[] {
-  const lines: PdfLine[] = [];
-  let held: Item[] = [];
-  let above: { y: number; size: number } | null = null;
-  const end = () => {
-    const text = withoutLeaders(held.map(({ str }) => str).join(""));
-    const parts = partsOf(held);
-    const first = held.find(({ str }) => str.trim() !== "");
-    held = [];
-    if (!first) return;
-    const [size, y] = [first.height, first.transform[5] ?? 0];
-    const apart = above !== null && Math.abs(above.y - y) > 1.7 * Math.max(size, above.size);
-    lines.push({ text, parts, size, apart });
-    above = { y, size };
+/** Where on the page as it is shown something is drawn. */
+function boxesOn({ width, height, transform }: Viewport): (item: PdfItem) => Box {
+  const shown = (x: number, y: number): [number, number] => {
+    const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = transform as number[];
+    return [fraction((a * x + c * y + e) / width), fraction((b * x + d * y + f) / height)];
   };
-  for (const item of items) {
-    held.push(item);
-    if (item.hasEOL) end();
-  }
-  end();
-  return lines;
+  return ({ transform, width, height }) => {
+    const [a = 1, b = 0, , , x = 0, y = 0] = transform;
+    const scale = Math.hypot(a, b) || 1;
+    const [along, up] = [
+      [a / scale, b / scale],
+      [-b / scale, a / scale],
+    ] as const;
+    // Letters reach a fifth below their line.
+    const corners = [0, width].flatMap((right) =>
+      [-0.2 * height, 0.8 * height].map((rise) =>
+        shown(x + right * along[0] + rise * up[0], y + right * along[1] + rise * up[1]),
+      ),
+    );
+    const [xs, ys] = [corners.map(([left]) => left), corners.map(([, top]) => top)];
+    return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  };
 }
 
-/** More room than this, in heights of the letters, is more than there is between words. */
-const wide = 1.5;
-
-/** What stands in a line, parted where there is wide room. */
-function partsOf(items: readonly Item[]): string[] {
-  const parts: string[] = [];
-  let end: number | null = null;
-  for (const { str, transform, width, height } of items) {
-    if (str.trim() === "") continue;
-    const x = transform[4] ?? 0;
-    if (end === null || x - end > wide * height) parts.push(str);
-    else parts.push(`${parts.pop()}${x - end > height / 10 ? " " : ""}${str}`);
-    end = x + width;
-  }
-  return parts.map((part) => part.replace(/\s+/g, " ").trim());
-}
+const fraction = (value: number): number => Math.min(1, Math.max(0, Math.round(value * 10_000) / 10_000)) || 0;
 
 const larger = 1.2;
 const titleLimit = 200;
@@ -119,30 +104,43 @@ function outlinePages(all: readonly (readonly PdfLine[])[], outline: Outline): v
   const pages = withoutFurniture(all, isTitle);
   const words = hyphenatedWords(pages);
   const levelOf = levelsOf(pages.flat().filter(isTitle));
+  let header: TableHeader | null = null;
   for (const [at, lines] of pages.entries()) {
     outline.page(at + 1);
-    for (const group of groupsOf(lines, isTitle)) {
-      const text = joinLines(
-        group.map(({ text }) => text),
-        words,
-      );
+    for (const group of groupsOf(tablesIn(lines, isTitle), isTitle)) {
+      if ("rows" in group) {
+        const table = tableLines(group, header);
+        outline.lines(table.lines);
+        header = table.header;
+        continue;
+      }
+      header = null;
+      const text = joinLines(group, words);
       if (isTitle(group[0]!)) outline.heading(levelOf(group[0]!), text);
-      else outline.block(text);
+      else outline.lines(text);
     }
   }
 }
 
 /** Lines that belong together: those of a paragraph, or of a title. */
-function groupsOf(lines: readonly PdfLine[], isTitle: (line: PdfLine) => boolean): PdfLine[][] {
-  const groups: PdfLine[][] = [];
-  let before: PdfLine | undefined;
-  for (const line of lines) {
-    const goesOn = before && !line.apart && isTitle(before) === isTitle(line);
-    if (goesOn && (!isTitle(line) || levelSize(line) === levelSize(before!))) groups.at(-1)!.push(line);
-    else groups.push([line]);
-    before = line;
+function groupsOf(
+  found: readonly (PdfTable | PdfLine)[],
+  isTitle: (line: PdfLine) => boolean,
+): (PdfTable | PdfLine[])[] {
+  const groups: (PdfTable | PdfLine[])[] = [];
+  for (const one of found) {
+    const group = groups.at(-1);
+    const before = Array.isArray(group) ? group.at(-1) : undefined;
+    if ("rows" in one) groups.push(one);
+    else if (before && goesOn(before, one, isTitle)) (group as PdfLine[]).push(one);
+    else groups.push([one]);
   }
   return groups;
+}
+
+function goesOn(before: PdfLine, line: PdfLine, isTitle: (line: PdfLine) => boolean): boolean {
+  if (line.apart || isTitle(before) !== isTitle(line)) return false;
+  return !isTitle(line) || levelSize(line) === levelSize(before);
 }
 
 const levelSize = ({ size }: PdfLine): number => Math.round(size);

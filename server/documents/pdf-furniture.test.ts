@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { withoutFurniture } from "./pdf-furniture.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 
-const line = (text: string, size = 10): PdfLine => ({ text, parts: text.split(/ {2,}/), size, apart: false });
+const line = (text: string, size = 10): PdfLine => ({
+  ...{ text, parts: text.split(/ {2,}/), cells: [], size, apart: false, box: null },
+});
 const page = (...texts: string[]): PdfLine[] => texts.map((text) => line(text));
 const isTitle = ({ size }: PdfLine) => size > 10;
 const left = (pages: PdfLine[][]) => withoutFurniture(pages, isTitle).map((lines) => lines.map(({ text }) => text));

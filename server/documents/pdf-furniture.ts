@@ -28,7 +28,8 @@ export function withoutFurniture(pages: Pages, isTitle: (line: PdfLine) => boole
   function isFurniture(line: PdfLine, at: number): boolean {
     if (bodies.has(patternOf(line))) return false;
     // Of two lone numbers nobody knows which one is the page's.
-    if (headOf(line, at) === null) return !isTitle(line) && pages[at]!.filter(isNumber).length === 1;
+    if (headOf(line, at) === null)
+      return (!isTitle(line) || saysPage(line)) && pages[at]!.filter(isNumber).length === 1;
     const fewest = isTitle(line) ? Math.max(fewestPages, pages.length / 2) : fewestPages;
     return seen.get(keyOf(line, at))! >= fewest;
   }
@@ -49,6 +50,9 @@ export function withoutFurniture(pages: Pages, isTitle: (line: PdfLine) => boole
 
 const edgesOf = (page: readonly PdfLine[]): PdfLine[] =>
   page.length <= 2 * edgeLines ? [...page] : [...page.slice(0, edgeLines), ...page.slice(-edgeLines)];
+
+/** A large number may be a title, and one with the word for a page is none. */
+const saysPage = ({ text }: PdfLine): boolean => /[^\P{L}ivxlc]/iu.test(text);
 
 /** The same for lines that differ in their numbers only. */
 const patternOf = ({ parts, size }: PdfLine): string =>

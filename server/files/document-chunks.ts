@@ -1,10 +1,13 @@
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { documentChunks } from "../db/schema.ts";
+import type { Box } from "../documents/boxes.ts";
 import type { DocumentChunk } from "../documents/chunking.ts";
 
+type Row = Omit<typeof documentChunks.$inferSelect, keyof Scope | "file_id">;
+
 /** One of a document's chunks, by its place. */
-type StoredChunk = Omit<typeof documentChunks.$inferSelect, keyof Scope | "file_id">;
+type StoredChunk = Omit<Row, "boxes"> & { boxes?: readonly Box[] };
 
 export type DocumentChunks = ReturnType<typeof createDocumentChunks>;
 
@@ -12,13 +15,13 @@ export type DocumentChunks = ReturnType<typeof createDocumentChunks>;
 export function createDocumentChunks({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) {
   const ofFile = "project_id = ? AND environment = ? AND file_id = ?";
   type Key = [string, Environment, string];
-  const some = sqlite.query<StoredChunk, [...Key, number, number]>(
-    `SELECT chunk_index, text, tokens, page, heading FROM document_chunks
+  const some = sqlite.query<Row, [...Key, number, number]>(
+    `SELECT chunk_index, text, tokens, page, heading, boxes FROM document_chunks
      WHERE ${ofFile} AND chunk_index >= ? ORDER BY chunk_index LIMIT ?`,
   );
   const insertion = sqlite.query(
-    `INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading, boxes)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const deletion = sqlite.query(
     `DELETE FROM document_chunks WHERE ${ofFile} AND chunk_index IN (
@@ -28,12 +31,14 @@ export function createDocumentChunks({ db: { sqlite } }: { db: Pick<Db, "sqlite"
   return {
     /** Those from `from` on, in their order. */
     read: ({ project_id, environment }: Scope, fileId: string, from: number, limit: number): StoredChunk[] =>
-      some.all(project_id, environment, fileId, from, limit),
+      some.all(project_id, environment, fileId, from, limit).map(toChunk),
 
     /** Within a write: the chunks that follow the first `from`. */
     insert({ project_id, environment }: Scope, fileId: string, chunks: readonly DocumentChunk[], from: number): void {
-      for (const [index, { text, tokens, page, heading }] of chunks.entries())
-        insertion.run(project_id, environment, fileId, from + index, text, tokens, page, heading);
+      for (const [index, { text, tokens, page, heading, boxes }] of chunks.entries()) {
+        const placed = boxes ? JSON.stringify(boxes) : null;
+        insertion.run(project_id, environment, fileId, from + index, text, tokens, page, heading, placed);
+      }
     },
 
     /** Within a write: deletes up to so many. Returns how many those were. */
@@ -42,3 +47,6 @@ export function createDocumentChunks({ db: { sqlite } }: { db: Pick<Db, "sqlite"
     },
   };
 }
+
+const toChunk = ({ boxes, ...chunk }: Row): StoredChunk =>
+  boxes === null ? chunk : { ...chunk, boxes: JSON.parse(boxes) as Box[] };

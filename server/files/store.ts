@@ -9,6 +9,7 @@ import { type Chunking, chunkingFault, defaultChunking } from "../documents/chun
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Condition, fillPage, listPage, type Page, read, toList } from "../http/page.ts";
+import type { FileChunk } from "../wire/file.ts";
 import type { DocumentChunks } from "./document-chunks.ts";
 import type { DocumentWork } from "./document-work.ts";
 import { createFileErasure } from "./file-erasure.ts";
@@ -200,7 +201,7 @@ export function createFileStore({
         first,
         ({ chunk_index }) => chunk_index + 1,
       );
-      const { data, has_more } = await fillPage(parts, limit, (chunk) => chunk);
+      const { data, has_more } = await fillPage(parts, limit, shownChunk);
       return toList(data, has_more, ({ chunk_index }) => chunk_index.toString());
     },
 
@@ -213,6 +214,11 @@ export function createFileStore({
     stop: erasure.stop,
   };
 }
+
+const shownChunk = ({ boxes, ...chunk }: ReturnType<DocumentChunks["read"]>[number]): FileChunk => ({
+  ...chunk,
+  boxes: boxes?.map(([left, top, right, bottom]) => ({ left, top, right, bottom })) ?? null,
+});
 
 const madeByAgents = ({ agent_ids }: Viewer): Condition[] => {
   const values: SQLQueryBindings[] = [JSON.stringify(agent_ids)];

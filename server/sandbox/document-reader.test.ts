@@ -37,8 +37,8 @@ describe("a document", () => {
   test("is read in a jailed child, into chunks with their page and heading", async () => {
     expect(await read(pdfOf(["# One\nfirst", "second"]), mimeTypes.pdf)).toEqual({
       chunks: [
-        { text: "# One\n\nfirst", tokens: expect.any(Number), page: 1, heading: "One" },
-        { text: "second", tokens: 1, page: 2, heading: "One" },
+        { text: "# One\n\nfirst", tokens: expect.any(Number), page: 1, heading: "One", boxes: expect.any(Array) },
+        { text: "second", tokens: 1, page: 2, heading: "One", boxes: expect.any(Array) },
       ],
       pages: 2,
     });
@@ -185,6 +185,12 @@ describe("a child that was taken over", () => {
     ["more tokens than a chunk has", [started, said("chunks", [["text", 801, null, null]]), end]],
     ["half a token", [started, said("chunks", [["text", 0.5, null, null]]), end]],
     ["a page that cannot be", [started, said("chunks", [["text", 1, 5001, null]]), end]],
+    ["a box beyond the page", [started, said("chunks", [["text", 1, 1, null, [[0, 0, 1, 1.01]]]]), end]],
+    ["a box of no numbers", [started, said("chunks", [["text", 1, 1, null, [["0", 0, 1, 1]]]]), end]],
+    [
+      "more boxes than a chunk has",
+      [started, said("chunks", [["text", 1, 1, null, Array(101).fill([0, 0, 1, 1])]]), end],
+    ],
     ["a heading without an end", [started, said("chunks", [["text", 1, null, "x".repeat(501)]]), end]],
     ["chunks that are no list", [started, said("chunks", { length: 1, 0: chunk }), end]],
     [

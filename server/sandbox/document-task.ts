@@ -1,4 +1,5 @@
 import { documentBounds } from "../documents/bounds.ts";
+import { type Box, boxesMost } from "../documents/boxes.ts";
 import type { Chunking, DocumentChunk } from "../documents/chunking.ts";
 import { type ParseFault, parseFaults } from "../documents/document-error.ts";
 import { encodeHead } from "./head.ts";
@@ -84,13 +85,23 @@ function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
 }
 
 function readChunk(given: unknown, most: number): DocumentChunk {
-  const [text, tokens, page, heading]: unknown[] = Array.isArray(given) ? given : [];
+  const [text, tokens, page, heading, boxes = null]: unknown[] = Array.isArray(given) ? given : [];
   if (typeof text !== "string" || text.trim() === "" || !isPlain(text)) throw new Error("A chunk has no plain text.");
   if (!isCount(tokens, most)) throw new Error("A chunk is too long.");
   if (page !== null && !isCount(page, documentBounds.pages)) throw new Error("A chunk is on no page.");
   if (heading !== null && !isHeading(heading)) throw new Error("A chunk has no plain heading.");
-  return { text, tokens, page, heading };
+  if (boxes === null) return { text, tokens, page, heading };
+  if (!isBoxes(boxes)) throw new Error("A chunk stands nowhere on its page.");
+  return { text, tokens, page, heading, boxes };
 }
+
+const isBoxes = (value: unknown): value is Box[] =>
+  Array.isArray(value) &&
+  value.length <= boxesMost &&
+  value.every(
+    (box) =>
+      Array.isArray(box) && box.length === 4 && box.every((edge) => typeof edge === "number" && edge >= 0 && edge <= 1),
+  );
 
 function readEnd({ error, pages }: Record<string, unknown>) {
   if (pages !== null && !isCount(pages, documentBounds.pages)) throw new Error("The pages are too many.");

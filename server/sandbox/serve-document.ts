@@ -28,11 +28,11 @@ async function read(
   const { sections, pages } = await parse(bytes, mime_type);
   const chunks = createBatches<readonly unknown[]>("chunks");
   let count = 0;
-  for (const { text, tokens, page, heading } of chunkSections(sections, chunking, countTokens)) {
+  for (const { text, tokens, page, heading, boxes = null } of chunkSections(sections, chunking, countTokens)) {
     if (++count > documentBounds.chunks) {
       throw tooLarge(`The document makes more than ${documentBounds.chunks} chunks of this size.`);
     }
-    chunks.add([text, tokens, page, heading], text.length);
+    chunks.add([text, tokens, page, heading, boxes], text.length + 30 * (boxes?.length ?? 0));
   }
   chunks.flush();
   return { error: null, pages };

@@ -30,6 +30,7 @@ export const FileChunk = t.named(
     tokens: t.integer,
     page: t.orNull(t.integer),
     heading: t.orNull(t.text),
+    boxes: t.orNull(t.list(t.object({ left: t.number, top: t.number, right: t.number, bottom: t.number }))),
   }),
 );
 export type FileChunk = Static<typeof FileChunk>;
