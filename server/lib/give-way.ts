@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 
 /**
@@ -9,4 +10,13 @@ export function giveWay(by: number): void {
   try {
     setPriority(0, Math.min(19, getPriority(0) + by));
   } catch {} // The system forbids it: then all are alike.
+}
+
+/** For how many milliseconds this thread could have worked so far and had no core; 0 where the system does not tell. */
+export function waitedForCore(): number {
+  try {
+    return Number(readFileSync("/proc/thread-self/schedstat", "latin1").split(" ")[1]) / 1e6;
+  } catch {
+    return 0;
+  }
 }

@@ -25,7 +25,7 @@ const program = (statement: string) => {
 };
 
 /** An embedder whose first threads run these programs, one each, and all later ones the model. */
-function withThreads(programs: string[], options: { patience_ms?: number } = {}) {
+function withThreads(programs: string[], options: { patience_ms?: number; rest_ms?: number } = {}) {
   const left = [...programs];
   let started = 0;
   const embedder = createBuiltIn({
@@ -103,6 +103,33 @@ describe("a query", () => {
   });
 });
 
+describe("a batch", () => {
+  const vectors = "data.texts.map(() => Float32Array.of(1, 0))";
+  const waiting = `self.postMessage({ id: data.id, waited_ms: 1e9, vectors: ${vectors} })`;
+
+  test("for which the thread waited for a core rests, and others go on meanwhile", async () => {
+    using embedder = withThreads([program(waiting)], { rest_ms: 1e9 });
+    const batch = embedder.embed(lite, ["x".repeat(8000)], undefined, "one");
+    for (const owner of ["two", "three", "four"])
+      expect(await embedder.embed(lite, ["short"], undefined, owner)).toHaveLength(1);
+    expect(Bun.peek.status(batch)).toBe("pending");
+    embedder.stop();
+    await expect(batch).rejects.toThrow("stops");
+  });
+
+  test("goes on when it has rested", async () => {
+    using embedder = withThreads([program(waiting)], { rest_ms: 5 });
+    const batch = embedder.embed(lite, ["x".repeat(8000)], undefined, "one");
+    await embedder.embed(lite, ["short"], undefined, "two");
+    expect(await batch).toHaveLength(1);
+  });
+
+  test("does not rest where nobody else asks", async () => {
+    using embedder = withThreads([program(waiting)], { rest_ms: 1e9 });
+    expect(await embedder.embed(lite, ["x".repeat(8000)], undefined, "one")).toHaveLength(1);
+  });
+});
+
 describe("a call that is aborted", () => {
   test("before it begins, costs nothing", async () => {
     using embedder = withThreads([]);
@@ -161,7 +188,7 @@ describe("the thread", () => {
   });
 
   test("that never answers is replaced too", async () => {
-    const answering = "self.postMessage({ id: data.id, vectors: [Float32Array.of(1, 0)] })";
+    const answering = "self.postMessage({ id: data.id, waited_ms: 0, vectors: [Float32Array.of(1, 0)] })";
     using embedder = withThreads([program(""), program(answering)], { patience_ms: 500 });
     expect(await embedder.embed(lite, ["one"])).toEqual([Float32Array.of(1, 0)]);
   });
@@ -176,7 +203,7 @@ describe("the thread", () => {
   });
 
   test("whose model fails says so, and goes on", async () => {
-    using embedder = withThreads([program("self.postMessage({ id: data.id, fault: 'no memory' })")]);
+    using embedder = withThreads([program("self.postMessage({ id: data.id, waited_ms: 0, fault: 'no memory' })")]);
     await expect(embedder.embed(lite, ["one"])).rejects.toMatchObject({ code: "embedding_failed", retryable: false });
     await expect(embedder.embed(lite, ["two"])).rejects.toThrow("no memory");
     expect(embedder.started()).toBe(1);

@@ -35,11 +35,17 @@ interface BuiltInOptions {
   idle_ms?: number;
   /** How long it may work on one slice, which takes a fraction of a second. */
   patience_ms?: number;
+  /** How long anybody rests at most between two slices. */
+  rest_ms?: number;
   start?: StartThread<Order, Answer>;
 }
 
 // A query that comes meanwhile waits for a slice: about a tenth of a second.
 const slice_chars = 1000;
+// Whoever was served rests so many times as long as the thread waited for a core meanwhile, if somebody else has asked not
+// long ago: where cores are few a batch does not keep it at work all the time, and a query of another finds it free.
+const restShare = 2;
+const notLong_ms = 10_000;
 // A thread that dies twice over the same slice would die again.
 const triesMax = 2;
 
@@ -51,12 +57,16 @@ export function createBuiltIn({
   log,
   idle_ms = 60_000,
   patience_ms = 60_000,
+  rest_ms = 2000,
   start = startThread(embeddingEntry),
 }: BuiltInOptions) {
   const queue = createQueue<Job>();
   let thread: Thread<Order> | null = null;
   let slice: Slice | null = null;
   let idle: ReturnType<typeof setTimeout> | undefined;
+  const resting = new Map<string, ReturnType<typeof setTimeout>>();
+  // When each asked last.
+  const asked = new Map<string, number>();
   let count = 0;
   let stopped = false;
 
@@ -90,6 +100,7 @@ export function createBuiltIn({
         job.settle(signal?.reason instanceof Error ? signal.reason : new DOMException("Aborted.", "AbortError"));
       };
       signal?.addEventListener("abort", abort);
+      asked.set(owner, performance.now());
       queue.arrive(owner, job);
       advance();
     });
@@ -98,7 +109,7 @@ export function createBuiltIn({
   function advance(): void {
     clearTimeout(idle);
     if (slice) return;
-    const job = queue.next();
+    const job = queue.next((owner) => !resting.has(owner));
     if (job) begin(job, 1);
     else if (thread) idle = setTimeout(end, idle_ms);
   }
@@ -114,6 +125,7 @@ export function createBuiltIn({
   function hear(answer: Answer): void {
     if (slice?.id !== answer.id) return;
     const { job, to } = finish(slice);
+    rest(job.owner, Math.min(rest_ms, answer.waited_ms * restShare));
     if ("fault" in answer) settleFailed(job, `The built-in embedding model failed: ${answer.fault}`, false);
     else if (!isOver(job)) {
       take(job, answer.vectors);
@@ -122,6 +134,18 @@ export function createBuiltIn({
       else queue.goOn(job.owner, job);
     }
     advance();
+  }
+
+  function rest(owner: string, ms: number): void {
+    for (const [each, at] of asked) if (performance.now() - at > notLong_ms) asked.delete(each);
+    const isAlone = asked.size === (asked.has(owner) ? 1 : 0);
+    if (ms < 1 || isAlone) return;
+    const over = () => {
+      resting.delete(owner);
+      advance();
+    };
+    clearTimeout(resting.get(owner));
+    resting.set(owner, setTimeout(over, ms));
   }
 
   /** The thread is gone. Its slice gets one more. */
@@ -161,6 +185,7 @@ export function createBuiltIn({
       const waiting = slice ? [finish(slice).job] : [];
       for (let job = queue.next(); job; job = queue.next()) waiting.push(job);
       for (const job of waiting) settleFailed(job, "The server stops.", true);
+      for (const timer of resting.values()) clearTimeout(timer);
       clearTimeout(idle);
       end();
     },

@@ -1,4 +1,4 @@
-import { giveWay } from "../../lib/give-way.ts";
+import { giveWay, waitedForCore } from "../../lib/give-way.ts";
 import type { Answer, Order } from "./messages.ts";
 import type { BuiltInModel } from "./models.ts";
 
@@ -30,9 +30,12 @@ self.onmessage = async ({ data: { id, model, texts } }: MessageEvent<Order>) => 
 };
 
 async function answer(id: number, embed: () => Promise<Float32Array[]>): Promise<Answer> {
+  const before_ms = waitedForCore();
+  const waited = () => ({ id, waited_ms: waitedForCore() - before_ms });
   try {
-    return { id, vectors: await embed() };
+    const vectors = await embed();
+    return { ...waited(), vectors };
   } catch (error) {
-    return { id, fault: error instanceof Error ? error.message : String(error) };
+    return { ...waited(), fault: error instanceof Error ? error.message : String(error) };
   }
 }

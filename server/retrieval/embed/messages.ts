@@ -7,4 +7,5 @@ export interface Order {
   texts: string[];
 }
 
-export type Answer = { id: number; vectors: Float32Array[] } | { id: number; fault: string };
+/** `waited_ms`: for how long it could have worked and had no core. */
+export type Answer = { id: number; waited_ms: number } & ({ vectors: Float32Array[] } | { fault: string });

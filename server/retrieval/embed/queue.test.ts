@@ -43,6 +43,23 @@ test("who is removed gets no turn", () => {
   expect(queue.next()).toBeUndefined();
 });
 
+test("who was served last goes behind an owner who has just come", () => {
+  const queue = createQueue<string>();
+  for (let index = 1; index <= 3; index++) queue.arrive("noisy", `noisy ${index}`);
+  expect(queue.next()).toBe("noisy 1");
+  queue.arrive("quiet", "quiet");
+  expect([queue.next(), queue.next()]).toEqual(["quiet", "noisy 2"]);
+});
+
+test("who rests is passed over, and keeps what waits", () => {
+  const queue = createQueue<string>();
+  queue.arrive("rests", "query");
+  queue.goOn("rests", "batch");
+  queue.goOn("other", "batch of another");
+  const isOpen = (owner: string) => owner !== "rests";
+  expect([queue.next(isOpen), queue.next(isOpen), queue.next()]).toEqual(["batch of another", undefined, "query"]);
+});
+
 test("queries of one owner do not wait for all of another's, nor batches", () => {
   const queue = createQueue<string>();
   for (let index = 1; index <= 3; index++) queue.arrive("noisy", `noisy ${index}`);
@@ -51,5 +68,5 @@ test("queries of one owner do not wait for all of another's, nor batches", () =>
   queue.goOn("quiet", "quiet batch");
   const order = Array.from({ length: 8 }, () => queue.next());
   expect(order.slice(0, 4)).toEqual(["noisy 1", "quiet", "noisy 2", "noisy 3"]);
-  expect(order.slice(4)).toEqual(["noisy batch 1", "quiet batch", "noisy batch 2", "noisy batch 3"]);
+  expect(order.slice(4)).toEqual(["quiet batch", "noisy batch 1", "noisy batch 2", "noisy batch 3"]);
 });

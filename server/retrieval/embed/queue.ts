@@ -1,12 +1,13 @@
 import { createFairLines } from "../../lib/fair/lines.ts";
 
-/** What waits, round robin over owners: first what has just come, then what goes on. */
+/** What waits, in turns of its owners: first what has just come, then what goes on. */
 interface Queue<T> {
   /** Adds what was not served yet. */
   arrive(owner: string, one: T): void;
   /** Adds what was served before, behind all others like it. */
   goOn(owner: string, one: T): void;
-  next(): T | undefined;
+  /** Of these owners, by default of all. */
+  next(isOpen?: (owner: string) => boolean): T | undefined;
   remove(owner: string, one: T): void;
 }
 
@@ -18,13 +19,24 @@ export function createQueue<T>(): Queue<T> {
   const fresh = createFairLines<T>();
   const begun = createFairLines<T>();
   let inRow = 0;
+  let last: string | undefined;
+
+  /** Who was served last goes behind whoever else waits, also behind one who came only now. */
+  function take(lines: typeof fresh, isOpen: (owner: string) => boolean): T | undefined {
+    const open = [...lines.owners()].filter(isOpen);
+    const owner = open.find((each) => each !== last) ?? open[0];
+    if (owner === undefined) return undefined;
+    last = owner;
+    return lines.next(owner);
+  }
+
   return {
     arrive: fresh.add,
     goOn: begun.add,
-    next() {
-      const first = inRow < rush ? fresh.next() : undefined;
+    next(isOpen = () => true) {
+      const first = inRow < rush ? take(fresh, isOpen) : undefined;
       inRow = first === undefined ? 0 : inRow + 1;
-      return first ?? begun.next() ?? fresh.next();
+      return first ?? take(begun, isOpen) ?? take(fresh, isOpen);
     },
     remove(owner, one) {
       fresh.remove(owner, one);
