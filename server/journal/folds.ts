@@ -4,6 +4,8 @@ import { inSlices } from "../lib/slices.ts";
 
 /** Entries. A shorter run is folded within a slice. */
 export const longFrom = 500;
+// What has fewer is folded anew as fast as it is copied.
+const keptFrom = 100;
 const piece = 100;
 const keep_ms = 5_000;
 /** Each may be tens of megabytes. */
@@ -20,8 +22,8 @@ interface Source {
 }
 
 /**
- * How runs stand. Long ones are folded in slices, and kept for some seconds: whoever asks again, or writes next, folds only
- * what came since. Only what is committed is kept.
+ * How runs stand. They are folded in slices, and all but short ones are kept for some seconds: whoever asks again, or
+ * writes next, folds only what came since. Only what is committed is kept.
  */
 export function createFolds({ read, head }: Source) {
   const kept = new Map<string, Kept>();
@@ -44,7 +46,7 @@ export function createFolds({ read, head }: Source) {
     const { seq, run } = folding.state;
     // There is none, or it was deleted meanwhile: the run, or its record alone.
     if (!run || read(runId, seq - 1, 1).length === 0) return null;
-    if (seq >= longFrom) keep(runId, folding);
+    if (seq >= keptFrom) keep(runId, folding);
     return fold([], folding.state); // Others may add to that one.
   }
 

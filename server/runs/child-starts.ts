@@ -99,7 +99,9 @@ export function createChildStarts({
   async function make(parent: RunHead, order: ChildOrder): Promise<Made> {
     const { project_id, environment, run_id } = parent;
     const agent = snapshot({ project_id, environment }, order.agent_id);
-    const state = journal.state(run_id);
+    // In slices, and kept: all calls of one answer ask for it.
+    const state = await journal.stateInSlices(run_id);
+    if (!state) throw new AppendRefused("Nobody waits.");
     if (agent.memory) requireScopeIds(agent, state.run!);
     const { asked, findings } = await screenInput(agent, { input: order.input });
     return {
