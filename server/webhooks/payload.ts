@@ -117,7 +117,9 @@ function fitted(delivery: Unsent, whole: EventData): string {
   const room = most_bytes - Buffer.byteLength(withData(delivery, ""));
   let text = JSON.stringify(whole);
   if (Buffer.byteLength(text) <= room) return text;
-  const data: EventData = { ...structuredClone(whole), truncated: true };
+  // Cuts put other values in place of fields, and change none of these values.
+  const data: EventData = { ...whole, object: { ...whole.object }, truncated: true };
+  if (whole.tool_call) data.tool_call = { ...whole.tool_call };
   for (const cut of cuts) {
     cut(data);
     text = JSON.stringify(data);
