@@ -11,8 +11,8 @@ declare const self: Worker;
 // A thread begins with the environment that the process began with, not with what main has made of it.
 removeProxyEnvironment();
 
-// Reads and streams do not wait for what loops do with long texts.
-giveWay(5);
+// Reads and streams do not wait for what loops do with long texts, nor do queries that are embedded.
+giveWay(10);
 
 const send = batched<Notice>((notices) => {
   const { crossing, transfer } = pack(notices);
