@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Greeting } from "./greeting.ts";
@@ -203,6 +203,25 @@ describe("without a server", () => {
       expect(err).toContain("9999");
     }
     expect((await runnel(["doctor", "--data-dir", data])).code).toBe(1);
+  });
+
+  test("a configuration file that RUNNEL_CONFIG names counts for every command, and the doctor says what is wrong with it", async () => {
+    const file = join(folder, "runnel.toml");
+    const env = { RUNNEL_CONFIG: file };
+    writeFileSync(file, `data-dir = ${JSON.stringify(join(folder, "configured"))}\n`);
+    expect((await runnel(["projects", "create", "acme", "--json"], env)).code).toBe(0);
+    expect(statSync(join(folder, "configured", "runnel.db")).isFile()).toBe(true);
+    expect(await runnel(["config", "check", file])).toMatchObject({
+      code: 0,
+      out: `${file} is valid, with 1 setting.\n`,
+    });
+
+    writeFileSync(file, "prot = 8443\n");
+    for (const command of [["serve"], ["projects", "list"], ["config", "check", file]])
+      expect(await runnel(command, env)).toEqual({ code: 2, out: "", err: `${file}:\n  prot is no setting\n` });
+    const { code, out } = await runnel(["doctor", "--json"], { RUNNEL_CONFIG: join(folder, "none.toml") });
+    expect(code).toBe(1);
+    expect(JSON.parse(out).findings[0]).toMatchObject({ check: "configuration", result: "fail" });
   });
 
   test("the doctor says when the master key is not there, or is not the one that the secrets need", async () => {

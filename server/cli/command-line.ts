@@ -1,14 +1,27 @@
+import { applyConfigFile, configPathIn, configSettings } from "./config-file.ts";
 import { exitCodeOf, exitCodes, explain } from "./exit-code.ts";
 import { createProgram } from "./program.ts";
+import { serveCommand } from "./serve-command.ts";
 
 /** Does what the command line asks for, and sets the exit code. */
 export async function runCommandLine(): Promise<void> {
   try {
+    readConfiguration(process.argv.slice(2));
     await createProgram().parseAsync(process.argv);
     process.exitCode ??= exitCodes.done;
   } catch (error) {
     const said = explain(error);
     if (said !== null) console.error(said);
     process.exitCode = exitCodeOf(error);
+  }
+}
+
+function readConfiguration(args: readonly string[]): void {
+  const path = configPathIn(args, process.env);
+  if (path === null || args[0] === "config") return;
+  try {
+    applyConfigFile(path, configSettings(serveCommand()), process.env);
+  } catch (error) {
+    if (args[0] !== "doctor") throw error; // Which says itself what is wrong with the file.
   }
 }

@@ -19,12 +19,15 @@ import { listensAt, ollamaUrl } from "../models/ollama.ts";
 import { createBuiltIn } from "../retrieval/embed/built-in.ts";
 import { defaultModel } from "../retrieval/embed/models.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
+import { configSettings, hasOpenSecrets, readConfigFile } from "./config-file.ts";
 import { exitCodes } from "./exit-code.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
 import { print } from "./print.ts";
+import { serveCommand } from "./serve-command.ts";
 import { readServerFile } from "./server-file.ts";
 
 export interface DoctorFlags {
+  config?: string;
   dataDir: string;
   json?: boolean;
 }
@@ -42,8 +45,9 @@ const warn = (detail: string): Verdict => ({ result: "warn", detail });
 const fail = (detail: string): Verdict => ({ result: "fail", detail });
 
 /** Looks at everything, changes nothing but a temporary file, and ends with 1 when something is broken. */
-export async function doctor({ dataDir, json }: DoctorFlags): Promise<void> {
+export async function doctor({ config, dataDir, json }: DoctorFlags): Promise<void> {
   const findings = [
+    ...(config === undefined ? [] : [configFinding(config)]),
     ...examine(dataDir),
     await ollamaFinding(dataDir),
     await sandboxFinding(),
@@ -55,6 +59,14 @@ export async function doctor({ dataDir, json }: DoctorFlags): Promise<void> {
   );
   if (broken) process.exitCode = exitCodes.failed;
 }
+
+const configFinding = (path: string): Finding =>
+  findingOf("configuration", () => {
+    const found = Object.keys(readConfigFile(path, configSettings(serveCommand())));
+    return hasOpenSecrets(path, found)
+      ? warn(`others can read the secrets in ${path}. Run: chmod 600 ${path}`)
+      : `${path}: ${found.length} settings`;
+  });
 
 /** Models of an Ollama that is not there are not available; only where somebody has named one that is worth a look. */
 async function ollamaFinding(dataDir: string): Promise<Finding> {
@@ -106,9 +118,9 @@ async function embeddingFinding(): Promise<Finding> {
 function examine(dataDir: string): Finding[] {
   const findings: Finding[] = [];
   const check = (name: string, look: () => Verdict): boolean => {
-    const verdict = attempt(look);
-    findings.push({ check: name, ...(typeof verdict === "string" ? { result: "ok", detail: verdict } : verdict) });
-    return typeof verdict === "string" || verdict.result === "warn";
+    const finding = findingOf(name, look);
+    findings.push(finding);
+    return finding.result !== "fail";
   };
   let dir: DataDir | undefined;
   const usable = check("data directory", () => {
@@ -128,6 +140,11 @@ function examine(dataDir: string): Finding[] {
   // Opening it for more would bring an older one forward.
   if (hasKey && attempt(() => isCurrent(database)) === "current") check("models", () => models(dir!));
   return findings;
+}
+
+function findingOf(check: string, look: () => Verdict): Finding {
+  const verdict = attempt(look);
+  return { check, ...(typeof verdict === "string" ? { result: "ok", detail: verdict } : verdict) };
 }
 
 function attempt(look: () => Verdict): Verdict {

@@ -28,6 +28,7 @@ export const collect = (value: string, previous: unknown): string[] => [
 
 export const dataDirOption = () =>
   option("--data-dir <path>", "folder that holds everything", { default: "./runnel-data" });
+export const configOption = () => option("--config <file>", "configuration file in TOML, with the names of flags");
 export const jsonOption = () => option("--json", "print one JSON object on standard output");
 
 export interface DataFlags {

@@ -3,11 +3,12 @@ import { build } from "../lib/build-info.ts";
 import { adminCommand } from "./admin.ts";
 import { backupCommand } from "./backup.ts";
 import { type ClientFlags, clientOptions } from "./client-options.ts";
+import { configCommand } from "./config-command.ts";
 import { docsCommand, licensesCommand } from "./docs.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import { keysCommand } from "./keys.ts";
 import { modelsCommand } from "./models.ts";
-import { dataDirOption, jsonOption, tidyEnvironment } from "./option.ts";
+import { configOption, dataDirOption, jsonOption, tidyEnvironment } from "./option.ts";
 import { print } from "./print.ts";
 import { projectsCommand } from "./projects.ts";
 import { restoreCommand } from "./restore.ts";
@@ -18,10 +19,11 @@ import { variables } from "./variables.ts";
 
 /** The command line. Commands load what they need when they run: `runnel version` loads no server. */
 export function createProgram(): Command {
+  const serve = serveCommand();
   const program = new Command("runnel")
     .description("A self-hosted agent runtime in one executable.")
     .version(versionText(), "--version", "print the version")
-    .addCommand(serveCommand(), { isDefault: true })
+    .addCommand(serve, { isDefault: true })
     .addCommand(keysCommand())
     .addCommand(projectsCommand())
     .addCommand(modelsCommand())
@@ -31,6 +33,7 @@ export function createProgram(): Command {
     .addCommand(suiteCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
+    .addCommand(configCommand(serve))
     .addCommand(docsCommand())
     .addCommand(licensesCommand())
     .addCommand(doctorCommand())
@@ -39,7 +42,8 @@ export function createProgram(): Command {
     .addHelpText(
       "after",
       `
-Every flag can be given by environment: --data-dir is RUNNEL_DATA_DIR, and so on.
+Every flag can be given by environment: --data-dir is RUNNEL_DATA_DIR, and so on. What a configuration file says
+(--config, RUNNEL_CONFIG) counts where neither a flag nor a variable says something else.
 Without a flag: ${variables.map(({ name }) => name).join(", ")} ("runnel docs reference/configuration").
 Exit codes: 0 done, 1 failed, 2 usage, 75 data directory in use, 78 database newer than this executable.`,
     );
@@ -57,6 +61,7 @@ const doctorCommand = (): Command =>
     .description(
       "check the data directory, the database, the disk, the limit of open files, the certificate, the models' connections, the sandbox and the embedding model",
     )
+    .addOption(configOption())
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider.")

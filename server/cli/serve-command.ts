@@ -1,13 +1,14 @@
 import { Command } from "commander";
 import { logFormats } from "../lib/log.ts";
 import { usageError } from "./exit-code.ts";
-import { dataDirOption, jsonOption, option } from "./option.ts";
+import { configOption, dataDirOption, jsonOption, option } from "./option.ts";
 import { sandboxFlags } from "./sandbox-flags.ts";
 import type { ServeFlags } from "./serve.ts";
 
 export const serveCommand = (): Command =>
   new Command("serve")
     .description("start the server (the default command)")
+    .addOption(configOption())
     .addOption(option("--host <address>", "address to listen on (default: 127.0.0.1; with --domain 0.0.0.0)"))
     .addOption(option("--port <number>", "port to listen on; 0 is any free one (default: 8443; with --domain 443)"))
     .addOption(dataDirOption())
@@ -60,6 +61,7 @@ export const serveCommand = (): Command =>
       `
 Examples:
   $ runnel serve
+  $ runnel serve --config /etc/runnel/runnel.toml
   $ runnel serve --domain api.example.com --data-dir /var/lib/runnel
   $ runnel serve --host 0.0.0.0 --port 443 --tls-cert cert.pem --tls-key key.pem --data-dir /var/lib/runnel
   $ runnel serve --host 10.0.0.5 --port 8080 --trust-proxy 10.0.0.2`,

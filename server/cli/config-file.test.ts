@@ -1,0 +1,89 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { applyConfigFile, configPathIn, configSettings, hasOpenSecrets, readConfigFile } from "./config-file.ts";
+import { serveCommand } from "./serve-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "runnel-config-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const path = join(folder, "runnel.toml");
+const settings = configSettings(serveCommand());
+const reading = (text: string) => {
+  writeFileSync(path, text);
+  return readConfigFile(path, settings);
+};
+
+describe("a configuration file", () => {
+  test("may hold every flag of serve, and every variable without one", () => {
+    const flags = serveCommand().options.filter(({ long }) => !["--json", "--config"].includes(long!));
+    const lines = flags.map((option) => {
+      const isSwitch = !option.required && !option.optional;
+      return `${option.name()} = ${isSwitch ? "true" : JSON.stringify(option.argChoices?.[0] ?? "1")}`;
+    });
+    const variables = ["OPENAI_API_KEY", "RUNNEL_MODEL_MY_SERVER_BASE_URL", "RUNNEL_METRICS_TOKEN"];
+    const table = variables.map((name) => `${name} = "x"`);
+    const found = reading([...lines, "[environment]", ...table].join("\n"));
+    expect(Object.keys(found).sort()).toEqual([...flags.map(({ envVar }) => envVar!), ...variables].sort());
+  });
+
+  test("gives what the same variable would", () => {
+    const found = reading('port = 8080\ntrust-proxy = ["10.0.0.0/8", "::1"]\ninsecure-http = false\nlog = "json"');
+    expect(found).toEqual({
+      ...{ RUNNEL_PORT: "8080", RUNNEL_TRUST_PROXY: "10.0.0.0/8,::1", RUNNEL_INSECURE_HTTP: "false" },
+      RUNNEL_LOG: "json",
+    });
+  });
+
+  test("counts less than a variable that says something, and more than one that is empty", () => {
+    reading('port = 8080\nhost = "0.0.0.0"\ninsecure-http = true');
+    const environment = { RUNNEL_PORT: "9090", RUNNEL_HOST: "", RUNNEL_INSECURE_HTTP: "0" };
+    applyConfigFile(path, settings, environment);
+    expect(environment).toEqual({ RUNNEL_PORT: "9090", RUNNEL_HOST: "0.0.0.0", RUNNEL_INSECURE_HTTP: "0" });
+  });
+
+  test("is refused with all its faults at once", () => {
+    const text =
+      'prot = 1\njson = true\nlog = "xml"\ninsecure-http = "yes"\nhost = { a = 1 }\n[environment]\nPATH = "x"\nOPENAI_API_KEY = 1';
+    const faults = [
+      "prot is no setting",
+      "json is no setting",
+      "log takes one of",
+      "insecure-http takes true or false",
+    ];
+    faults.push("host takes a text", "environment.PATH is no variable", "environment.OPENAI_API_KEY takes a text");
+    for (const fault of faults) expect(() => reading(text)).toThrow(fault);
+  });
+
+  test.each([
+    ["port = ", "is not TOML"],
+    ["port = 1\nport = 2", "is not TOML"],
+    ["environment = 1", "environment is no table"],
+    ['domain = ["a,b"]', "domain takes a text"],
+  ])("is refused as %j", (text, fault) => {
+    expect(() => reading(text)).toThrow(fault);
+  });
+
+  test("that is not there is a fault", () => {
+    expect(() => readConfigFile(join(folder, "none.toml"), settings)).toThrow("cannot be read");
+  });
+
+  test.skipIf(process.platform === "win32")("with secrets is for its owner alone", () => {
+    const found = Object.keys(reading('[environment]\nOPENAI_API_KEY = "x"'));
+    chmodSync(path, 0o640);
+    expect([hasOpenSecrets(path, found), hasOpenSecrets(path, ["RUNNEL_PORT"])]).toEqual([true, false]);
+    chmodSync(path, 0o600);
+    expect(hasOpenSecrets(path, found)).toBe(false);
+  });
+});
+
+test.each([
+  [["serve", "--config", "a.toml"], "a.toml"],
+  [["--config=b.toml"], "b.toml"],
+  [["serve", "--config", "a.toml", "--config=b.toml"], "b.toml"],
+  [["serve"], "of-the-environment.toml"],
+  [["run", "--", "--config", "no.toml"], "of-the-environment.toml"],
+] as const)("%j names its file", (args, expected) => {
+  expect(configPathIn(args, { RUNNEL_CONFIG: "of-the-environment.toml" })).toBe(expected);
+});

@@ -1,0 +1,93 @@
+import { readFileSync, statSync } from "node:fs";
+import type { Command, Option } from "commander";
+import { usageError } from "./exit-code.ts";
+import { variables } from "./variables.ts";
+
+type Environment = Record<string, string | undefined>;
+
+/** Of a key in a configuration file: what it may be, and the variable that it stands for. */
+interface Setting {
+  variable: string;
+  /** Why this value is refused, as the end of a sentence; null where it is taken. */
+  fault(value: unknown): string | null;
+}
+
+// These say how one command is called, not how a server is set up.
+const ofOneCall = new Set(["json", "config"]);
+
+/** What a configuration file may hold: the flags of `serve` by their names, and variables in the table `environment`. */
+export function configSettings(serve: Pick<Command, "options">): Map<string, Setting> {
+  const flags = serve.options.filter((option) => !ofOneCall.has(option.name()));
+  return new Map(flags.map((option) => [option.name(), { variable: option.envVar!, fault: faultOf(option) }]));
+}
+
+const faultOf =
+  ({ required, optional, argChoices }: Option) =>
+  (value: unknown): string | null => {
+    if (!required && !optional) return typeof value === "boolean" ? null : "takes true or false";
+    if (argChoices && !argChoices.includes(value as string)) return `takes one of ${argChoices.join(", ")}`;
+    const isList = Array.isArray(value) && value.every((one) => typeof one === "string" && !one.includes(","));
+    return isList || ["string", "number"].includes(typeof value) ? null : "takes a text, a number or a list of texts";
+  };
+
+const isVariable = (name: string): boolean =>
+  variables.some((variable) => new RegExp(`^${variable.name.replace("<NAME>", "[A-Z0-9_]+")}$`).test(name));
+
+/**
+ * The variables that a configuration file (TOML) stands for. Throws with every fault that it has: a key or a variable that
+ * does not exist, and a value of the wrong kind.
+ */
+export function readConfigFile(path: string, settings: ReadonlyMap<string, Setting>): Record<string, string> {
+  const faults: string[] = [];
+  const found: Record<string, string> = {};
+  const { environment = {}, ...flags } = parse(path);
+  for (const [key, value] of Object.entries(flags)) {
+    const setting = settings.get(key);
+    const fault = setting ? setting.fault(value) : "is no setting";
+    if (fault) faults.push(`${key} ${fault}`);
+    else found[setting!.variable] = Array.isArray(value) ? value.join(",") : String(value);
+  }
+  if (typeof environment !== "object" || environment === null) faults.push("environment is no table");
+  else
+    for (const [name, value] of Object.entries(environment)) {
+      if (!isVariable(name)) faults.push(`environment.${name} is no variable without a flag`);
+      else if (typeof value !== "string") faults.push(`environment.${name} takes a text`);
+      else found[name] = value;
+    }
+  if (faults.length > 0) throw usageError(`${path}:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+  return found;
+}
+
+function parse(path: string): Record<string, unknown> {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw usageError(`The configuration file cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+  try {
+    return Bun.TOML.parse(text) as Record<string, unknown>;
+  } catch (error) {
+    throw usageError(`${path} is not TOML: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Whether a file sets secrets, and others can read it. */
+export const hasOpenSecrets = (path: string, settings: readonly string[]): boolean =>
+  settings.some((name) => /_(KEY|TOKEN|SECRET)$/.test(name)) &&
+  process.platform !== "win32" &&
+  (statSync(path).mode & 0o077) !== 0;
+
+/** The file that a command line or the environment names; null: none. */
+export function configPathIn(args: readonly string[], environment: Environment): string | null {
+  const end = args.indexOf("--");
+  const flags = end < 0 ? args : args.slice(0, end);
+  const at = flags.findLastIndex((arg) => arg === "--config" || arg.startsWith("--config="));
+  if (at < 0) return environment.RUNNEL_CONFIG?.trim() || null;
+  return flags[at] === "--config" ? (flags[at + 1] ?? null) : flags[at]!.slice("--config=".length);
+}
+
+/** Sets what a file says and the environment does not: a flag counts most, then a variable, then the file. */
+export function applyConfigFile(path: string, settings: ReadonlyMap<string, Setting>, environment: Environment): void {
+  for (const [name, value] of Object.entries(readConfigFile(path, settings))) environment[name] ||= value;
+}
