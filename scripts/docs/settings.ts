@@ -21,33 +21,10 @@ export function configurationPage(program: Command): Page {
     "reference/configuration",
     `# Configuration
 
-You configure runnel by flags, by environment variables or by a file.
+You configure runnel by flags, by environment variables or by [a file](../operate/configuration-file.md).
 
 A flag counts most, then its variable, then the file, then the default. A switch that is set to \`0\`, \`false\`, \`no\` or \`off\`
 is off, and an empty variable is as none.
-
-## The configuration file
-
-It is TOML. Its keys are the names of the flags of [\`serve\`](commands/serve.md); a list may stand in place of commas. The table
-\`environment\` holds variables that have no flag:
-
-\`\`\`toml
-data-dir = "/var/lib/runnel"
-domain = ["runs.example.com"]
-log = "json"
-audit-days = 730
-
-[environment]
-OPENAI_API_KEY = "sk-…"
-\`\`\`
-
-\`\`\`sh
-runnel config check /etc/runnel/runnel.toml
-runnel serve --config /etc/runnel/runnel.toml
-\`\`\`
-
-\`RUNNEL_CONFIG\` names the file for every command. A key that does not exist, or a value of the wrong kind, ends each command with
-2 and a list of the faults. A file with secrets is for its owner alone: mode 600.
 
 ## Variables without a flag
 
