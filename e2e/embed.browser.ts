@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync } from "node:zlib";
 import { expect, type Page, test } from "@playwright/test";
-import { createScripted, createTool } from "./fixtures.ts";
+import { createAgent, createScripted, createTool } from "./fixtures.ts";
 import { freePort } from "./free-port.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { setUpAccount, violations } from "./page-checks.ts";
@@ -32,7 +32,7 @@ test.afterAll(async () => {
 const origin = (): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
 
 async function makeToken(agent_id: string, more: Record<string, unknown> = {}): Promise<string> {
-  const scopes = ["run", "read", "submit", "score"];
+  const scopes = ["run", "read", "submit", "score", "upload"];
   const made = await server.post("/v1/client_tokens", { agent_id, scopes, user_id: "ada", expires_in: 600, ...more });
   expect(made).toMatchObject({ status: 201 });
   return made.body.token;
@@ -265,11 +265,79 @@ test("images are chosen, dropped and taken back, made small, and go with the mes
     { type: "text", text: "What is it?" },
     { type: "image", file_id: expect.stringMatching(/^file_/) },
   ]);
-  // Another visitor has no way to it, and this one sees after a reload that there was one.
-  const file = await server.fetch(`/v1/files/${image.file_id}/content`, { key: await makeToken(agent_id) });
-  expect(file.status).toBe(403);
+  // Another visitor has no way to it, and this one sees it again after a reload.
+  const grace = await makeToken(agent_id, { user_id: "grace" });
+  expect((await server.fetch(`/v1/files/${image.file_id}/content`, { key: grace })).status).toBe(404);
   await page.reload();
-  await expect(chat(page).getByText("Image", { exact: true })).toBeVisible();
+  await expect(chat(page).locator(".turn img")).toBeVisible();
+  const width = await chat(page)
+    .locator(".turn img")
+    .evaluate((shown) => (shown as HTMLImageElement).naturalWidth);
+  expect(width).toBeGreaterThan(100);
+});
+
+test("documents are chosen, dropped, pasted and taken back, given to the run, shown after a reload, and given to the next run too", async ({
+  page,
+}) => {
+  const agent_id = await createAgent(server, "test/echo");
+  await open(page, agent_id, `token="${await makeToken(agent_id)}" theme="light" files`);
+  const picker = chat(page).locator("input[type=file]");
+  const text = (name: string, content = "The code is 4711.") => ({
+    ...{ name, mimeType: "text/plain", buffer: Buffer.from(content) },
+  });
+  await picker.setInputFiles([text("gone.txt"), text("program.exe"), text("empty.md", "")]);
+  await expect(status(page)).toContainText("Only images and documents can be sent");
+  await chat(page).getByRole("button", { name: "Remove gone.txt" }).click();
+  await expect(chat(page).getByRole("button", { name: "Send" })).toBeDisabled();
+  const name = "<img src=x onerror=alert(1)>**bold**.txt";
+  await picker.setInputFiles([text(name)]);
+  for (const [kind, of] of [
+    ["drop", "runnel-chat"],
+    ["paste", "textarea"],
+  ] as const)
+    await page.evaluate(
+      ([kind, of]) => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([`By ${kind}.`], `${kind}.md`));
+        const chat = document.querySelector("runnel-chat")!;
+        const target = of === "textarea" ? chat.shadowRoot!.querySelector("textarea")! : chat;
+        const how = { bubbles: true, cancelable: true };
+        target.dispatchEvent(
+          kind === "drop"
+            ? new DragEvent("drop", { ...how, dataTransfer: transfer })
+            : new ClipboardEvent("paste", { ...how, clipboardData: transfer }),
+        );
+      },
+      [kind, of] as const,
+    );
+  await expect(chat(page).getByRole("button", { name: "Remove paste.md" })).toBeVisible();
+  await looksWell(page, "documents-chosen");
+  await say(page, "What is the code?");
+  await expect(chat(page).locator(".text")).toHaveText("What is the code?");
+  await expect(chat(page).locator(".turn .document")).toHaveText([name, "drop.md", "paste.md"]);
+  await looksWell(page, "documents-sent");
+  const runs = async () => (await server.get(`/v1/runs?agent_id=${agent_id}`)).body.data;
+  const [first] = await runs();
+  expect(first.file_ids).toHaveLength(3);
+  const files = await Promise.all(first.file_ids.map((id: string) => server.get(`/v1/files/${id}`)));
+  expect(files.map(({ body }) => [body.purpose, body.expires_at])).toEqual(Array(3).fill(["attachment", null]));
+  await page.reload();
+  await expect(chat(page).locator(".turn .document")).toHaveText([name, "drop.md", "paste.md"]);
+  await say(page, "And again?");
+  await expect(chat(page).locator(".text").last()).toHaveText("And again?");
+  await expect(chat(page).locator(".turn .document")).toHaveCount(3);
+  expect((await runs())[0].file_ids).toEqual(first.file_ids);
+  // One of them is gone: the conversation goes on.
+  await server.fetch(`/v1/files/${first.file_ids[0]}`, { method: "DELETE" });
+  await say(page, "Without it?");
+  await expect(chat(page).locator(".text").last()).toHaveText("Without it?");
+
+  const without = await makeToken(agent_id, { scopes: ["run", "read"] });
+  await open(page, agent_id, `token="${without}" theme="light" files thread="new"`);
+  await picker.setInputFiles([text("kept.txt")]);
+  await say(page, "May I?");
+  await expect(chat(page).getByRole("alert")).toHaveText("This chat may not do that.");
+  await expect(chat(page).getByRole("button", { name: "Remove kept.txt" })).toBeVisible();
 });
 
 test("stopping ends the run", async ({ page }) => {
@@ -365,6 +433,37 @@ test.describe("the chat's own page", () => {
     await say(page, "And now?");
     await expect(chat(page).getByRole("cell", { name: "7.00" })).toBeVisible();
     expect(wrong).toEqual([]); // Of what the policy of the page forbids, too.
+  });
+
+  test("a page that takes files gives each visitor room for their own", async ({ page, browser }) => {
+    const url = await makePage([{ text: "Read." }], { files: true });
+    await page.goto(url);
+    const picker = chat(page).locator("input[type=file]");
+    await picker.setInputFiles([
+      {
+        name: "A long name of a document that somebody scanned, final version 2 (copy).pdf.txt",
+        mimeType: "text/plain",
+        buffer: Buffer.from("Mine."),
+      },
+    ]);
+    await say(page, "Read it.");
+    await expect(chat(page).getByText("Read.", { exact: true })).toBeVisible();
+    for (const colorScheme of themes)
+      for (const width of [390, 1240]) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 780 });
+        await picker.setInputFiles([{ name: "next.csv", mimeType: "text/csv", buffer: Buffer.from("a,b") }]);
+        await chat(page).getByRole("button", { name: "Good answer" }).scrollIntoViewIfNeeded();
+        await pageLooksWell(page, `page-documents-${colorScheme}-${width}`);
+      }
+    await page.reload();
+    await expect(chat(page).locator(".turn .document")).toHaveText(/^A long name/);
+    const other = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage();
+    const closed = await makePage([{ text: "Hi." }]);
+    await other.goto(closed);
+    await expect(chat(other).getByLabel("Your message")).toBeVisible();
+    await expect(chat(other).getByRole("button", { name: "Add file" })).toBeHidden();
+    await other.context().close();
   });
 
   test("what is not there, is replaced or goes wrong is said in plain words", async ({ page }) => {

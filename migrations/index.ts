@@ -33,6 +33,7 @@ import runPushes from "./0032_run_pushes.sql" with { type: "text" };
 import scores from "./0033_scores.sql" with { type: "text" };
 import erasures from "./0034_erasures.sql" with { type: "text" };
 import chunkBoxes from "./0035_chunk_boxes.sql" with { type: "text" };
+import fileOwners from "./0036_file_owners.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -71,4 +72,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0033_scores", sql: scores },
   { name: "0034_erasures", sql: erasures },
   { name: "0035_chunk_boxes", sql: chunkBoxes },
+  { name: "0036_file_owners", sql: fileOwners },
 ];

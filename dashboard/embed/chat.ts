@@ -1,19 +1,24 @@
 import type { RunFrame } from "../../server/wire/events.ts";
 import { emptyRunView, foldFrames, type Part, type RunView, type ToolPart } from "../../server/wire/fold-frames.ts";
 import { ChatError, createServer, endInWords, inWords, type Said } from "./conversation.ts";
+import { type Document, documentTypes, mostDocuments, mostGiven, readDocuments } from "./documents.ts";
 import { type Feedback, feedbackNode } from "./feedback.ts";
-import { mostPictures, type Picture, pictureTypes, readPictures } from "./images.ts";
-import { make } from "./make.ts";
+import { addressOf, mostPictures, type Picture, pictureTypes, readPictures } from "./images.ts";
+import { make, makeButton } from "./make.ts";
 import { type Node as Piece, parseMarkdown } from "./markdown.ts";
 import { styles } from "./styles.ts";
 
 /** What a page does for the agent: a client tool by its name. What it throws, the agent reads as an error. */
 type PageTools = Record<string, (args: unknown) => unknown>;
 
+/** A picture that was said: its address, or the id by which the server has it. */
+type Shown = { data: string } | { id: string };
+
 interface Turn {
   user: string;
-  /** Of what was said, the addresses of its pictures; null for one that only the server has. */
-  pictures: (string | null)[];
+  pictures: Shown[];
+  /** Names of the documents that came with what was said. */
+  documents: string[];
   runId: string | null;
   view: RunView;
   /** What went wrong that the run does not say. */
@@ -49,7 +54,7 @@ export class RunnelChat extends HTMLElement {
   /** Client tools that this page answers. */
   tools: PageTools = {};
 
-  static observedAttributes = ["theme", "heading", "placeholder", "token", "images"];
+  static observedAttributes = ["theme", "heading", "placeholder", "token", "images", "files"];
 
   readonly #root = this.attachShadow({ mode: "open", delegatesFocus: true });
   readonly #head = make("header");
@@ -66,6 +71,9 @@ export class RunnelChat extends HTMLElement {
   readonly #shown = new Map<Turn, { node: HTMLElement; parts: Map<string, { part: unknown; node: HTMLElement }> }>();
   readonly #answered = new Set<string>();
   #pictures: Picture[] = [];
+  #documents: Document[] = [];
+  /** Ids of all documents of the conversation, the oldest first. */
+  #given: string[] = [];
   #thread: string | null = null;
   #token = "";
   #renewing: Promise<boolean> | null = null;
@@ -96,7 +104,7 @@ export class RunnelChat extends HTMLElement {
     label.htmlFor = "message";
     this.#add.type = "button";
     this.#add.addEventListener("click", () => this.#picker.click());
-    Object.assign(this.#picker, { type: "file", multiple: true, hidden: true, accept: pictureTypes.join() });
+    Object.assign(this.#picker, { type: "file", multiple: true, hidden: true });
     this.#picker.addEventListener("change", () => {
       void this.#take(this.#picker.files ?? []);
       this.#picker.value = ""; // So that the same one can be chosen again.
@@ -106,7 +114,7 @@ export class RunnelChat extends HTMLElement {
     this.#log.setAttribute("role", "region");
     this.#log.setAttribute("aria-label", "Conversation");
     this.#status.setAttribute("role", "status");
-    this.#chosen.setAttribute("aria-label", "Added images");
+    this.#chosen.setAttribute("aria-label", "Added files");
     this.#root.append(this.#head, this.#log, this.#status, this.#chosen, form);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -120,9 +128,9 @@ export class RunnelChat extends HTMLElement {
     });
     this.#input.addEventListener("input", () => this.#draw());
     this.#input.addEventListener("paste", ({ clipboardData }) => void this.#take(clipboardData?.files ?? []));
-    this.addEventListener("dragover", (event) => this.hasAttribute("images") && event.preventDefault());
+    this.addEventListener("dragover", (event) => this.#takes !== null && event.preventDefault());
     this.addEventListener("drop", (event) => {
-      if (!this.hasAttribute("images")) return;
+      if (this.#takes === null) return;
       event.preventDefault();
       void this.#take(event.dataTransfer?.files ?? []);
     });
@@ -151,36 +159,64 @@ export class RunnelChat extends HTMLElement {
     const theme = this.getAttribute("theme");
     this.toggleAttribute("data-dark", theme === "dark" || (theme !== "light" && this.#scheme.matches));
     this.#head.textContent = this.getAttribute("heading");
-    this.#add.hidden = !this.hasAttribute("images");
+    this.#add.hidden = this.#takes === null;
+    this.#add.textContent = this.#takes === "files" ? "Add file" : "Add image";
+    this.#picker.accept = [...pictureTypes, ...(this.#takes === "files" ? documentTypes : [])].join();
     this.#input.placeholder = this.getAttribute("placeholder") ?? "Write a message";
   };
 
+  /** What a person may add: documents and images, images alone, or nothing. */
+  get #takes(): "files" | "images" | null {
+    return this.hasAttribute("files") ? "files" : this.hasAttribute("images") ? "images" : null;
+  }
+
   async #take(files: Iterable<File>): Promise<void> {
-    if (!this.hasAttribute("images")) return;
     const all = [...files];
-    if (all.length === 0) return;
-    const read = await readPictures(all);
-    this.#pictures = [...this.#pictures, ...read].slice(0, mostPictures);
-    this.#hint = read.length < all.length ? "Only images can be sent: PNG, JPEG, WebP or GIF, at most four." : null;
+    if (this.#takes === null || all.length === 0) return;
+    const [images, others] = [true, false].map((isImage) =>
+      all.filter(({ type }) => pictureTypes.includes(type) === isImage),
+    );
+    const read = await readPictures(images!);
+    const { taken, refused } = this.#takes === "files" ? readDocuments(others!) : { taken: [], refused: null };
+    const [pictures, documents] = [
+      [...this.#pictures, ...read],
+      [...this.#documents, ...taken],
+    ];
+    this.#pictures = pictures.slice(0, mostPictures);
+    this.#documents = documents.slice(0, mostDocuments);
+    this.#hint = refused;
+    if (this.#takes === "images" && read.length < all.length)
+      this.#hint = "Only images can be sent: PNG, JPEG, WebP or GIF, at most four.";
+    else if (pictures.length > mostPictures || documents.length > mostDocuments)
+      this.#hint = `A message has at most ${mostPictures} images and ${mostDocuments} documents.`;
     this.#showChosen();
     this.#draw();
   }
 
   #showChosen(): void {
+    const itemOf = (node: HTMLElement, name: string, forget: () => void) => {
+      const item = make("li");
+      const remove = makeButton("Remove", "", () => {
+        forget();
+        this.#showChosen();
+        this.#draw();
+        this.#input.focus();
+      });
+      remove.setAttribute("aria-label", `Remove ${name}`);
+      item.append(node, remove);
+      return item;
+    };
     this.#chosen.replaceChildren(
-      ...this.#pictures.map((picture, index) => {
-        const [item, remove] = [make("li"), make("button", "", "Remove")];
-        remove.type = "button";
-        remove.setAttribute("aria-label", `Remove ${picture.name || `image ${index + 1}`}`);
-        remove.addEventListener("click", () => {
+      ...this.#pictures.map((picture, index) =>
+        itemOf(pictureNode(picture.data), picture.name || `image ${index + 1}`, () => {
           this.#pictures = this.#pictures.filter((one) => one !== picture);
-          this.#showChosen();
-          this.#draw();
-          this.#input.focus();
-        });
-        item.append(pictureNode(picture.data), remove);
-        return item;
-      }),
+        }),
+      ),
+      ...this.#documents.map((document) =>
+        itemOf(make("span", "document", document.name), document.name, () => {
+          this.#documents = this.#documents.filter((one) => one !== document);
+        }),
+      ),
     );
   }
 
@@ -235,9 +271,10 @@ export class RunnelChat extends HTMLElement {
             feedback: { value: value >= 0.5 ? "good" : "bad", comment: comment ?? "" } satisfies Feedback,
           });
       if (status === "idle" || last_run_id === null) return this.#draw();
-      const { input } = await this.#server.run(last_run_id);
+      const { input, file_ids = [] } = await this.#server.run(last_run_id);
       const { text, pictures } = readInput(input);
-      const turn = this.#begin(text, last_run_id, pictures);
+      const documents = this.#remember(file_ids.map((id) => ({ file_id: id, filename: "Document" })));
+      const turn = this.#begin(text, last_run_id, pictures, documents);
       await this.#work(turn, () => this.#server.follow(last_run_id, null, null));
     } catch {
       forget(this.#place); // It was another person's, or is gone: a new one begins.
@@ -246,13 +283,12 @@ export class RunnelChat extends HTMLElement {
   }
 
   /** What was said before, as it was said. */
-  #recall({ role, content, run_id, images = [] }: Said): void {
-    if (role === "user")
-      this.#begin(
-        content,
-        run_id,
-        images.map(() => null),
-      );
+  #recall({ role, content, run_id, images = [], files = [] }: Said): void {
+    if (role === "user") {
+      const pictures = images.map(({ file_id }) => ({ id: file_id }));
+      const names = this.#remember(files);
+      this.#begin(content === names.join(", ") ? "" : content, run_id, pictures, names);
+    }
     const turn = this.#turns.at(-1);
     if (role !== "assistant" || !turn) return;
     const part: Part = {
@@ -267,17 +303,17 @@ export class RunnelChat extends HTMLElement {
     turn.view = { ...turn.view, status: "completed", parts: [...turn.view.parts, part] };
   }
 
-  #begin(user: string, runId: string | null, pictures: Turn["pictures"] = []): Turn {
+  /** Notes documents of the conversation. Returns the names of those that are new in it: each message is given all of them. */
+  #remember(files: readonly { file_id: string; filename: string }[]): string[] {
+    const fresh = files.filter(({ file_id }) => !this.#given.includes(file_id));
+    this.#given.push(...fresh.map(({ file_id }) => file_id));
+    return fresh.map(({ filename }) => filename);
+  }
+
+  #begin(user: string, runId: string | null, pictures: Shown[] = [], documents: string[] = []): Turn {
     const turn: Turn = {
-      user,
-      pictures,
-      runId,
-      view: emptyRunView,
-      error: null,
-      feedback: null,
-      scoreId: null,
-      last: null,
-      isTokenOver: false,
+      ...{ user, pictures, documents, runId, view: emptyRunView, error: null },
+      ...{ feedback: null, scoreId: null, last: null, isTokenOver: false },
     };
     this.#turns.push(turn);
     return turn;
@@ -285,30 +321,42 @@ export class RunnelChat extends HTMLElement {
 
   async #say(): Promise<void> {
     const text = this.#input.value.trim();
-    const pictures = this.#pictures;
-    if (text === "" && pictures.length === 0) return;
+    const [pictures, documents] = [this.#pictures, this.#documents];
+    if (text === "" && pictures.length === 0 && documents.length === 0) return;
     this.#input.value = "";
-    this.#pictures = [];
+    [this.#pictures, this.#documents] = [[], []];
     this.#hint = null;
     this.#showChosen();
-    const turn = this.#begin(
-      text,
-      null,
-      pictures.map(({ data }) => data),
-    );
+    const shown = pictures.map(({ data }) => ({ data }));
+    const names = documents.map(({ name }) => name);
+    const turn = this.#begin(text, null, shown, names);
     this.#draw();
     this.#log.scrollTop = this.#log.scrollHeight;
     await this.#work(turn, async () => {
       this.#thread ??= await this.#newThread();
-      const body = {
-        agent_id: this.#agent,
-        input: inputOf(text, pictures),
-        ...(this.#thread && { thread_id: this.#thread }),
+      for (const document of documents) document.id ??= await this.#server.upload(document.file);
+      const sent = documents.map(({ id }) => id!);
+      const start = (earlier: readonly string[]) => {
+        const file_ids = [...earlier, ...sent].slice(-mostGiven);
+        return this.#server.start({
+          agent_id: this.#agent,
+          input: inputOf(text || (pictures.length > 0 ? "" : names.join(", ")), pictures),
+          ...(file_ids.length > 0 && { file_ids }),
+          ...(this.#thread && { thread_id: this.#thread }),
+        });
       };
-      return this.#server.follow(null, await this.#server.start(body), null);
+      const begun = await start(this.#given).catch((error) => {
+        if (!(error instanceof ChatError && error.code === "validation_failed" && this.#given.length > 0)) throw error;
+        this.#given = []; // One of them was deleted: the conversation goes on without.
+        return start([]);
+      });
+      this.#given.push(...sent);
+      return this.#server.follow(null, begun, null);
     });
-    if (turn.runId === null && turn.error && this.#input.value === "" && this.#pictures.length === 0) {
-      [this.#input.value, this.#pictures] = [text, pictures]; // The server has none of it: keep it to send again.
+    const isEmpty = this.#input.value === "" && this.#pictures.length === 0 && this.#documents.length === 0;
+    if (turn.runId === null && turn.error && isEmpty) {
+      this.#input.value = text; // The server has none of it: keep it to send again.
+      [this.#pictures, this.#documents] = [pictures, documents];
       this.#showChosen();
     }
     this.#draw();
@@ -405,7 +453,8 @@ export class RunnelChat extends HTMLElement {
     for (const turn of this.#turns) this.#paintTurn(turn);
     if (follows) log.scrollTop = log.scrollHeight;
     this.#send.textContent = this.#isBusy ? "Stop" : "Send";
-    this.#send.disabled = !this.#isBusy && this.#input.value.trim() === "" && this.#pictures.length === 0;
+    const isEmpty = this.#input.value.trim() === "" && this.#pictures.length === 0 && this.#documents.length === 0;
+    this.#send.disabled = !this.#isBusy && isEmpty;
     this.#status.textContent = this.#isLost
       ? "The connection is lost. Trying again."
       : this.#isBusy
@@ -428,7 +477,9 @@ export class RunnelChat extends HTMLElement {
     if (!shown) {
       this.#log.querySelector(".empty")?.remove();
       shown = { node: make("section", "turn"), parts: new Map() };
-      for (const data of turn.pictures) shown.node.append(data ? pictureNode(data) : make("div", "picture", "Image"));
+      for (const picture of turn.pictures)
+        shown.node.append("data" in picture ? pictureNode(picture.data) : this.#keptPicture(picture.id));
+      for (const name of turn.documents) shown.node.append(make("div", "document", name));
       if (turn.user) shown.node.append(make("div", "user", turn.user));
       this.#shown.set(turn, shown);
       this.#log.append(shown.node);
@@ -461,6 +512,21 @@ export class RunnelChat extends HTMLElement {
       put("feedback", true, () => feedbackNode({ given: turn.feedback, save: (next) => this.#rate(turn, next) }));
   }
 
+  /** A picture that the server has: it is asked for once it is looked at. */
+  #keptPicture(id: string): HTMLElement {
+    const node = make("div", "picture", "Image");
+    const watch = new IntersectionObserver(([entry]) => {
+      if (!entry?.isIntersecting) return;
+      watch.disconnect();
+      this.#server.picture(id).then(
+        async (blob) => pictureTypes.includes(blob.type) && node.replaceWith(pictureNode(await addressOf(blob))),
+        () => {}, // It was deleted, or is another's: there was one.
+      );
+    });
+    watch.observe(node);
+    return node;
+  }
+
   #toolNode(turn: Turn, part: ToolPart): HTMLElement {
     const node = make("details", `tool ${part.state}`);
     const summary = make("summary");
@@ -470,12 +536,8 @@ export class RunnelChat extends HTMLElement {
     if (!isWaiting(part) || part.needs !== "approval") return node;
     node.setAttribute("open", "");
     const acts = make("div", "acts");
-    const act = (label: string, decision: "approve" | "reject", name: string) => {
-      const button = make("button", name, label);
-      button.type = "button";
-      button.addEventListener("click", () => void this.#decide(turn, part, decision));
-      return button;
-    };
+    const act = (label: string, decision: "approve" | "reject", name: string) =>
+      makeButton(label, name, () => void this.#decide(turn, part, decision));
     acts.append(act("Approve", "approve", "main"), act("Reject", "reject", ""));
     node.append(acts);
     return node;
@@ -512,17 +574,18 @@ const inputOf = (text: string, pictures: readonly Picture[]) =>
       ];
 
 /** What was said last in the input of a run. */
-function readInput(input: unknown): Pick<Turn, "pictures"> & { text: string } {
+function readInput(input: unknown): { text: string; pictures: Shown[] } {
   if (typeof input === "string") return { text: input, pictures: [] };
-  const { content = "" } = (input as { content?: string | { type: string; text?: string }[] }[]).at(-1) ?? {};
+  const messages = input as { content?: string | { text?: string; file_id?: string }[] }[];
+  const { content = "" } = messages.at(-1) ?? {};
   if (typeof content === "string") return { text: content, pictures: [] };
   const text = content.flatMap((part) => part.text ?? []).join("\n");
-  return { text, pictures: content.filter(({ type }) => type === "image").map(() => null) };
+  return { text, pictures: content.flatMap(({ file_id: id }) => (id ? [{ id }] : [])) };
 }
 
 function pictureNode(data: string): HTMLElement {
   const image = make("img", "picture");
-  Object.assign(image, { src: data, alt: "Image that you added" });
+  Object.assign(image, { src: data, alt: "Image that you sent" });
   return image;
 }
 

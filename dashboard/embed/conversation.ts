@@ -24,7 +24,8 @@ export interface Said {
   id: string;
   role: string;
   content: string;
-  images?: unknown[];
+  images?: { file_id: string }[];
+  files?: { file_id: string; filename: string }[];
   run_id: string | null;
 }
 
@@ -51,14 +52,15 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 /** What a chat asks of the server. What failed on its way is asked again: no request has its effect twice. */
 export function createServer({ url, token, renew, onConnection }: ServerOptions) {
   async function once(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Response> {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const isForm = body instanceof FormData;
+    const sent = body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) };
     const response = await fetch(url() + path, {
       method,
       ...sent,
       headers: {
         ...headers,
         authorization: `Bearer ${token()}`,
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(body !== undefined && !isForm && { "content-type": "application/json" }),
       },
     });
     if (response.ok) return response;
@@ -140,7 +142,16 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
       json<{ data: Said[] }>(ask("GET", `/v1/threads/${id}/messages?limit=100&order=desc`)).then(({ data }) =>
         data.toReversed(),
       ),
-    run: (id: string) => json<{ input: unknown }>(ask("GET", `/v1/runs/${id}?exclude=messages,tool_calls`)),
+    run: (id: string) =>
+      json<{ input: unknown; file_ids?: string[] }>(ask("GET", `/v1/runs/${id}?exclude=messages,tool_calls`)),
+    /** The id of the file that it becomes. */
+    upload: (file: File) => {
+      const form = new FormData();
+      form.append("purpose", "attachment");
+      form.append("file", file, file.name || "document");
+      return json<{ id: string }>(ask("POST", "/v1/files", form)).then(({ id }) => id);
+    },
+    picture: (id: string) => ask("GET", `/v1/files/${id}/content`).then((response) => response.blob()),
     cancel: (id: string) => ask("POST", `/v1/runs/${id}/cancel`, {}),
     submit: (id: string, tool_outputs: Answerable[]) =>
       ask("POST", `/v1/runs/${id}/submit_tool_outputs`, { tool_outputs }),
@@ -203,6 +214,8 @@ const words: Record<string, string> = {
   concurrency_limit_exceeded: "Many people are asking just now. Try again in a moment.",
   thread_busy: "The last message is still being answered.",
   validation_failed: "The message could not be taken. Make it shorter, then try again.",
+  file_too_large: "A document is too large, or you have sent as many as you may.",
+  unsupported_file_type: "A document is of a kind that cannot be read here.",
   payload_too_large: "The message is too long. Make it shorter, then try again.",
   shutting_down: "The server starts again. Try again in a moment.",
   storage_full: "The server has no room left. Try again later.",

@@ -40,7 +40,8 @@ async function shrunk(image: ImageBitmap): Promise<Blob> {
   }
 }
 
-const addressOf = (blob: Blob): Promise<string> =>
+/** As a `data:` address. */
+export const addressOf = (blob: Blob): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));

@@ -5,6 +5,7 @@ import { RunnelChat } from "./chat.ts";
 interface Entered {
   token: string;
   title: string | null;
+  files: boolean;
   thread_id: string | null;
 }
 
@@ -92,6 +93,7 @@ async function open(): Promise<void> {
     chat.setAttribute("token", (entered as Entered).token);
     chat.setAttribute("thread", thread ?? "new");
     chat.toggleAttribute("feedback", true);
+    chat.toggleAttribute("files", (entered as Entered).files);
     chat.addEventListener("token-expired", async () => {
       const again = await enter();
       if (typeof again !== "string") chat.setAttribute("token", again.token);

@@ -26,6 +26,9 @@ header:empty { display: none }
 .user { align-self: flex-end; max-width: 85%; padding: 8px 12px; border-radius: var(--r); background: var(--a); color: var(--on-a); white-space: pre-wrap; overflow-wrap: anywhere }
 .picture { align-self: flex-end; max-width: min(60%, 260px); max-height: 220px; border: 1px solid var(--line); border-radius: var(--r); background: var(--well) }
 div.picture { padding: 8px 12px; color: var(--muted) }
+.document { align-self: flex-end; max-width: 85%; padding: 6px 12px; border: 1px solid var(--line); border-radius: var(--r); background: var(--well); color: var(--text); font-size: 13px; overflow-wrap: anywhere; unicode-bidi: isolate }
+.document::before { content: ""; display: inline-block; width: 9px; height: 12px; margin-inline-end: 8px; vertical-align: -1px; border: 1.5px solid var(--muted); border-radius: 2px }
+.chosen .document { max-width: 220px; padding: 4px 10px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 .chosen { display: flex; flex-wrap: wrap; gap: 8px; margin: 0; padding: 0 12px 8px; list-style: none } .chosen:empty { display: none }
 .chosen li { display: flex; align-items: center; gap: 6px } .chosen .picture { width: 44px; height: 44px; object-fit: cover; border-radius: 6px }
 .add { flex: none } [hidden] { display: none !important }

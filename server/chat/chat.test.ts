@@ -225,6 +225,29 @@ test("neither a restart nor another link begins a page's day anew", async () => 
   expect([await start(again), await start(again)]).toEqual([201, 429]);
 });
 
+test("visitors send documents where their page says so, see their own alone, and nowhere else", async () => {
+  const closed = await openPage();
+  const document = { filename: "a.txt", purpose: "attachment", text: "Mine." };
+  const refused = await (await visitor(closed.agent_id, closed.secret)).ask("POST", "/v1/files", document);
+  expect([refused.status, refused.body.error.details]).toEqual([403, { required_scope: "upload" }]);
+  const { agent_id, secret, page } = await openPage({ files: true });
+  expect([page.files, closed.page.files]).toEqual([true, false]);
+  const [ada, grace] = [await visitor(agent_id, secret), await visitor(agent_id, secret)];
+  expect([ada.files, ada.thread_id]).toEqual([true, null]);
+  const { id } = (await ada.ask("POST", "/v1/files", document)).body;
+  expect((await ada.ask("GET", `/v1/files/${id}/content`)).body).toBe("Mine.");
+  expect((await grace.ask("GET", `/v1/files/${id}/content`)).status).toBe(404);
+  const named = await grace.ask("POST", "/v1/runs", { agent_id, input: "Read it.", file_ids: [id] });
+  expect([named.status, named.body.error.param]).toEqual([400, "file_ids[0]"]);
+  for (const [method, path] of [
+    ["GET", "/v1/files"],
+    ["GET", `/v1/files/${id}`],
+    ["GET", `/v1/files/${id}/chunks`],
+    ["DELETE", `/v1/files/${id}`],
+  ] as const)
+    expect([path, (await ada.ask(method, path)).status]).toEqual([path, 403]);
+});
+
 test("a page for members lets in nobody by its address, and whoever guesses links is slowed down", async () => {
   const { agent_id, page } = await openPage({ access: "members" });
   expect(page.url).toBe(`https://runnel.test/chat/${agent_id}`);

@@ -25,6 +25,7 @@ export const PutChatPage = Type.Object(
     limits: Type.Optional(ChatLimitsInput),
     visitor_limits: Type.Optional(ChatLimitsInput),
     budget: Type.Optional(orNull(Budget)),
+    files: Type.Optional(Type.Boolean()),
   },
   closed,
 );

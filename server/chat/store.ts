@@ -111,6 +111,7 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
       object: "chat_page" as const,
       agent_id,
       ...row.settings,
+      files: row.settings.files ?? false,
       url: row.settings.access === "link" ? `${address}#${seal.open(row.sealed, contextOf(row.id))}` : address,
       created_at: timestamp(row.created_at_ms),
       updated_at: timestamp(row.updated_at_ms),
@@ -123,7 +124,7 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
 
     /** Makes the page, or makes it another one; its link stays. */
     async put(author: Author & Viewer, agentId: string, input: PutChatPage) {
-      const { access, title = null, budget = null } = input;
+      const { access, title = null, budget = null, files = false } = input;
       const limits = { ...defaultChatLimits.limits, ...input.limits };
       const visitor_limits = { ...defaultChatLimits.visitor_limits, ...input.visitor_limits };
       return await db.write(() => {
@@ -131,7 +132,7 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
         const at = now();
         const row = keep(author, {
           ...(before ?? { ...newLink(), agent_id: agentId, created_at_ms: at }),
-          ...{ settings: { access, title, limits, visitor_limits, budget }, updated_at_ms: at },
+          ...{ settings: { access, title, limits, visitor_limits, budget, files }, updated_at_ms: at },
         });
         audit.note(author, "chat_page.set", agentId, { access });
         return shown(row);

@@ -18,6 +18,8 @@ export interface ChatSettings {
   visitor_limits: ChatLimits;
   /** Of each run. */
   budget: Budget | null;
+  /** Whether people may add images and documents. Absent in pages of earlier versions: they may not. */
+  files?: boolean;
 }
 
 /** Enough for people who try something out, and little enough that a link that got around costs little. */

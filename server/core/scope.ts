@@ -13,6 +13,6 @@ export const nameOf = ({ project_id, environment }: Scope): string => `${project
 export const permissions = ["read", "run", "admin"] as const;
 export type Permission = (typeof permissions)[number];
 
-/** What a client token may do with what it is bound to: start runs, read them, answer what they ask for, and score them. */
-export const clientScopes = ["run", "read", "submit", "score"] as const;
+/** What a client token may do with what it is bound to: start runs, read them, answer what they ask for, score them, and give them files. */
+export const clientScopes = ["run", "read", "submit", "score", "upload"] as const;
 export type ClientScope = (typeof clientScopes)[number];

@@ -1,5 +1,6 @@
 import type { AssistantPart, PromptMessage } from "./model-call.ts";
 import { conversation, toolText } from "./prompt.ts";
+import type { AttachedDocument } from "./run-event.ts";
 import type { EarlierMessage } from "./run-input.ts";
 import { type CallOf, callsById, messageObject } from "./run-object.ts";
 import { earlierMessage, isResolved, type Message, type RunState, type ToolCall } from "./run-state.ts";
@@ -9,10 +10,13 @@ export interface ThreadMessage {
   id: string;
   at: number;
   /** As clients read it. */
-  message: ReturnType<typeof messageObject>;
+  message: ReturnType<typeof messageObject> & { files?: ShownFile[] };
   /** As the models of later runs read it. */
   prompt: PromptMessage;
 }
+
+/** A document that came with a message. */
+type ShownFile = Pick<AttachedDocument, "file_id" | "filename" | "mime_type">;
 
 type Assistant = Extract<Message, { role: "assistant" }>;
 
@@ -20,14 +24,17 @@ type Assistant = Extract<Message, { role: "assistant" }>;
  * What a run leaves in its thread, whatever its end: each answer is followed by the results of its calls, and calls
  * without a result are left out, which providers would refuse. An input that a guardrail blocked leaves nothing.
  */
-export function threadMessages({ messages, calls, error }: RunState): ThreadMessage[] {
+export function threadMessages({ messages, calls, error, run, documents }: RunState): ThreadMessage[] {
   if (error?.code === "guardrail_blocked" && error.guardrail?.on === "input") return [];
   const results = new Map(
     messages.flatMap((message) => (message.role === "tool" ? [[message.tool_call_id, message]] : [])),
   );
   const callOf = callsById(calls);
   return messages.flatMap((message): ThreadMessage[] => {
-    if (message.role === "user" || message.given) return [asSaid(message, callOf)];
+    if (message.role === "user" || message.given) {
+      const it = asSaid(message, callOf);
+      return [message.id === run?.message_id ? { ...it, message: { ...it.message, ...filesOf(documents) } } : it];
+    }
     if (message.role === "tool") return [];
     const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
     const answered = asked.flatMap((id) => {
@@ -41,6 +48,14 @@ export function threadMessages({ messages, calls, error }: RunState): ThreadMess
     const prompt: PromptMessage = { role: "assistant", parts: kept.parts };
     return [said(kept, callOf, prompt), ...(isWhole ? answered : [])];
   });
+}
+
+/** The documents that a run was given came with what it was asked; those that are gone have no name. */
+function filesOf(documents: readonly AttachedDocument[]): { files?: ShownFile[] } {
+  const files = documents.flatMap(({ file_id, filename, mime_type }) =>
+    filename === "" ? [] : [{ file_id, filename, mime_type }],
+  );
+  return files.length === 0 ? {} : { files };
 }
 
 /** A message that is put into a thread. */

@@ -328,6 +328,7 @@ export const files = sqliteTable("files", {
   metadata: json<Record<string, string>>().notNull(),
   created_at_ms: integer().notNull(),
   expires_at_ms: integer(),
+  owner: text(),
 });
 
 export const modelPrices = sqliteTable("model_prices", {

@@ -355,10 +355,10 @@ const storeRows: Record<string, Row> = {
   "POST /openai/v1/embeddings": keyRow("run", [], () => ({
     ...{ path: "/openai/v1/embeddings", body: { model: "runnel/embedder", input: "x" } },
   })),
-  "POST /openai/v1/files": keyRow("run", [], () => ({ path: "/openai/v1/files", body: upload() })),
+  "POST /openai/v1/files": row("run", ["upload"], [], () => ({ path: "/openai/v1/files", body: upload() })),
   "GET /openai/v1/files": keyRow("read_or_run", [], () => ({ path: "/openai/v1/files" })),
   "GET /openai/v1/files/:id": keyRow("read_or_run", ["file"], ({ file }) => ({ path: `/openai/v1/files/${file}` })),
-  "GET /openai/v1/files/:id/content": keyRow("read_or_run", ["file"], ({ file }) => ({
+  "GET /openai/v1/files/:id/content": row("read_or_run", ["read"], ["file"], ({ file }) => ({
     path: `/openai/v1/files/${file}/content`,
   })),
   "DELETE /openai/v1/files/:id": keyRow("admin", ["file"], ({ file }) => ({ path: `/openai/v1/files/${file}` })),

@@ -5,14 +5,15 @@ import type { Db } from "../db/open.ts";
 import { createRows } from "../db/rows.ts";
 import { files } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
+import type { TokenFiles } from "./of-token.ts";
 import type { FileRow as Row } from "./row.ts";
 
-type NewRow = Omit<typeof files.$inferInsert, keyof Scope | "agent_id" | "created_at_ms">;
+type NewRow = Omit<typeof files.$inferInsert, keyof Scope | "created_at_ms">;
 
 export type FileRows = ReturnType<typeof createFileRows>;
 
 /** Files whose time is not up, for whoever may see them. */
-export function createFileRows({ db, now }: { db: Db; now: () => number }) {
+export function createFileRows({ db, tokens, now }: { db: Db; tokens: Pick<TokenFiles, "maySee">; now: () => number }) {
   const rows = createRows(db, files);
 
   function known(scope: Scope, id: string): Row | null {
@@ -23,7 +24,7 @@ export function createFileRows({ db, now }: { db: Db; now: () => number }) {
   /** Null for one that is not there for whoever asks. */
   function seen(viewer: Viewer, id: string): Row | null {
     const row = known(viewer, id);
-    return row && maySee(viewer, row) ? row : null;
+    return row && maySee(viewer, row) && tokens.maySee(viewer, row) ? row : null;
   }
 
   return {
@@ -36,7 +37,7 @@ export function createFileRows({ db, now }: { db: Db; now: () => number }) {
       return row;
     },
     insert(scope: Scope, row: NewRow): Row {
-      const agent_id = sql`(SELECT agent_id FROM runs WHERE id = ${row.run_id})`;
+      const agent_id = row.agent_id ?? sql`(SELECT agent_id FROM runs WHERE id = ${row.run_id})`;
       return rows.insert(scope, { ...row, agent_id, created_at_ms: now() });
     },
   };

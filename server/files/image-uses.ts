@@ -13,12 +13,17 @@ export function createImageUses({ db }: { db: Pick<Db, "sqlite"> }) {
     `INSERT OR IGNORE INTO image_uses ${columns} SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (
        SELECT 1 FROM image_uses WHERE project_id = ?1 AND environment = ?2 AND file_id = ?3)`,
   );
+  // A file from a browser goes with its last run, and until then it stays.
+  const taken = sqlite.query(
+    `INSERT OR IGNORE INTO image_uses ${columns} SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (
+       SELECT 1 FROM files WHERE project_id = ?1 AND environment = ?2 AND id = ?3 AND owner IS NOT NULL)`,
+  );
   const revival = sqlite.query(
     "UPDATE files SET expires_at_ms = NULL WHERE project_id = ? AND environment = ? AND id = ?",
   );
   const selectKnown = sqlite.query<{ id: string }, [string, string, string, string | null]>(
     `SELECT id FROM files WHERE project_id = ? AND environment = ? AND sha256 = ? AND agent_id IS ?
-       AND expires_at_ms IS NULL AND EXISTS (
+       AND owner IS NULL AND expires_at_ms IS NULL AND EXISTS (
          SELECT 1 FROM image_uses WHERE image_uses.project_id = files.project_id
            AND image_uses.environment = files.environment AND image_uses.file_id = files.id) LIMIT 1`,
   );
@@ -31,6 +36,9 @@ export function createImageUses({ db }: { db: Pick<Db, "sqlite"> }) {
     const [first] = entries;
     if (!areFirst(entries) || first?.event.type !== "run.created") return;
     for (const { file_id } of imagesIn(first.event)) shows(run, file_id, run.run_id);
+    const { project_id, environment, run_id } = run;
+    for (const id of first.event.file_ids)
+      if (taken.run(project_id, environment, id, run_id).changes > 0) revival.run(project_id, environment, id);
   };
 
   return {

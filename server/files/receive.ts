@@ -1,12 +1,13 @@
 import { AppError } from "../core/errors.ts";
-import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
 import type { FileBlobs, Upload } from "../db/file-blobs.ts";
+import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { chunksOf, cutOff, parseJson, parseJsonBody, readBody, refuseCompressed } from "../http/json-body.ts";
 import type { BodyReader, ReadBody } from "../http/operation.ts";
 import { headBytes } from "./file-type.ts";
 import { type PartHead, readBoundary, readMultipart } from "./multipart.ts";
+import { mostBytes } from "./of-token.ts";
 import type { CreateFile } from "./schema.ts";
 
 /** Content as it arrived. */
@@ -35,13 +36,14 @@ export function createReceiver({ blobs, requireRoom }: { blobs: Pick<FileBlobs, 
     return { bytes, parse: () => parseJsonBody(bytes, request.headers) };
   };
 
-  async function readParts(request: Request, scope: Scope): Promise<ReadBody> {
+  async function readParts(request: Request, scope: Viewer): Promise<ReadBody> {
     const boundary = readBoundary(request.headers.get("content-type")!);
     refuseCompressed(request.headers);
-    if (Number(request.headers.get("content-length") ?? 0) > limits.file_bytes + overheadBytes) throw tooLarge();
+    const most = mostBytes(scope);
+    if (Number(request.headers.get("content-length") ?? 0) > most + overheadBytes) throw tooLarge(most);
     const upload = blobs.begin(scope);
     try {
-      const form = createForm(upload, requireRoom);
+      const form = createForm(upload, most, requireRoom);
       for await (const item of readMultipart(chunksOf(request), boundary))
         if ("head" in item) form.begin(item.head);
         else await form.add(item.data);
@@ -83,7 +85,7 @@ export function createReceiver({ blobs, requireRoom }: { blobs: Pick<FileBlobs, 
 }
 
 /** What a form says, part by part: its file goes into the upload, the rest is short. */
-function createForm(upload: Upload, requireRoom: () => void) {
+function createForm(upload: Upload, most: number, requireRoom: () => void) {
   const texts = new Map<string, string>();
   let filename: string | null = null;
   let head = Buffer.alloc(0);
@@ -109,7 +111,7 @@ function createForm(upload: Upload, requireRoom: () => void) {
       return;
     }
     requireRoom(); // A large file may be what fills the disk, and faster than others look.
-    if (upload.size() + data.length > limits.file_bytes) throw tooLarge();
+    if (upload.size() + data.length > most) throw tooLarge(most);
     if (head.length < headBytes) head = Buffer.concat([head, data.subarray(0, headBytes - head.length)]);
     await upload.append(data);
   }
@@ -174,4 +176,4 @@ function decode(name: string, bytes: Uint8Array): string {
 
 const refusal = (param: string, message: string): AppError => validationError([fault(param, message)]);
 
-const tooLarge = () => new AppError("file_too_large", `A file has at most ${limits.file_bytes} bytes.`);
+const tooLarge = (most: number) => new AppError("file_too_large", `A file has at most ${most} bytes.`);

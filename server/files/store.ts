@@ -19,6 +19,7 @@ import { isDocument, typeOfFile } from "./file-type.ts";
 import { createGivenFiles } from "./given-files.ts";
 import { createImageUses } from "./image-uses.ts";
 import { createNamedFiles, type FileFacts } from "./named-files.ts";
+import { createTokenFiles } from "./of-token.ts";
 import type { Received } from "./receive.ts";
 import { type Indexed, type FileRow as Row, shownFile } from "./row.ts";
 import type { CreateFile } from "./schema.ts";
@@ -70,7 +71,8 @@ export function createFileStore({
   /** After that write. */
   announced?: () => void;
 }) {
-  const rows = createFileRows({ db, now });
+  const tokens = createTokenFiles({ db, now });
+  const rows = createFileRows({ db, tokens, now });
   const uses = createImageUses({ db });
   const given = createGivenFiles({ db });
   const erasure = createFileErasure({ db, rows, blobs, chunks, memory, now });
@@ -101,13 +103,15 @@ export function createFileStore({
 
   return {
     /** Makes a file of what was received, which is closed either way. */
-    async create(author: Author, input: CreateFile, { upload, head }: Received) {
+    async create(author: Author & Viewer, input: CreateFile, { upload, head }: Received) {
       try {
         const filename = fitFileName(input.filename);
         const mime_type = typeOfFile(filename, head);
+        const sent = tokens.sent(author, input, mime_type);
         const chunking = chunkingOf(input, mime_type);
         const id = newId("file", now());
         const file = await db.write(() => {
+          if (sent) tokens.requireRoom(author, sent, upload.size());
           upload.keep();
           const row = rows.insert(author, {
             ...{ id, ...upload.content(), filename, mime_type, purpose: input.purpose, run_id: null },
@@ -118,6 +122,7 @@ export function createFileStore({
             },
             expires_at_ms: input.expires_in_seconds === undefined ? null : now() + input.expires_in_seconds * 1000,
             chunking,
+            ...sent,
           });
           if (chunking) putIntoMemory(author, row, input, chunking);
           note(author, "file.created", row);

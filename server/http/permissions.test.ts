@@ -144,6 +144,7 @@ test.each(routes)("$method $path admits client tokens of the scope that it names
 test("client tokens may use what runs and threads of their own need, and nothing else", () => {
   const open = Object.entries(operations).flatMap(([route, { client }]) => (client ? [`${client} ${route}`] : []));
   expect(open.sort()).toEqual([
+    "read GET /v1/files/:id/content",
     "read GET /v1/runs",
     "read GET /v1/runs/:id",
     "read GET /v1/runs/:id/events",
@@ -157,6 +158,7 @@ test("client tokens may use what runs and threads of their own need, and nothing
     "score GET /v1/scores",
     "score PUT /v1/runs/:id/scores/:name",
     "submit POST /v1/runs/:id/submit_tool_outputs",
+    "upload POST /v1/files",
   ]);
 });
 

@@ -38,6 +38,7 @@ export interface TokenPage extends Scope {
   limits: ChatLimits;
   visitor_limits: ChatLimits;
   budget: Budget | null;
+  files?: boolean;
   project_limits: Identity["limits"];
   runsBefore: Share["runsBefore"];
 }
@@ -92,7 +93,7 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     return secretOf(page, {
       ...{ id: newId("client_token", now()), key_id: page.id, agent_id: page.agent_id },
       ...{ run_id: null, thread_id: null, user_id, budget: page.budget, limits: defaultClientLimits },
-      scopes: clientScopes.filter((scope) => scope !== "submit" || !is_visitor),
+      scopes: clientScopes.filter((scope) => (scope === "submit" ? !is_visitor : scope !== "upload" || page.files)),
       expires_at_ms: now() + pageToken_ms,
       ...(is_visitor && { is_visitor }),
     });

@@ -19,7 +19,10 @@ export function ofToken({ token }: Principal, body: CreateRun): CreateRun {
   if (token.run_id !== null)
     throw new AppError("insufficient_scope", "This client token is for one run, and starts none.", { param: "run_id" });
   // Whoever answers the calls of its page may also say which those are: of the agent's own tools they replace none.
-  const isField = (name: string) => fields.has(name) || (name === "tools" && token.scopes.has("submit"));
+  const isField = (name: string) =>
+    fields.has(name) ||
+    (name === "tools" && token.scopes.has("submit")) ||
+    (name === "file_ids" && token.scopes.has("upload"));
   const param = Object.keys(body).find((name) => !isField(name));
   if (param) throw new AppError("insufficient_scope", `A client token may not say ${param} of a run.`, { param });
   if (typeof body.input !== "string" && body.input.some(({ role }) => role !== "user"))

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { historyOf, openCalls } from "../core/history.ts";
 import type { PromptMessage } from "../core/model-call.ts";
-import type { messageObject } from "../core/run-object.ts";
 import type { Scope } from "../core/scope.ts";
 import type { ThreadMessage } from "../core/thread-messages.ts";
 import type { threadMessages } from "../db/schema.ts";
@@ -9,7 +8,7 @@ import { fillPage, noSuchPlace, type Page, read, toList } from "../http/page.ts"
 
 type ThreadKey = Scope & { id: string };
 
-type MessageObject = ReturnType<typeof messageObject>;
+type MessageObject = ThreadMessage["message"];
 
 type MessageRow = Pick<typeof threadMessages.$inferSelect, "position" | "run_id" | "message">;
 

@@ -18,6 +18,7 @@ export const ChatPage = t.named(
     limits: ChatLimits,
     visitor_limits: ChatLimits,
     budget: t.orNull(Budget),
+    files: t.boolean,
     created_at: t.time,
     updated_at: t.time,
     project_id: t.text,

@@ -482,7 +482,7 @@ const own: Record<string, Sentences> = {
     object: "Always `client_token`.",
     run_id: "The only run that it sees; null: it is not bound to one.",
     scopes:
-      "What it may do: `run` starts and cancels runs, `read` reads them, `submit` answers what they ask for, `score` scores them.",
+      "What it may do: `run` starts and cancels runs, `read` reads them, `submit` answers what they ask for, `score` scores them, `upload` gives them files.",
     thread_id: "The only thread that it sees; null: it is not bound to one.",
     token: "What a browser sends in place of an API key.",
     user_id: "Whom its runs are for, and whose runs and threads it sees; null where it is bound to a run or a thread.",
@@ -499,6 +499,7 @@ const own: Record<string, Sentences> = {
     access:
       "Who may talk there: whoever has the link, or `members`, who are signed in at the dashboard and may run agents.",
     budget: "What each run that is started there may spend at most; null: what the agent may.",
+    files: "Whether people may add images and documents.",
     limits: "How many runs all visitors together may start.",
     object: "Always `chat_page`.",
     title: "What stands above the chat; null: nothing.",
@@ -509,6 +510,7 @@ const own: Record<string, Sentences> = {
     access:
       "Who may talk there: whoever has the link, or `members`, who are signed in at the dashboard and may run agents.",
     budget: "What each run that is started there may spend at most; null: what the agent may. Default: null.",
+    files: "Whether people may add images and documents. Default: false.",
     limits: "How many runs all visitors together may start. Default: 60 a minute, 1000 a day.",
     title: "What stands above the chat; null: nothing. Default: null.",
     visitor_limits: "How many runs one visitor may start. Default: 6 a minute, 100 a day.",
@@ -524,7 +526,7 @@ const own: Record<string, Sentences> = {
     limits: "How often it may ask, beside the limits of the project.",
     run_id: "The only run that it sees.",
     scopes:
-      "What it may do: `run` starts and cancels runs, `read` reads them, `submit` answers what they ask for, `score` scores them.",
+      "What it may do: `run` starts and cancels runs, `read` reads them, `submit` answers what they ask for, `score` scores them, `upload` gives them files.",
     thread_id: "The only thread that it sees and speaks in.",
     user_id: "Whom its runs are for, and whose runs and threads it sees. Default: the token's own id.",
   },
@@ -648,6 +650,7 @@ const own: Record<string, Sentences> = {
   TestTool: { tool: "Of an MCP server, the name of the tool that is meant." },
   Thread: { last_run_id: "Its newest run; null where it has none." },
   ThreadMessage: {
+    files: "The documents that came with it; absent where none did.",
     run_id: "The run in which it was said; null where it was said elsewhere.",
     images: "What the user shows.",
     tool_calls: "The tools that the model asked for.",

@@ -15,5 +15,10 @@ export const Thread = resource("Thread", "thread", {
 });
 export type Thread = Static<typeof Thread>;
 
-export const ThreadMessage = t.named("ThreadMessage", t.object({ ...message, run_id: t.orNull(t.text), ...envelope }));
+const MessageFile = t.named("MessageFile", t.object({ file_id: t.text, filename: t.text, mime_type: t.text }));
+
+export const ThreadMessage = t.named(
+  "ThreadMessage",
+  t.object({ ...message, files: t.optional(t.list(MessageFile)), run_id: t.orNull(t.text), ...envelope }),
+);
 export type ThreadMessage = Static<typeof ThreadMessage>;

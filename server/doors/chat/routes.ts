@@ -71,6 +71,7 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, 
       return {
         ...tokenForPage(page, who),
         title: page.title,
+        files: page.files ?? false,
         thread_id: newestThread(page, who.user_id),
       };
     },

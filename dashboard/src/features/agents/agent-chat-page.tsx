@@ -26,6 +26,15 @@ const accesses = [
   { value: "members", label: "Members", hint: "Members and owners who are signed in here." },
 ] as const;
 
+const filesChoices = [
+  { value: "none", label: "Text only", hint: "People write." },
+  {
+    value: "files",
+    label: "Text and files",
+    hint: "People add images and documents, up to 10 MB each. Files go when their runs are deleted.",
+  },
+] as const;
+
 /** The page on which others talk with an agent: whether there is one, for whom, and what it may cost. */
 export function AgentChatPage({ id }: { id: string }) {
   const may = useMay("member");
@@ -121,6 +130,7 @@ function PageForm({ id, page }: { id: string; page: ChatPage | null }) {
         }
       >
         <ChoiceCards label="Who may talk there" choices={accesses} {...form.choose("access")} />
+        <ChoiceCards label="What people may send" choices={filesChoices} {...form.choose("files")} />
         <Field label="Title" hint="Stands above the chat." autoComplete="off" {...form.text("title")} />
       </FormSection>
       <FormSection title="Bounds" about="Each message is a run. Over a bound, the page says to wait.">

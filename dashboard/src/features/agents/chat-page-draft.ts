@@ -5,6 +5,7 @@ import type { Faults } from "../../lib/fault-of.ts";
 interface ChatDraft {
   access: ChatSettings["access"];
   title: string;
+  files: "none" | "files";
   visitor_minute: string;
   visitor_day: string;
   page_minute: string;
@@ -18,6 +19,7 @@ export function chatDraftOf(page: ChatSettings | null): ChatDraft {
   return {
     access: page?.access ?? "link",
     title: page?.title ?? "",
+    files: page?.files ? "files" : "none",
     visitor_minute: String(visitor_limits.runs_per_minute),
     visitor_day: String(visitor_limits.runs_per_day),
     page_minute: String(limits.runs_per_minute),
@@ -31,7 +33,7 @@ export function chatPageOf(draft: ChatDraft, budget: ChatSettings["budget"]): Ch
   const { max_cost_usd: _, ...others } = budget ?? {};
   const all = { ...others, ...(draft.max_cost_usd.trim() !== "" && { max_cost_usd: Number(draft.max_cost_usd) }) };
   return {
-    ...{ access: draft.access, title: draft.title.trim() || null },
+    ...{ access: draft.access, title: draft.title.trim() || null, files: draft.files === "files" },
     limits: { runs_per_minute: Number(draft.page_minute), runs_per_day: Number(draft.page_day) },
     visitor_limits: { runs_per_minute: Number(draft.visitor_minute), runs_per_day: Number(draft.visitor_day) },
     budget: Object.keys(all).length === 0 ? null : all,
