@@ -8,8 +8,14 @@ import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts
 
 // One project does its worst for a minute: every attack at once, with a valid key and the usual limits. Beside it another
 // one works as before. How long it takes is printed, and beside it how long a server takes that does nothing, in a process
-// of its own on the same machine (scripts/bench/README.md has the figures). What fails the test is a server that stands
-// still or takes more memory than that, and anything that is lost.
+// of its own on the same machine. The attackers stand for other machines and run only where nobody else wants a core. What
+// fails the test is a server that stands still or takes more memory than that, and anything that is lost.
+
+// The issue is a p99 of three times that of alone. That is for a machine with cores to spare, and on two of them what the
+// noisy project may have takes both (scripts/bench/README.md has the figures and why). This is about five times what was
+// seen there, which every server has exceeded that let one project's work go before another's: reads took a minute, runs and
+// programs more than that, searches as long as a batch.
+const longest_ms: Record<string, number> = { read: 1000, run: 2000, webhook: 1000, code: 4000, search: 4000 };
 
 const alone_seconds = 5;
 const noisy_seconds = 60;
@@ -47,6 +53,8 @@ test.skipIf(!figuresAvailable)(
     print(alone, beside, peak, report);
 
     expect(report.faults).toEqual([]);
+    const p99 = Object.keys(longest_ms).map((name) => ({ name, ms: quantile(beside[name]!, 0.99) }));
+    expect(p99.filter(({ name, ms }) => !(ms <= longest_ms[name]!))).toEqual([]);
     expect(peak).toBeLessThan(mostResident_bytes);
     expect(quiet.unheard()).toEqual([]);
     expect(await server.stop()).toBe(0);
