@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import type { Load, Measured } from "./load.ts";
 
 /** The core of the system under test, and the one of everything that puts it to work. */
@@ -96,6 +97,7 @@ async function wrkReads({ url, headers = {} }: Omit<Load, "connections">, durati
 export function keepUp(load: Load): Disposable {
   const command = [process.execPath, `${import.meta.dir}/load.ts`, JSON.stringify(load)];
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
+  if (process.platform === "linux") setPriority(child.pid, constants.priority.PRIORITY_LOW);
   return { [Symbol.dispose]: () => child.kill("SIGKILL") };
 }
 
