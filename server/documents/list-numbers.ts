@@ -1,5 +1,5 @@
 /** How the numbers of a list are written. What is none of these is written in digits. */
-type NumberStyle = "decimal" | "lowerLetter" | "upperLetter" | "lowerRoman" | "upperRoman" | (string & {});
+export type NumberStyle = "decimal" | "lowerLetter" | "upperLetter" | "lowerRoman" | "upperRoman" | (string & {});
 
 export function listNumber(number: number, style: NumberStyle): string {
   if (/letter/i.test(style) && number > 0 && number <= 26 * 8) return cased(letters(number), style);

@@ -34,7 +34,7 @@ export function openOffice(bytes: Uint8Array): OfficeFile {
           if (tag !== "Relationship" || id === null || target === null) return;
           // What is elsewhere is never looked for.
           if (attribute("TargetMode") === "External") return;
-          found.set(id, { type: (attribute("Type") ?? "").split("/").at(-1) ?? "", part: resolve(folder, target) });
+          found.set(id, { type: (attribute("Type") ?? "").split("/").at(-1) ?? "", part: partBeside(part, target) });
         },
       });
       return found;
@@ -42,9 +42,9 @@ export function openOffice(bytes: Uint8Array): OfficeFile {
   };
 }
 
-/** A name within the archive and nothing else: it is never a path of the machine. */
-function resolve(folder: string, target: string): string {
-  const parts: string[] = target.startsWith("/") ? [] : folder.split("/").slice(0, -1);
+/** What a part calls `target`: a name within the archive and nothing else, never a path of the machine. */
+export function partBeside(part: string, target: string): string {
+  const parts: string[] = target.startsWith("/") ? [] : part.split("/").slice(0, -1);
   for (const step of target.split("/").slice(0, 100)) {
     if (step === "..") parts.pop();
     else if (step !== "" && step !== ".") parts.push(step);

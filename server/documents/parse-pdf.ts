@@ -95,6 +95,9 @@ function boxesOn({ width, height, transform }: Viewport): (item: PdfItem) => Box
 
 const fraction = (value: number): number => Math.min(1, Math.max(0, Math.round(value * 10_000) / 10_000)) || 0;
 
+/** Lines between two parts of a table that a page parts. */
+const edgesMost = 4;
+
 const larger = 1.2;
 const titleLimit = 200;
 
@@ -105,16 +108,19 @@ function outlinePages(all: readonly (readonly PdfLine[])[], outline: Outline): v
   const words = hyphenatedWords(pages);
   const levelOf = levelsOf(pages.flat().filter(isTitle));
   let header: TableHeader | null = null;
+  // The page of the last table, and lines since it: a foot of the page, or a head.
+  let [page, since] = [0, 0];
   for (const [at, lines] of pages.entries()) {
     outline.page(at + 1);
     for (const group of groupsOf(tablesIn(lines, isTitle), isTitle)) {
       if ("rows" in group) {
-        const table = tableLines(group, header);
+        const table = tableLines(group, page < at ? header : null);
         outline.lines(table.lines);
-        header = table.header;
+        [header, page, since] = [table.header, at, 0];
         continue;
       }
-      header = null;
+      since += group.length;
+      if (since > edgesMost) header = null;
       const text = joinLines(group, words);
       if (isTitle(group[0]!)) outline.heading(levelOf(group[0]!), text);
       else outline.lines(text);

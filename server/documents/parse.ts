@@ -5,10 +5,14 @@ import { outlineMarkdown } from "./markdown.ts";
 import { type Outline, openOutline, type Section } from "./outline.ts";
 import { parseCsv } from "./parse-csv.ts";
 import { parseDocx } from "./parse-docx.ts";
+import { parseEml } from "./parse-eml.ts";
+import { parseEpub } from "./parse-epub.ts";
 import { parseHtml } from "./parse-html.ts";
 import { parseJson, parseJsonLines } from "./parse-json.ts";
+import { parseOdf } from "./parse-odf.ts";
 import { parsePdf } from "./parse-pdf.ts";
 import { parsePptx } from "./parse-pptx.ts";
+import { parseRtf } from "./parse-rtf.ts";
 import { parseXlsx } from "./parse-xlsx.ts";
 
 interface ParsedDocument {
@@ -31,6 +35,10 @@ const parsers: Record<DocumentFormat, Parser> = {
   docx: parseDocx,
   xlsx: parseXlsx,
   pptx: parsePptx,
+  odf: parseOdf,
+  epub: parseEpub,
+  rtf: parseRtf,
+  eml: parseEml,
 };
 
 /** The text of a document, as Markdown. Runs only in the jailed child. Throws a {@link DocumentError}. */

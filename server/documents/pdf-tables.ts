@@ -79,9 +79,7 @@ export function tableLines({ columns, rows }: PdfTable, before: TableHeader | nu
   const cells = rows.map(({ cells }) =>
     columns.map((column) => cells.find((cell) => overlap(column, cell))?.text ?? ""),
   );
-  const goesOn = before !== null && before.columns.length === columns.length;
-  const header =
-    goesOn && columns.every((column, at) => overlap(column, before.columns[at]!)) ? before.cells : cells[0]!;
+  const header = (before && headerFor(columns, before)) ?? cells[0]!;
   const isPrinted = header.join("|") === cells[0]!.join("|");
   const boxes = [...(isPrinted ? [] : [null]), ...rows.map(({ box }) => box)];
   const lines = markdownTable(isPrinted ? cells : [header, ...cells]).split("\n");
@@ -89,4 +87,12 @@ export function tableLines({ columns, rows }: PdfTable, before: TableHeader | nu
     lines: lines.map((text, at) => ({ text, box: at === 1 ? null : boxes[Math.max(0, at - 1)]! })),
     header: { columns, cells: header },
   };
+}
+
+/** What these columns are called in the table before; null where they are others. */
+function headerFor(columns: readonly Span[], before: TableHeader): string[] | null {
+  const places = columns.map((column) => before.columns.findIndex((one) => overlap(column, one)));
+  const same = new Set(places.filter((place) => place >= 0)).size;
+  const isSame = same >= 2 && same >= Math.min(columns.length, before.columns.length);
+  return isSame ? places.map((place) => before.cells[place] ?? "") : null;
 }

@@ -23,12 +23,16 @@ test.each([
   ["a.txt", "caf\xe9\x01", "application/octet-stream"],
   ["a.pdf", "\r\n%PDF-1.7\n", "application/pdf"],
   ["a.docx", "\xd0\xcf\x11\xe0", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
-  ["a.doc", "\xd0\xcf\x11\xe0", "application/x-ole-storage"],
+  ["a.doc", "\xd0\xcf\x11\xe0", "application/msword"],
   ["a.constructor", "hello", "text/plain"],
   ["a.rtf", "{\\rtf1\\ansi Hello}", "application/rtf"],
   ["a.txt", "\xef\xbb\xbf\r\n{\\rtf1\\ansi Hello}", "application/rtf"],
   ["a.md", "See {\\rtf1}", "text/markdown"],
   ["a.rtf", "No markup", "text/plain"],
+  ["a.odt", "PK\x03\x04", "application/vnd.oasis.opendocument.text"],
+  ["a.zip", `PK${"\x03".repeat(28)}mimetypeapplication/epub+zipPK\x03\x04`, "application/epub+zip"],
+  ["a.msg", "\xd0\xcf\x11\xe0", "application/vnd.ms-outlook"],
+  ["a.eml", "Subject: x\n\ny", "message/rfc822"],
   ["none", "", "text/plain"],
 ])("%s that begins with %j is %s", (name, head, type) => {
   expect(typeOfFile(name, Buffer.from(head, "latin1"))).toBe(type);
@@ -41,6 +45,6 @@ test("text whose last character is cut at the end of what is looked at is text",
 test("documents are what can be searched", () => {
   expect(["application/pdf", "text/csv", "image/png", "application/zip", "application/rtf"].map(isDocument)).toEqual([
     ...[true, true],
-    ...[false, false, false],
+    ...[false, false, true],
   ]);
 });

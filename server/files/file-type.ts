@@ -7,6 +7,17 @@ const office = {
   docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
   pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+  odt: "application/vnd.oasis.opendocument.text",
+  ods: "application/vnd.oasis.opendocument.spreadsheet",
+  odp: "application/vnd.oasis.opendocument.presentation",
+  epub: "application/epub+zip",
+} as const;
+/** Formats of Office before 2007 and of Outlook, of which no text is read. */
+const old = {
+  doc: "application/msword",
+  xls: "application/vnd.ms-excel",
+  ppt: "application/vnd.ms-powerpoint",
+  msg: "application/vnd.ms-outlook",
 } as const;
 const pdf = "application/pdf";
 const container = "application/x-ole-storage";
@@ -31,6 +42,7 @@ const texts: Record<string, string> = {
   yaml: "application/yaml",
   yml: "application/yaml",
   svg: "image/svg+xml",
+  eml: "message/rfc822",
 };
 
 const beginnings: [bytes: string, type: string][] = [
@@ -56,8 +68,12 @@ export function typeOfFile(name: string, head: Uint8Array): string {
   // Office wraps what it encrypts in the container of its formats before 2007: whoever reads it says so.
   const isOffice = type === "application/zip" || type === container;
   if (isOffice && Object.hasOwn(office, extension)) return office[extension as "docx"];
+  if (type === container && Object.hasOwn(old, extension)) return old[extension as "doc"];
+  // Some say it first of all.
+  const [, said] = /^PK.{28}mimetype(application\/[\w.+-]{1,80}?)PK/s.exec(text) ?? [];
+  if (said && isDocument(said)) return said;
   if (type) return type;
-  // Its markup is text to look at, and none that anybody searches for.
+  // Its markup is text to look at.
   if (/^(\xef\xbb\xbf)?\s*\{\\rtf/.test(text)) return "application/rtf";
   if (/^RIFF.{4}WEBP/s.test(text)) return "image/webp";
   // Readers of PDF allow something before it.

@@ -407,11 +407,8 @@ test("files that cannot be searched are not taken to be searched", async () => {
     ...{ filename: "a.txt", purpose: "retrieval", content_base64: "AAAA" },
   });
   expect([status, body.error.code]).toEqual([415, "unsupported_file_type"]);
-  // Its markup would be found in the place of its text, whatever it is called.
-  for (const filename of ["a.rtf", "a.txt"]) {
-    const rtf = { filename, purpose: "retrieval", text: "{\\rtf1\\ansi\\deff0 Hello}" };
-    expect((await client.post("/v1/files", rtf)).body.error.code).toBe("unsupported_file_type");
-  }
+  const message = { filename: "a.msg", purpose: "retrieval", content_base64: "0M8R4KGxGuE=" };
+  expect((await client.post("/v1/files", message)).body.error.message).toContain("Save it as EML");
   expect(rows(server, "file_blobs", client)).toBe(0);
 });
 

@@ -243,12 +243,20 @@ function chunkingOf({ purpose, memory_id, scope_id, chunking }: CreateFile, type
   if (isSearched && !isDocument(type))
     throw new AppError(
       "unsupported_file_type",
-      `Text of ${type} cannot be searched. For another purpose it is taken.`,
+      `Text of ${type} cannot be searched. ${instead[type] ?? "For another purpose it is taken."}`,
       { param: "file" },
     );
   const isRead = isSearched || (purpose === "attachment" && isDocument(type));
   return isRead ? whole : null;
 }
+
+/** What to do with formats that hold text, and that nobody here reads. */
+const instead: Record<string, string> = {
+  "application/msword": "Save it as DOCX.",
+  "application/vnd.ms-excel": "Save it as XLSX.",
+  "application/vnd.ms-powerpoint": "Save it as PPTX.",
+  "application/vnd.ms-outlook": "Save it as EML.",
+};
 
 function placeAfter(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw noSuchChunk();

@@ -179,6 +179,27 @@ function shape(kind: string, text: string): string {
   return `<p:sp><p:nvSpPr><p:nvPr><p:ph type="${kind}"/></p:nvPr></p:nvSpPr><p:txBody>${lines.join("")}</p:txBody></p:sp>`;
 }
 
+/** A document of OpenDocument around its body. */
+export const odfOf = (body: string, parts: Record<string, string> = {}): Uint8Array<ArrayBuffer> =>
+  zipOf({
+    mimetype: "application/vnd.oasis.opendocument.text",
+    "content.xml": `${declaration}<office:document-content><office:body><office:text>${body}</office:text></office:body></office:document-content>`,
+    ...parts,
+  });
+
+/** A book of chapters of HTML, read so many times. */
+export const epubOf = (chapters: readonly string[], times = 1, parts: Record<string, string> = {}) =>
+  zipOf({
+    mimetype: "application/epub+zip",
+    "META-INF/container.xml": `<container><rootfile full-path="book.opf"/></container>`,
+    "book.opf": `<package><manifest>${chapters.map((_, at) => `<item id="c${at}" href="c${at}.xhtml"/>`).join("")}</manifest><spine>${chapters
+      .map((_, at) => `<itemref idref="c${at}"/>`)
+      .join("")
+      .repeat(times)}</spine></package>`,
+    ...Object.fromEntries(chapters.map((body, at) => [`c${at}.xhtml`, `<html><body>${body}</body></html>`])),
+    ...parts,
+  });
+
 /** A PDF of a page for each text. A line that begins with `# ` is set as a heading, larger than the rest. */
 export function pdfOf(pages: readonly string[]): Uint8Array<ArrayBuffer> {
   // Each character used has a number, and a map back: any script can be written without a font in the file.

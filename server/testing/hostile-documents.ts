@@ -5,6 +5,8 @@ import {
   columnName,
   docxBody,
   docxOf,
+  epubOf,
+  odfOf,
   officeParts,
   pdfFrom,
   pdfOf,
@@ -37,6 +39,10 @@ export const mimeTypes = {
   docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
   pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+  odt: "application/vnd.oasis.opendocument.text",
+  epub: "application/epub+zip",
+  rtf: "application/rtf",
+  eml: "message/rfc822",
 } as const;
 type Kind = keyof typeof mimeTypes;
 
@@ -63,9 +69,13 @@ export const validDocuments: Record<Kind, Uint8Array> = {
     },
   ]),
   pptx: pptxOf([{ title: "Title", text: "Text", notes: "Notes" }]),
+  odt: odfOf("<text:h text:outline-level='1'>Title</text:h><text:p>Some text.</text:p>"),
+  epub: epubOf(["<h1>One</h1><p>Text.</p>", "<p>More.</p>"]),
+  rtf: utf8("{\\rtf1\\ansi\\uc1 Some {\\b text}\\par More \\u8364 ?\\par}"),
+  eml: utf8("From: a@x.test\r\nSubject: Title\r\n\r\nSome text.\r\n"),
 };
 
-const binary = ["pdf", "docx", "xlsx", "pptx"] as const;
+const binary = ["pdf", "docx", "xlsx", "pptx", "odt", "epub"] as const;
 const kinds = Object.keys(mimeTypes) as Kind[];
 
 const documentOf = (body: string, before = "") =>
@@ -380,6 +390,91 @@ const tables: HostileDocument[] = [
   ),
 ];
 
+const others: HostileDocument[] = [
+  hostile("odt", "a part that unpacks to 210 MB", () => largePart("content.xml"), "document_too_large"),
+  hostile(
+    "odt",
+    "a billion laughs",
+    () => zipOf({ "content.xml": `${entities("office:document-content")}<a>&e9;</a>` }),
+    "document_unreadable",
+  ),
+  hostile(
+    "odt",
+    "a cell a billion times, in a row a billion times",
+    () =>
+      odfOf(
+        `<table:table><table:table-row table:number-rows-repeated="1000000000"><table:table-cell table:number-columns-repeated="1000000000"><text:p>x</text:p></table:table-cell></table:table-row></table:table>`,
+      ),
+    "text",
+  ),
+  hostile("odt", "a billion spaces", () => odfOf(`<text:p>a<text:s text:c="1000000000"/>b</text:p>`), "text"),
+  hostile(
+    "odt",
+    "lists in one another",
+    () => odfOf("<text:list><text:list-item>".repeat(1000)),
+    "document_unreadable",
+  ),
+  hostile(
+    "odt",
+    "an object that is the document",
+    () => odfOf(`<text:p>x<draw:object xlink:href="./."/><draw:object xlink:href="./../.."/></text:p>`),
+    "text",
+  ),
+  hostile(
+    "odt",
+    "an encrypted part",
+    () => odfOf("<text:p>x</text:p>", { "META-INF/manifest.xml": "<m><manifest:encryption-data/></m>" }),
+    "document_encrypted",
+  ),
+  hostile("epub", "100,000 chapters that are one", () => epubOf(["<p>x</p>"], 100_000), "document_too_large"),
+  hostile("epub", "no chapter", () => epubOf([]), "document_unreadable"),
+  hostile(
+    "epub",
+    "an encrypted chapter",
+    () => epubOf(["<p>x</p>"], 1, { "META-INF/encryption.xml": `<a><b URI="c0.xhtml"/></a>` }),
+    "document_encrypted",
+  ),
+  hostile(
+    "rtf",
+    "a million groups in one another",
+    () => utf8(`{\\rtf1${"{".repeat(megabyte)}`),
+    "document_unreadable",
+  ),
+  hostile("rtf", "a million ends of groups", () => utf8(`{\\rtf1 text${"}".repeat(megabyte)}`), "text"),
+  hostile("rtf", "a million ends of rows and cells", () => utf8(`{\\rtf1 x${"\\cell\\row".repeat(100_000)}}`), "text"),
+  hostile(
+    "rtf",
+    "numbers without measure",
+    () => utf8("{\\rtf1\\uc999999999\\u-999999999 \\f9999999999 text}"),
+    "text",
+  ),
+  hostile("rtf", "half of a character in bytes", () => utf8("{\\rtf1\\ansicpg932 text\\'8a}"), "text"),
+  hostile("rtf", "notes in one another", () => utf8(`{\\rtf1 x${"{\\footnote ".repeat(1500)}`), "text"),
+  hostile(
+    "eml",
+    "parts in one another",
+    () => utf8(`Subject: x\n${"Content-Type: multipart/mixed; boundary=b\n\n--b\n".repeat(10_000)}`),
+    "document_unreadable",
+    "text",
+  ),
+  hostile(
+    "eml",
+    "100,000 parts",
+    () => utf8(`Content-Type: multipart/mixed; boundary=b\n\n${"--b\n\nx\n".repeat(100_000)}`),
+    "document_unreadable",
+  ),
+  hostile(
+    "eml",
+    "spaces before the end of each line",
+    () =>
+      utf8(
+        `Subject: x\nContent-Transfer-Encoding: quoted-printable\n\n${" ".repeat(megabyte)}=${" ".repeat(megabyte)}x`,
+      ),
+    "text",
+  ),
+  hostile("eml", "a header of a megabyte", () => utf8(`Subject: ${"=?utf-8?q?a?= ".repeat(80_000)}\n\nx`), "text"),
+];
+
 const portable: HostileDocument[] = [
   hostile(
     "pdf",
@@ -560,4 +655,11 @@ const wrong: HostileDocument[] = [
 ];
 
 /** What a server may be given to read. Each ends in time, with one of what is expected of it, and harms nobody. */
-export const hostileDocuments: readonly HostileDocument[] = [...archives, ...markup, ...tables, ...portable, ...wrong];
+export const hostileDocuments: readonly HostileDocument[] = [
+  ...archives,
+  ...markup,
+  ...tables,
+  ...others,
+  ...portable,
+  ...wrong,
+];
