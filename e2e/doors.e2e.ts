@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { npmWith } from "../scripts/npm-tool.ts";
@@ -90,6 +90,25 @@ describe("the programs of the pages", () => {
   });
 });
 
+describe("the A2A client", () => {
+  test.each([
+    ["TypeScript", "push.mjs", modules && "node"],
+    ["Python", "push.py", python && join(python, "python")],
+  ])("in %s is told what becomes of its task, where it asked for it", async (_language, file, command) => {
+    if (!command) return;
+    const { id, name } = await createTool(server);
+    const script = [{ tool_calls: [{ name, arguments: { city: "Oslo" } }] }, { text: "Sunny, then." }];
+    const agent = await createScripted(server, script, { tools: [id], doors: { a2a: true } });
+    const program = readFileSync(inProject("e2e/a2a", file), "utf8");
+    const { code, stdout, stderr } = await run(file, program, command, { A2A: `${server.url}/a2a/v1/agents/${agent}` });
+    expect({ code, stdout, stderr: code === 0 ? "" : stderr }).toEqual({
+      code: 0,
+      stdout: "Sunny, then.\n",
+      stderr: "",
+    });
+  });
+});
+
 test("a runnel calls the agents of another runnel as tools", async () => {
   // Tools of a test environment may reach this machine without HTTPS, whose certificate nobody vouches for.
   await using far = await startRunnel({ flags: ["--insecure-http"] });
@@ -160,6 +179,80 @@ describe("the server is killed while a client reads", () => {
     expect(said).toBe(words);
   });
 });
+
+const kit = "@modelcontextprotocol/conformance";
+
+test("of the scenarios of MCP's conformance kit, those pass that ask for nothing that is not there", async () => {
+  const modules = await npmWith("mcp-conformance-0.1.16", [`${kit}@0.1.16`]);
+  if (!modules) return console.warn("skipped: the conformance kit of MCP (the npm registry has none)");
+  await using own = await startRunnel({ flags: ["--insecure-http"] });
+  await serveKit(own);
+  await using proxy = withKey(own);
+  const cwd = join(folder, "conformance");
+  mkdirSync(cwd);
+  // The kit runs with a newer Node than others may have; Bun has all that it needs.
+  const command = [process.execPath, join(modules, kit, "dist/index.js"), "server", "--url", `${proxy.url}/mcp`];
+  const { stdout } = await runProgram([...command, "--suite", "all", "-o", "said"], cwd, { PATH: "", HOME: cwd });
+  const passed = [...stdout.matchAll(/^✓ ([\w-]+): /gm)].map(([, name]) => name!);
+  expect(passed.sort()).toEqual([
+    ...["dns-rebinding-protection", "json-schema-2020-12", "ping", "prompts-get-simple", "prompts-get-with-args"],
+    ...["prompts-list", "resources-list", "server-initialize", "server-sse-multiple-streams", "server-sse-polling"],
+    ...[
+      "tools-call-elicitation",
+      "tools-call-error",
+      "tools-call-simple-text",
+      "tools-call-with-progress",
+      "tools-list",
+    ],
+  ]);
+});
+
+/** The agents that the kit asks for, by the names of its tools and prompts. */
+async function serveKit(to: Runnel): Promise<void> {
+  const doors = { mcp: true };
+  const input_schema = { type: "object", properties: {} };
+  const address = { type: "object", properties: { street: { type: "string" }, city: { type: "string" } } };
+  const schema = {
+    ...{ $schema: "https://json-schema.org/draft/2020-12/schema", type: "object", $defs: { address } },
+    ...{ properties: { name: { type: "string" }, address: { $ref: "#/$defs/address" } }, additionalProperties: false },
+  };
+  const texts = { type: "object", properties: { arg1: { type: "string" }, arg2: { type: "string" } } };
+  const { id, name } = await createTool(to);
+  const asks = [{ tool_calls: [{ name, arguments: { city: "Oslo" } }] }, { text: "Thanks." }];
+  for (const [name, script, more] of [
+    ["test_simple_text", [{ text: "This is a simple text response for testing." }], { input_schema }],
+    ["test_error_handling", [{ error: "It always fails." }], { input_schema }],
+    ["test_tool_with_progress", [{ text: "Done." }], { input_schema }],
+    [
+      "test_elicitation",
+      asks,
+      { tools: [id], input_schema: { type: "object", properties: { message: { type: "string" } } } },
+    ],
+    ["json_schema_2020_12_tool", [{ text: "Fine." }], { input_schema: schema }],
+    ["test_simple_prompt", [], { instructions: "This is a simple prompt for testing." }],
+    ["test_prompt_with_arguments", [], { input_schema: texts }],
+  ] as [string, object[], object][])
+    await createScripted(to, script, { name, doors, ...more });
+}
+
+/** The kit has no place for a key: this adds it, and hands on all else as it is. A page of its own address is one of ours. */
+function withKey(to: Runnel) {
+  const listening = Bun.serve({
+    ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
+    async fetch(request) {
+      const { pathname, origin } = new URL(request.url);
+      const headers = new Headers(request.headers);
+      headers.set("authorization", `Bearer ${to.keys.test}`);
+      if (headers.get("origin") === origin && origin === listening.url.origin) headers.set("origin", to.url);
+      headers.delete("host");
+      const { method, signal } = request;
+      const body = request.body === null ? null : await request.arrayBuffer();
+      const answer = await fetch(to.url + pathname, { method, headers, body, signal });
+      return new Response(answer.body, answer);
+    },
+  });
+  return { url: listening.url.origin, [Symbol.asyncDispose]: () => listening.stop(true) };
+}
 
 /** The messages of a stream that arrived whole. */
 const updatesOf = (text: string): Json[] =>

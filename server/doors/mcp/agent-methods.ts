@@ -8,6 +8,7 @@ import type { OpenStream } from "../../runs/open-stream.ts";
 import type { RunStore } from "../../runs/store.ts";
 import { mcpDialect, waiting } from "./dialect.ts";
 import { type RunCall, readEventId } from "./event-id.ts";
+import { promptOf, promptText } from "./prompts.ts";
 import { invalidParams, invalidRequest, noResource, type Params, progressTokenOf, refused } from "./protocol.ts";
 import { outputOf, readQuestionId } from "./questions.ts";
 import type { Asked, McpMethods } from "./server.ts";
@@ -135,9 +136,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
       "prompts/get"({ principal, params }) {
         const agent = mayRead(principal) ? named(principal).get(asText(params.name)) : undefined;
         if (!agent) throw invalidParams(`There is no prompt ${asText(params.name)}.`);
-        const { input } = (params.arguments ?? {}) as { input?: unknown };
-        if (typeof input !== "string") throw invalidParams("arguments.input: expected a text.");
-        const text = [agent.instructions, input].filter(Boolean).join("\n\n");
+        const text = promptText(agent, params.arguments ?? {});
         return { description: agent.description ?? "", messages: [{ role: "user", content: textOf(text) }] };
       },
     },
@@ -192,8 +191,3 @@ const templates = [
 ].map(([path, name, description]) => ({
   ...{ uriTemplate: `runnel://memory/{memory_id}/${path}`, name, description, mimeType: "application/json" },
 }));
-
-const promptOf = (name: string, { name: title, description }: DoorAgent) => ({
-  ...{ name, title, description: description ?? `The instructions of the agent ${title}.` },
-  arguments: [{ name: "input", description: "What is asked.", required: true }],
-});

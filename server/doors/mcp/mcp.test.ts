@@ -98,6 +98,25 @@ describe("an agent that opted in", () => {
     expect((await owner.get("/v1/runs")).body.data.length).toBe(1);
   });
 
+  test("is a prompt with what its input schema names, and with its instructions where nothing is asked", async () => {
+    const properties = { city: { type: "string", description: "Where." }, days: { type: "integer" } };
+    const input_schema = { type: "object", properties, required: ["city"] };
+    const { owner, name } = await opened({ agent: { ...agentBody, instructions: "Be brief.", input_schema } });
+    await using it = await connect(owner);
+    expect((await it.client.listPrompts()).prompts[0]!.arguments).toEqual([
+      { name: "city", description: "Where.", required: true },
+      { name: "days", required: false },
+    ]);
+    const textOf = async (prompt: object) =>
+      ((await it.client.getPrompt(prompt as never)).messages[0]!.content as { text: string }).text;
+    expect(await textOf({ name, arguments: { city: "Oslo" } })).toBe('Be brief.\n\n{"city":"Oslo"}');
+    for (const wrong of [{}, { city: "Oslo", other: "x" }])
+      await expect(textOf({ name, arguments: wrong })).rejects.toMatchObject({ code: -32602 });
+    await owner.post("/v1/agents", { ...agentBody, name: "plain", instructions: "Be brief." });
+    expect(await textOf({ name: "plain" })).toBe("Be brief.");
+    expect(await textOf({ name: "plain", arguments: { input: "Hi." } })).toBe("Be brief.\n\nHi.");
+  });
+
   test("goes on with a thread", async () => {
     const { owner, name } = await opened();
     const { body: thread } = await owner.post("/v1/threads", { title: "t" });
