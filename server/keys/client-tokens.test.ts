@@ -221,6 +221,30 @@ test("a token that asks too often is refused before its project pays for it", as
   expect(Number(after)).toBe(Number(before) - 1);
 });
 
+test("however many tokens are made and used at once, nothing is stored of them", async () => {
+  const maker = await server.client({ project: "flooded" });
+  const agent_id = await makeAgent(maker);
+  const rows = () =>
+    Object.fromEntries(
+      server.db.sqlite
+        .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'")
+        .all()
+        .map(({ name }) => [
+          name,
+          server.db.sqlite.query<{ n: number }, []>(`SELECT count(*) n FROM "${name}"`).get()!.n,
+        ]),
+    );
+  const before = rows();
+  const flood = Array.from({ length: 1000 }, async () => {
+    const { status, body } = await maker.post("/v1/client_tokens", { agent_id, scopes: ["read"], expires_in: 60 });
+    if (status !== 201) return [status, body.error.code];
+    return [(await asking(body.token)("GET", "/v1/runs")).status];
+  });
+  const answers = (await Promise.all(flood)).map(String);
+  expect([...new Set(answers)].sort()).toEqual(["200", "429,rate_limited"]);
+  expect(rows()).toEqual(before);
+});
+
 test("a token ends with its time, and says so", async () => {
   const agent_id = await makeAgent();
   const { ask, secret } = await tokenOf({ agent_id, expires_in: 5 });
