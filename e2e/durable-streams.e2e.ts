@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { npmWith } from "../scripts/npm-tool.ts";
+import { serveWriter } from "./durable-writer.ts";
 import { createScripted } from "./fixtures.ts";
 import { freePort } from "./free-port.ts";
-import { type Runnel, startRunnel } from "./harness.ts";
+import { type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
 import { inTime } from "./until.ts";
 
 // The official client of Durable Streams, unchanged, on runs of the compiled executable.
@@ -154,3 +155,39 @@ describe("the client of Durable Streams", () => {
     expect([textOf(both), new Set(both.map(({ id }) => id)).size]).toEqual([words, both.length]);
   });
 });
+
+const suite = "@durable-streams/server-conformance-tests";
+/** What is about reading: not about writing, forks, streams that end by their age, and other types than JSON and text. */
+const reading = [
+  ...["Read Operations", "Long-Poll", "Browser Security", "HEAD", "Offset Validation", "Caching", "SSE", "Read Closed"],
+  ...["Long-poll", "JSON Mode", "Read-Your-Writes"],
+].join("|");
+const others = [
+  ...["TTL", "Expir", "Fork", "base64", "binary", "PUT responses", "POST responses", "PUT with empty", "reject POST"],
+  ...["reject invalid JSON", "reject empty JSON", "Idempotent"],
+].join("|");
+
+test("the reading part of the official conformance suite passes, all of it", async () => {
+  const modules = await npmWith("durable-conformance-0.3.6", [`${suite}@0.3.6`, "vitest@4.1.12"]);
+  if (!modules) return console.warn("skipped: the conformance suite of Durable Streams (the npm registry has none)");
+  await using own = await startRunnel();
+  await own.command("projects", "origins", "default", "--origins", "https://example.com");
+  await using writer = await serveWriter(own);
+  const cwd = join(folder, "conformance");
+  mkdirSync(cwd);
+  symlinkSync(modules, join(cwd, "node_modules"));
+  const program = `import { runConformanceTests } from "${suite}"; runConformanceTests({ baseUrl: "${writer.url}" });`;
+  await Bun.write(join(cwd, "suite.test.mjs"), program);
+  const flags = ["--reporter=json", "--outputFile=said.json", "--testTimeout=60000", "--sequence.concurrent"];
+  const patience = ["--maxConcurrency=5", "--retry=2"]; // Some of its tests give an answer two seconds.
+  const chosen = `^(?!.*(${others})).*(${reading}).*$`;
+  const command = ["node", "node_modules/vitest/vitest.mjs", "run", ...flags, ...patience, "-t", chosen];
+  const { stderr } = await runProgram(command, cwd, { PATH: process.env.PATH!, HOME: cwd }, 120_000);
+  const said: Json = await Bun.file(join(cwd, "said.json"))
+    .json()
+    .catch(() => stderr);
+  const results: Json[] = said.testResults[0].assertionResults;
+  const failed = results.filter(({ status }) => status === "failed");
+  expect(failed.map(({ fullName, failureMessages }) => [fullName, failureMessages[0]])).toEqual([]);
+  expect(results.filter(({ status }) => status === "passed").length).toBe(93);
+}, 180_000);

@@ -173,7 +173,7 @@ test("a long poll is one of the readers that a run may have, and none once it wa
 
 /** The events of a stream by SSE, until it ends. */
 const sseOf = (text: string) =>
-  [...text.matchAll(/^event: (.*)\ndata: (.*)$/gm)].map(([, event, data]) => ({ event, data: JSON.parse(data!) }));
+  [...text.matchAll(/^event: (.*)\ndata:(.*)$/gm)].map(([, event, data]) => ({ event, data: JSON.parse(data!) }));
 
 test("by SSE, each piece of data is followed by the place behind it, and the last says that nothing more comes", async () => {
   const run = await makeWaiting();
@@ -193,7 +193,11 @@ test("by SSE, each piece of data is followed by the place behind it, and the las
 });
 
 test("by SSE, whoever has had the end is told of it at once", async () => {
-  const { body } = await read(over, "?offset=now&live=sse");
+  const { body, headers } = await read(over, "?offset=now&live=sse");
+  expect([headers.get("content-type"), headers.get("cache-control")]).toEqual([
+    "text/event-stream",
+    "no-cache, no-store, no-transform",
+  ]);
   expect(sseOf(body as string)).toEqual([
     { event: "control", data: { streamNextOffset: expect.any(String), streamClosed: true, upToDate: true } },
   ]);

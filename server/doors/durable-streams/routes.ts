@@ -60,7 +60,11 @@ export const durableStreamRoutes = (deps: DurableStreams) =>
           isTail: (offset: string) => isTail(deps, id, offset),
         };
         const as = (texts: Texts) => controlled(texts, place);
-        return deps.openStream(principal, id, from, request, { noLongerValid: deps.noLongerValid, as });
+        const stream = deps.openStream(principal, id, from, request, { noLongerValid: deps.noLongerValid, as });
+        // To the letter of the protocol: no charset, and a cache that asks even where it may store nothing.
+        stream.headers.set("content-type", "text/event-stream");
+        stream.headers.set("cache-control", "no-cache, no-store, no-transform");
+        return stream;
       }
       return asked.live === "long-poll"
         ? polled(deps, principal, id, from, asked, request)
@@ -100,8 +104,10 @@ const isClosed = ({ journal }: DurableStreams, id: string): boolean => {
 };
 
 /** Whether nothing lies behind this place; a long record is read in parts. */
-const isTail = ({ journal }: DurableStreams, id: string, offset: string): boolean =>
-  parseOffset(offset).seq >= (journal.head(id)?.seq ?? 0);
+const isTail = (deps: DurableStreams, id: string, offset: string): boolean =>
+  parseOffset(offset).seq >= seqOf(deps, id);
+
+const seqOf = ({ journal }: DurableStreams, id: string): number => journal.head(id)?.seq ?? 0;
 
 /** The place behind all that there is: of a model call, behind what it has said so far. */
 function tailOf({ journal, watches }: DurableStreams, id: string): Cursor {
@@ -133,24 +139,40 @@ interface Page {
   isClosed: boolean;
 }
 
-function read(deps: DurableStreams, id: string, from: Cursor): Page {
-  const texts = deps.tail(id, from, () => {});
+/** A reader of a run, counted as one. `turn` settles when there may be more for it. */
+interface Reader {
+  texts: Texts;
+  turn(): Promise<void>;
+}
+
+function readerOf(deps: DurableStreams, id: string, from: Cursor): Reader {
+  let wake = () => {};
+  const texts = deps.tail(id, from, () => wake());
+  const turn = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  return { texts, turn };
+}
+
+async function read(deps: DurableStreams, id: string, from: Cursor, { texts, turn }: Reader): Promise<Page> {
   const messages: string[] = [];
-  let next = offsetOf(from);
-  try {
-    for (let length = 0; length < page_length; ) {
-      const text = texts.next(0);
-      if (text === undefined) return { messages, next, isUpToDate: true, isClosed: isClosed(deps, id) };
-      if (text === null) return { messages, next, isUpToDate: isTail(deps, id, next), isClosed: false };
-      const found = messagesIn(text);
-      messages.push(...found.messages);
-      next = found.next ?? next;
-      length += text.length;
+  let [next, seq] = [offsetOf(from), from.seq];
+  for (let length = 0; length < page_length; ) {
+    const text = texts.next(0);
+    if (text === undefined) return { messages, next, isUpToDate: true, isClosed: isClosed(deps, id) };
+    if (text === null) {
+      if (seq >= seqOf(deps, id)) return { messages, next, isUpToDate: true, isClosed: false };
+      await turn(); // There is more, but others come first.
+      continue;
     }
-    return { messages, next, isUpToDate: false, isClosed: false };
-  } finally {
-    texts.stop();
+    const found = messagesIn(text);
+    messages.push(...found.messages);
+    next = found.next ?? next;
+    seq = Math.max(seq, parseOffset(next).seq); // A model call that is told of now may have begun before others ended.
+    length += text.length;
   }
+  return { messages, next, isUpToDate: false, isClosed: false };
 }
 
 function headersOf(page: Page): Headers {
@@ -162,8 +184,15 @@ function headersOf(page: Page): Headers {
   };
 }
 
-function caughtUp(deps: DurableStreams, id: string, from: Cursor, { offset }: Asked, request: Request): Response {
-  const page = read(deps, id, from);
+async function caughtUp(
+  deps: DurableStreams,
+  id: string,
+  from: Cursor,
+  { offset }: Asked,
+  request: Request,
+): Promise<Response> {
+  const reader = readerOf(deps, id, from);
+  const page = await read(deps, id, from, reader).finally(reader.texts.stop);
   const headers = headersOf(page);
   if (offset === "now") return bodyOf(page, { ...headers, "cache-control": "no-store" });
   const etag = `"${id}:${offsetOf(from)}:${page.next}${page.isClosed ? ":c" : ""}"`;
@@ -185,13 +214,13 @@ async function polled(
 ): Promise<Response> {
   const { watches, closing, noLongerValid, wait_ms = 20_000, now } = deps;
   requireReaderPlace(watches, id);
-  const reader = watches.read(id, () => {}); // It is counted as one, and woken as one that waits.
+  const reader = readerOf(deps, id, from);
   const watch = watches.join(id);
   const forget = untilAborted([closing, request.signal], watch.leave);
   try {
     const end = performance.now() + wait_ms;
     for (;;) {
-      const page = read(deps, id, from);
+      const page = await read(deps, id, from, reader);
       const left = end - performance.now();
       if (page.messages.length === 0 && !page.isClosed && left > 0 && (await watch.next(left))) continue;
       const refused = noLongerValid(principal, request); // It may have ended while this waited.
@@ -202,6 +231,6 @@ async function polled(
   } finally {
     forget();
     watch.leave();
-    reader.leave();
+    reader.texts.stop();
   }
 }

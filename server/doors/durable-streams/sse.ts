@@ -12,7 +12,8 @@ interface Place {
   isClosed: () => boolean;
 }
 
-const sse = (event: string, data: string): string => `event: ${event}\ndata: ${data}\n\n`;
+/** Without a space before the data: the protocol's own readers look for it so. */
+const sse = (event: string, data: string): string => `event: ${event}\ndata:${data}\n\n`;
 
 /**
  * A run's own stream in the protocol's words: after each piece of data an event that says where the reader stands, and in
