@@ -22,7 +22,36 @@ export interface KeywordHits {
 
 /** Finds by the words that tell most, as many as come to few chunks. */
 export function findByWords(sqlite: Database, storeNumber: number, query: string): KeywordHits {
-  const { table, words, phrases } = lookUp(sqlite, storeNumber, query);
+  return findByTelling(sqlite, lookUp(sqlite, storeNumber, query));
+}
+
+/**
+ * The same for a search by meaning too: each score times the share of the question's words that the chunk has. A rare
+ * word that is asked for alone counts in full, a few words of a long question, which may be there by chance, hardly.
+ */
+export function findBesideMeaning(sqlite: Database, storeNumber: number, query: string): KeywordHits {
+  const known = lookUp(sqlite, storeNumber, query);
+  const { scores, partial } = findByTelling(sqlite, known);
+  const shares = sharesOf(sqlite, known, rarest(known.words));
+  return { scores: new Map([...scores].map(([number, score]) => [number, score * shares.get(number)!])), partial };
+}
+
+/** How much of a query each chunk has, by the weights of words, from 0 to 1. */
+function sharesOf(sqlite: Database, { table, words }: Known, telling: readonly KnownWord[]): Map<number, number> {
+  using statement = sqlite.prepare<unknown, [string]>(`SELECT rowid FROM ${table} WHERE ${table} MATCH ?`);
+  const all = sum(words.map(({ weight }) => weight));
+  const shares = new Map<number, number>();
+  const add = (number: number, share: number) => shares.set(number, (shares.get(number) ?? 0) + share);
+  for (const { forms, weight } of telling) {
+    const best = new Map<number, number>();
+    for (const { term, factor } of forms.toReversed())
+      for (const [number] of statement.values(quoted(term)) as [number][]) best.set(number, factor);
+    for (const [number, factor] of best) add(number, (factor * weight) / all);
+  }
+  return shares;
+}
+
+function findByTelling(sqlite: Database, { table, words, phrases }: Known): KeywordHits {
   const telling = rarest(words);
   // Each is in no more chunks than the rarest of its words.
   const plain = new Set(telling.map(({ plain }) => plain));
@@ -39,9 +68,11 @@ export function findByAllWords(sqlite: Database, storeNumber: number, query: str
 /** A word of a query as a store has it: the forms that it knows, the one that was asked for first. */
 interface KnownWord {
   plain: string;
-  forms: Form[];
+  forms: CountedForm[];
   /** How many chunks have one, about: no more than are worth counting. */
   count: number;
+  /** How much it tells. */
+  weight: number;
 }
 
 interface Form {
@@ -51,10 +82,20 @@ interface Form {
   factor: number;
 }
 
+interface CountedForm extends Form {
+  weight: number;
+}
+
 /** What another form of a word counts, and a word that may have been meant. */
 const factors = { form: 0.9, correction: 0.8 };
 
-function lookUp(sqlite: Database, storeNumber: number, query: string) {
+interface Known {
+  table: string;
+  words: KnownWord[];
+  phrases: KnownPhrase[];
+}
+
+function lookUp(sqlite: Database, storeNumber: number, query: string): Known {
   const { table, spellings } = searchedWords(sqlite, storeNumber);
   using counting = sqlite.prepare<{ count: number }, [string]>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ${most_rows + 1})`,
@@ -62,11 +103,13 @@ function lookUp(sqlite: Database, storeNumber: number, query: string) {
   const countOf = (term: string) => counting.get(quoted(term))!.count;
   const spoken = languages.filter(({ mark }) => countOf(`${mark}${mark}`) > 0);
   const { words, phrases } = termsOf(query);
+  const weigh = createWeights(sqlite, table);
 
   function known(plain: string, forms: readonly Form[]): KnownWord {
-    const counted = forms.map((form) => ({ form, count: countOf(form.term) })).filter(({ count }) => count > 0);
-    const count = counted.reduce((sum, { count }) => sum + count, 0);
-    return { plain, forms: counted.map(({ form }) => form), count };
+    const counted = forms.map((form) => ({ ...form, count: countOf(form.term) })).filter(({ count }) => count > 0);
+    const weighed = counted.map((form) => ({ ...form, weight: weigh(form.term, form.count) }));
+    const weight = weighed[0]?.weight ?? weigh(plain, 0);
+    return { plain, forms: weighed, weight, count: sum(counted.map(({ count }) => count)) };
   }
 
   function lookUpWord({ plain, others }: AskedWord): KnownWord[] {
@@ -86,7 +129,13 @@ function lookUp(sqlite: Database, storeNumber: number, query: string) {
     ];
   }
 
-  return { table, words: words.flatMap(lookUpWord), phrases };
+  const counted = phrases.map((phrase) => ({ ...phrase, count: countOf(phrase.phrase) }));
+  return {
+    table,
+    words: words.flatMap(lookUpWord),
+    // The words of a phrase that is nowhere weigh already.
+    phrases: counted.map((each) => ({ ...each, weight: each.count === 0 ? 0 : weigh(each.phrase, each.count) })),
+  };
 }
 
 function rarest(words: readonly KnownWord[]): KnownWord[] {
@@ -103,7 +152,7 @@ function scoresOf(
   sqlite: Database,
   table: string,
   words: readonly KnownWord[],
-  phrases: readonly Phrase[],
+  phrases: readonly KnownPhrase[],
 ): Map<number, number> {
   const read = (terms: readonly string[]): [number, number][] => {
     if (terms.length === 0) return [];
@@ -115,26 +164,20 @@ function scoresOf(
   const isPlain = ({ forms: [first, ...others] }: KnownWord) => others.length === 0 && (first?.factor ?? 1) === 1;
   const plain = words.filter(isPlain).flatMap(({ forms }) => forms.map(({ term }) => term));
   const sums = new Map(read([...plain, ...phrases.map(({ phrase }) => phrase)]));
-  const weigh = weights(sqlite, table);
   for (const word of words.filter((word) => !isPlain(word)))
-    for (const [number, bm25] of bestOf(word, read, weigh.word)) sums.set(number, (sums.get(number) ?? 0) + bm25);
-  const most =
-    most_times *
-    (sum(words.map(({ plain, forms: [first] }) => weigh.word(first?.term ?? plain))) +
-      sum(phrases.map(({ phrase }) => weigh.phrase(phrase))));
+    for (const [number, bm25] of bestOf(word, read)) sums.set(number, (sums.get(number) ?? 0) + bm25);
+  const most = most_times * sum([...words, ...phrases].map(({ weight }) => weight));
   return new Map([...sums].map(([number, bm25]) => [number, Math.min(1, bm25 / most)]));
 }
 
 /** Of each chunk the form of a word that scores most. None weighs more than the one that was asked for. */
 function bestOf(
-  { forms }: KnownWord,
+  { forms, weight: asked }: KnownWord,
   read: (terms: readonly string[]) => [number, number][],
-  weightOf: (term: string) => number,
 ): Map<number, number> {
   const best = new Map<number, number>();
-  const asked = weightOf(forms[0]!.term);
-  for (const { term, factor } of forms) {
-    const share = factor * Math.min(1, asked / weightOf(term));
+  for (const { term, factor, weight } of forms) {
+    const share = factor * Math.min(1, asked / weight);
     for (const [number, bm25] of read([term])) best.set(number, Math.max(best.get(number) ?? 0, share * bm25));
   }
   return best;
@@ -142,23 +185,21 @@ function bestOf(
 
 const sum = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
-/** What terms weigh: their inverse document frequency, as FTS5's bm25 has it. A word that is nowhere weighs the most. */
-function weights(sqlite: Database, table: string) {
+/**
+ * What terms weigh: their inverse document frequency, as FTS5's bm25 has it. A word that is nowhere weighs the most. It is
+ * given how many chunks have a term, and counts on where that is more than was counted.
+ */
+function createWeights(sqlite: Database, table: string): (term: string, count: number) => number {
   const all = chunksIn(sqlite, table);
-  const weight = (count: number) => Math.max(least_weight, Math.log((all - count + 0.5) / (count + 0.5)));
   const countOf = (term: string): number => {
     using counting = sqlite.prepare<{ count: number }, [string]>(
       `SELECT count(*) AS count FROM ${table} WHERE ${table} MATCH ?`,
     );
     return counting.get(quoted(term))!.count;
   };
-  return {
-    word: (word: string): number => weight(countOf(word)),
-    /** The words of a phrase that is nowhere weigh already. */
-    phrase(phrase: string): number {
-      const count = countOf(phrase);
-      return count === 0 ? 0 : weight(count);
-    },
+  return (term, counted) => {
+    const count = counted > most_rows ? countOf(term) : counted;
+    return Math.max(least_weight, Math.log((all - count + 0.5) / (count + 0.5)));
   };
 }
 
@@ -203,6 +244,10 @@ interface AskedWord {
 interface Phrase {
   phrase: string;
   words: string[];
+}
+
+interface KnownPhrase extends Phrase {
+  weight: number;
 }
 
 /** What a query asks for. Whatever FTS5 could read out of it besides words is text: nothing but words is left. */

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { type Candidate, createHighest } from "./int8-rows.ts";
-import { findByAllWords, findByWords, type KeywordHits } from "./keyword.ts";
+import { findBesideMeaning, findByAllWords, findByWords, type KeywordHits } from "./keyword.ts";
 import { createLoadedStores, type LoadedStore, partsOf } from "./loaded-stores.ts";
 import type { Match, SearchOrder } from "./messages.ts";
 import { openPassages, type Passage, type Passages } from "./passages.ts";
@@ -132,7 +132,7 @@ export function createSearch(sqlite: Database, { most_bytes, own }: SearchOption
   }
 
   const wordsOf = ({ mode, store, query }: SearchOrder) =>
-    mode === "hybrid" ? findByWords(sqlite, store.number, query) : null;
+    mode === "hybrid" ? findBesideMeaning(sqlite, store.number, query) : null;
 
   /** Compares the given chunks exactly. */
   function compareAll(order: SearchOrder, numbers: readonly number[], hits: KeywordHits | null): Scored[] {
@@ -180,15 +180,9 @@ function nearest(loaded: LoadedStore, passages: Passages, order: SearchOrder, hi
   return numbersOf(candidates);
 }
 
-/**
- * What is added to a cosine where so much of the question's words was found. The power makes little of a few common words,
- * which a passage may have by chance.
- */
-const addedBy = (keyword: number): number => keyword_weight * keyword ** 1.5;
-
 /** What words add to cosines. */
 function extrasOf(hits: KeywordHits | null): Map<number, number> | undefined {
-  return hits ? new Map([...hits.scores].map(([number, score]) => [number, addedBy(score)])) : undefined;
+  return hits ? new Map([...hits.scores].map(([number, score]) => [number, keyword_weight * score])) : undefined;
 }
 
 /** So much at least the nearest of some score. */
@@ -227,7 +221,7 @@ const keywordOnly = (number: number, keyword: number): Scored => ({
 
 const both = (number: number, cosine: number, keyword: number): Scored => {
   const vector = bounded(cosine);
-  const sum = (nearness: number) => (nearness + addedBy(keyword)) / (1 + keyword_weight);
+  const sum = (nearness: number) => (nearness + keyword_weight * keyword) / (1 + keyword_weight);
   const rank = sum(keyword > 0 ? vector : Math.min(1, cosine));
   return { number, rank, score: sum(vector), score_parts: { vector, keyword } };
 };
