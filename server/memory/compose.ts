@@ -43,6 +43,7 @@ export function composeMemory({
   const sweeper = createMemorySweeper({
     db,
     forgetStore: searcher.forget,
+    forgetChunks: searcher.removed,
     onError: (error) => log.error("memory that nobody finds any more could not be deleted", { error }),
     now,
   });

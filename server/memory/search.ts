@@ -3,6 +3,7 @@ import { limits } from "../core/limits.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
+import { isHere } from "../retrieval/embed/models.ts";
 import { checkFilter, type Filter } from "../retrieval/search/filter.ts";
 import type { Match, Searcher } from "../retrieval/search/searcher.ts";
 import { type Embedders, embeddingRefusal } from "./embedding.ts";
@@ -13,6 +14,8 @@ import { type MemoryStores, requireVectors, scopeIdOf } from "./store.ts";
 export type MemorySearch = ReturnType<typeof createMemorySearch>;
 
 const defaultTopK = 10;
+/** How long a provider may take over a query: whoever asks waits, and a run begins only then. */
+const provider_ms = 5000;
 
 /** Finds what a store knows of a question. */
 export function createMemorySearch({
@@ -21,19 +24,23 @@ export function createMemorySearch({
   searcher,
   embedders,
   now = Date.now,
+  patience_ms = provider_ms,
 }: {
   db: Db;
   stores: Pick<MemoryStores, "find">;
   searcher: Pick<Searcher, "search">;
   embedders: Pick<Embedders, "of">;
   now?: () => number;
+  patience_ms?: number;
 }) {
   const filenames = createFilenames(db);
 
   async function vectorOf(store: VectorStoreRow, query: string, signal?: AbortSignal) {
     const { model, dimensions } = store;
+    const limit = isHere(model) ? [] : [AbortSignal.timeout(patience_ms)];
+    const limited = AbortSignal.any([...limit, ...(signal ? [signal] : [])]);
     try {
-      const [vector] = await embedders.of(model, dimensions, nameOf(store)).embed([query], signal);
+      const [vector] = await embedders.of(model, dimensions, nameOf(store)).embed([query], limited);
       return vector!;
     } catch (error) {
       if (signal?.aborted) throw error;

@@ -20,6 +20,7 @@ type EntryKey = Pick<EntryRow, "project_id" | "environment" | "id" | "memory_id"
 export function createMemorySweeper({
   db,
   forgetStore = () => {},
+  forgetChunks = () => {},
   onError = () => {},
   now = Date.now,
   pause_ms = 5,
@@ -27,6 +28,8 @@ export function createMemorySweeper({
   db: Db;
   /** A store's tables are gone: whoever keeps a copy of them drops it. */
   forgetStore?: (number: number) => void;
+  /** Chunks of a store are about to be deleted: whoever keeps a copy of them drops it. */
+  forgetChunks?: (storeNumber: number, numbers: readonly number[]) => void;
   /** Told when something could not be deleted; it is tried again. */
   onError?: (error: unknown) => void;
   now?: () => number;
@@ -73,7 +76,10 @@ export function createMemorySweeper({
   /** Within a write: with their words and their vectors. Returns how many chunks those were. */
   function removeRows(store: Store, chunks: readonly { number: number }[]): number {
     const numbers = chunks.map(({ number }) => number);
-    if (memoryKinds[store.kind].isSearched) removeChunks(sqlite, store, numbers);
+    if (memoryKinds[store.kind].isSearched && numbers.length > 0) {
+      removeChunks(sqlite, store, numbers);
+      forgetChunks(store.number, numbers);
+    }
     return deleteChunks.run(JSON.stringify(numbers)).changes;
   }
 

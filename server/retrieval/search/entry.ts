@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { keptFolder } from "./kept-rows.ts";
 import type { FromThread, Match, ToThread } from "./messages.ts";
 import { createQueue } from "./queue.ts";
 import { createSearch, type Search } from "./search.ts";
@@ -10,9 +11,10 @@ let search: Search | null = null;
 
 // Before anything is waited for: what is sent to a thread that does not listen yet is lost.
 self.onmessage = ({ data }: MessageEvent<ToThread>) => {
-  if (data.do === "open") search = createSearch(open(data.path), { most_bytes: data.most_bytes, own: true });
+  if (data.do === "open") search = start(data);
   else if (data.do === "abort") queue.drop(data.id);
   else if (data.do === "forget") search!.forget(data.store);
+  else if (data.do === "removed") search!.removed(data.store, data.numbers);
   else {
     const { id, order } = data;
     const say = (answer: FromThread) => self.postMessage(answer);
@@ -25,6 +27,10 @@ self.onmessage = ({ data }: MessageEvent<ToThread>) => {
     });
   }
 };
+
+function start({ path, most_bytes }: Extract<ToThread, { do: "open" }>): Search {
+  return createSearch(open(path), { most_bytes, folder: keptFolder(path), own: true });
+}
 
 function open(path: string): Database {
   const sqlite = new Database(path, { readonly: true, strict: true });

@@ -33,7 +33,18 @@ export interface Int8Rows {
   readonly untagged: number;
   /** What they take of the memory. */
   readonly bytes: number;
+  /** Bytes of a row. */
+  readonly size: number;
+  /** How often rows went, or changed their places. */
+  readonly removals: number;
   add(number: number, vector: Float32Array): void;
+  /** The numbers of the first rows, and copies of some rows: for `take`, of another object or another start. */
+  numbers(count: number): Float64Array<ArrayBuffer>;
+  copy(from: number, to: number): Uint8Array<ArrayBuffer>;
+  take(numbers: Float64Array, copied: Uint8Array): void;
+  has(number: number): boolean;
+  /** Whether a number's row is made of this vector; null without such a row. */
+  isOf(number: number, vector: Float32Array): boolean | null;
   remove(numbers: ReadonlySet<number>): void;
   clear(): void;
   /** Gives some of those without a tag what is known of them: a whole number that is not 0. */
@@ -59,7 +70,7 @@ const sizeOf = (dimensions: number) => head + Math.ceil(dimensions / padding) * 
 export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
   const scan = createDotScan();
   const size = sizeOf(dimensions);
-  let [count, untagged] = [0, 0];
+  let [count, untagged, removals] = [0, 0, 0];
   let numbers = new Float64Array(0);
   const indexes = new Map<number, number>();
   let [bytes, floats, words] = viewsOf(scan.memory);
@@ -90,11 +101,32 @@ export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
     numbers[count++] = number;
   }
 
+  function take(some: Float64Array, copied: Uint8Array): void {
+    if (count + some.length > numbers.length) reserve(Math.max(count + some.length, expected));
+    new Uint8Array(scan.memory.buffer).set(copied, placeOf(count));
+    for (const number of some) {
+      words[tagOf(count)] = 0; // Tags are of one start.
+      indexes.set(number, count);
+      numbers[count++] = number;
+    }
+    untagged += some.length;
+  }
+
+  function isOf(number: number, vector: Float32Array): boolean | null {
+    const index = indexes.get(number);
+    if (index === undefined) return null;
+    const fresh = new Int8Array(dimensions);
+    quantise(vector, 127, fresh);
+    const at = placeOf(index) + head;
+    return fresh.every((value, place) => value === bytes[at + place]);
+  }
+
   /** The last one takes the place of one that goes. */
   function remove(gone: ReadonlySet<number>): void {
     for (const number of gone) {
       const index = indexes.get(number);
       if (index === undefined) continue;
+      removals++;
       if (words[tagOf(index)] === 0) untagged--;
       const last = --count;
       bytes.copyWithin(placeOf(index), placeOf(last), placeOf(last + 1));
@@ -164,6 +196,15 @@ export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
     get untagged() {
       return untagged;
     },
+    get removals() {
+      return removals;
+    },
+    size,
+    numbers: (count) => numbers.slice(0, count),
+    copy: (from, to) => new Uint8Array(scan.memory.buffer).slice(placeOf(from), placeOf(to)),
+    take,
+    has: (number) => indexes.has(number),
+    isOf,
     get bytes() {
       return scan.memory.buffer.byteLength + (8 + bytes_each) * numbers.length;
     },
@@ -171,6 +212,7 @@ export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
     remove,
     clear: () => {
       indexes.clear();
+      removals++;
       [count, untagged] = [0, 0];
     },
     tag,

@@ -32,7 +32,7 @@ function fixture(stores: number, room: number) {
   return {
     add,
     sqlite,
-    loaded: createLoadedStores(sqlite, most_bytes),
+    loaded: createLoadedStores(sqlite, { most_bytes, folder: null }),
     most_bytes,
     [Symbol.dispose]: () => db.close(),
   };

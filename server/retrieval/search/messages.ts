@@ -29,7 +29,8 @@ export type ToThread =
   | { do: "open"; path: string; most_bytes: number }
   | { do: "search"; id: number; order: SearchOrder }
   | { do: "abort"; id: number }
-  | { do: "forget"; store: number };
+  | { do: "forget"; store: number }
+  | { do: "removed"; store: number; numbers: number[] };
 
 /** What it says. */
 export type FromThread = { id: number; matches: Match[] } | { id: number; fault: string };

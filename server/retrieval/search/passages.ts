@@ -51,6 +51,14 @@ export function factsOf(sqlite: Database, numbers: readonly number[]): Map<numbe
   return new Map(rows.map((row) => [row.number, row]));
 }
 
+/** Of some chunks those whose rows are gone. */
+export function goneOf(sqlite: Database, numbers: Iterable<number>): Set<number> {
+  const sql = `SELECT value AS number FROM json_each(?)
+    WHERE NOT EXISTS (SELECT 1 FROM memory_chunks WHERE memory_chunks.number = value)`;
+  const rows = allKept<{ number: number }>(sqlite, sql, [JSON.stringify([...numbers])]);
+  return new Set(rows.map(({ number }) => number));
+}
+
 interface Owner {
   project_id: string;
   environment: string;

@@ -10,10 +10,13 @@ export interface Search {
   /** One search, which yields where others may go on and where it may be left. */
   run(order: SearchOrder): Generator<void, Match[]>;
   forget(storeNumber: number): void;
+  removed(storeNumber: number, numbers: readonly number[]): void;
 }
 
 interface SearchOptions {
   most_bytes: number;
+  /** Where the vectors of large stores are kept for the next start; null: nowhere. */
+  folder: string | null;
   /** Whether the connection is the search's own, to begin transactions on as it likes. */
   own: boolean;
 }
@@ -31,8 +34,8 @@ const looked_at_once = 2048;
 const most_asked = 4096;
 
 /** Searches stores of one database. */
-export function createSearch(sqlite: Database, { most_bytes, own }: SearchOptions): Search {
-  const stores = createLoadedStores(sqlite, most_bytes);
+export function createSearch(sqlite: Database, { most_bytes, folder, own }: SearchOptions): Search {
+  const stores = createLoadedStores(sqlite, { most_bytes, folder });
 
   /** Reads one state of the database. */
   function still<Result>(read: () => Result): Result {
@@ -145,7 +148,7 @@ export function createSearch(sqlite: Database, { most_bytes, own }: SearchOption
     ...cosinesOf(sqlite, store, numbers, vector!),
   ];
 
-  return { run, forget: stores.forget };
+  return { run, forget: stores.forget, removed: stores.removed };
 }
 
 function requireVector({ mode, vector, store }: SearchOrder): void {

@@ -246,7 +246,7 @@ test("what is deleted while a search by words looks on is not found", () => {
   );
   const filter: Filter = { field: "index", is: "$in", values: [0, 2900] };
   const order = searchOrder(store.tables, { query: "apple", mode: "keyword", filter });
-  const work = createSearch(on.sqlite, { most_bytes: 0, own: true }).run(order);
+  const work = createSearch(on.sqlite, { most_bytes: 0, folder: null, own: true }).run(order);
   expect(work.next()).toEqual({ done: false, value: undefined });
   store.markDeleted(numbers[0]!);
   let end = work.next();

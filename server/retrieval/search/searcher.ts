@@ -4,6 +4,7 @@ import { AppError } from "../../core/errors.ts";
 import { searchEntry } from "../../lib/assets.ts";
 import type { Log } from "../../lib/log.ts";
 import { type StartThread, startThread, type Thread } from "../start-thread.ts";
+import { forgetKept, keptFolder } from "./kept-rows.ts";
 import type { FromThread, Match, SearchOrder, ToThread } from "./messages.ts";
 import { createSearch } from "./search.ts";
 
@@ -14,6 +15,8 @@ export interface Searcher {
   search(order: SearchOrder, signal?: AbortSignal): Promise<Match[]>;
   /** Gives the memory of a deleted store back. */
   forget(storeNumber: number): void;
+  /** Chunks of a store are about to be deleted. */
+  removed(storeNumber: number, numbers: readonly number[]): void;
   stop(): void;
 }
 
@@ -37,7 +40,7 @@ export function createSearcher(options: SearcherOptions): Searcher {
 const defaultBytes = () => Math.min(2 ** 31, (process.constrainedMemory() || totalmem()) / 4, totalmem() / 4);
 
 function searchHere(sqlite: Database, most_bytes: number): Searcher {
-  const { run, forget } = createSearch(sqlite, { most_bytes, own: false });
+  const { run, forget, removed } = createSearch(sqlite, { most_bytes, folder: null, own: false });
   return {
     async search(order, signal) {
       signal?.throwIfAborted();
@@ -48,6 +51,7 @@ function searchHere(sqlite: Database, most_bytes: number): Searcher {
       }
     },
     forget,
+    removed,
     stop() {},
   };
 }
@@ -64,6 +68,7 @@ function searchInThread(
   most_bytes: number,
   { log, start = startThread(searchEntry) }: SearcherOptions,
 ): Searcher {
+  const folder = keptFolder(path);
   const waiting = new Map<number, Waiting>();
   let thread: Thread<ToThread> | null = null;
   let stopped = false;
@@ -116,7 +121,14 @@ function searchInThread(
 
   return {
     search,
-    forget: (storeNumber) => thread?.send({ do: "forget", store: storeNumber }),
+    forget(store) {
+      if (thread) thread.send({ do: "forget", store });
+      else forgetKept(folder, store);
+    },
+    removed(store, numbers) {
+      if (thread) thread.send({ do: "removed", store, numbers: [...numbers] });
+      else forgetKept(folder, store);
+    },
     stop() {
       stopped = true;
       thread?.end();
