@@ -17,7 +17,8 @@ import { createSeal } from "../lib/seal.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { listensAt, ollamaUrl } from "../models/ollama.ts";
 import { createBuiltIn } from "../retrieval/embed/built-in.ts";
-import { defaultModel } from "../retrieval/embed/models.ts";
+import { defaultModel, modelsHere } from "../retrieval/embed/models.ts";
+import { ownModels } from "../retrieval/embed/own-models.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
 import { configSettings, hasOpenSecrets, readConfigFile } from "./config-file.ts";
 import { exitCodes } from "./exit-code.ts";
@@ -51,7 +52,7 @@ export async function doctor({ config, dataDir, json }: DoctorFlags): Promise<vo
     ...examine(dataDir),
     await ollamaFinding(dataDir),
     await sandboxFinding(),
-    await embeddingFinding(),
+    await embeddingFinding(dataDir),
   ];
   const broken = findings.some(({ result }) => result === "fail");
   print(json, { healthy: !broken, findings }, () =>
@@ -100,14 +101,15 @@ async function sandboxFinding(): Promise<Finding> {
 }
 
 /** Loads the default model as a server does, and asks it for one vector. */
-async function embeddingFinding(): Promise<Finding> {
+async function embeddingFinding(dataDir: string): Promise<Finding> {
   const { embed, stop } = createBuiltIn({ log: silentLog });
   const started = performance.now();
   try {
     const [vector] = await embed(defaultModel, ["Is the embedding model well?"]);
     const ms = Math.round(performance.now() - started);
     const detail = `${defaultModel}: ${vector!.length} dimensions, loaded and asked in ${ms} ms`;
-    return { check: "embedding", result: "ok", detail };
+    const others = [...modelsHere, ...ownModels(join(dataDir, "embedders"))].filter((model) => model !== defaultModel);
+    return { check: "embedding", result: "ok", detail: [detail, ...others].join("; also ") };
   } catch (error) {
     return { check: "embedding", result: "fail", detail: error instanceof Error ? error.message : String(error) };
   } finally {

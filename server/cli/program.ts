@@ -6,6 +6,7 @@ import { type ClientFlags, clientOptions } from "./client-options.ts";
 import { configCommand } from "./config-command.ts";
 import { docsCommand, licensesCommand } from "./docs.ts";
 import type { DoctorFlags } from "./doctor.ts";
+import { embedderCommand } from "./embedder-command.ts";
 import { keysCommand } from "./keys.ts";
 import { modelsCommand } from "./models.ts";
 import { configOption, dataDirOption, jsonOption, tidyEnvironment } from "./option.ts";
@@ -27,6 +28,7 @@ export function createProgram(): Command {
     .addCommand(keysCommand())
     .addCommand(projectsCommand())
     .addCommand(modelsCommand())
+    .addCommand(embedderCommand())
     .addCommand(adminCommand())
     .addCommand(runCommand())
     .addCommand(traceCommand())

@@ -1,10 +1,12 @@
 import { statfsSync } from "node:fs";
+import { join } from "node:path";
 import { Elysia } from "elysia";
 import { timestamp } from "../core/time.ts";
 import { declared } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
 import { build } from "../lib/build-info.ts";
 import { modelsHere } from "../retrieval/embed/models.ts";
+import { ownModels } from "../retrieval/embed/own-models.ts";
 import { Backup, ServerInfo } from "../wire/console.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { type Backups, databaseBytes } from "./backups.ts";
@@ -31,7 +33,7 @@ export function serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_m
       commit: build.commit,
       built_at: build.date,
       started_at: timestamp(started_at_ms),
-      embedding_models: modelsHere,
+      embedding_models: [...modelsHere, ...ownModels(dataDir === null ? null : join(dataDir, "embedders"))],
       sandbox_level: sandbox.known(),
       data_dir: dataDir,
       database_bytes: dataDir === null ? null : databaseBytes(dataDir),

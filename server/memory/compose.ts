@@ -1,5 +1,6 @@
 import type { Base, Part } from "../http/part.ts";
 import { createEmbedders, type Embedders, type EmbeddersOptions } from "../retrieval/embed/embedder.ts";
+import { ownModelsFolder } from "../retrieval/embed/own-models.ts";
 import { createSearcher } from "../retrieval/search/searcher.ts";
 import { createEmbeddingChooser } from "./embedding.ts";
 import { createEntryStore, type EntryStoreOptions } from "./entries.ts";
@@ -38,7 +39,13 @@ export function composeMemory({
     announced: () => void;
   }) {
   const { db, database, log, now } = base;
-  const embedders = givenEmbedders ?? createEmbedders({ resolve: (model) => connections.resolve(model, "live"), log });
+  const embedders =
+    givenEmbedders ??
+    createEmbedders({
+      resolve: (model) => connections.resolve(model, "live"),
+      log,
+      folder: database ? ownModelsFolder(database) : null,
+    });
   const searcher = createSearcher({ path: database ?? null, sqlite: db.sqlite, log });
   const sweeper = createMemorySweeper({
     db,

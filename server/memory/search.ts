@@ -3,7 +3,7 @@ import { limits } from "../core/limits.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { isHere } from "../retrieval/embed/models.ts";
+import { runsHere } from "../retrieval/embed/models.ts";
 import { checkFilter, type Filter } from "../retrieval/search/filter.ts";
 import type { Match, Searcher } from "../retrieval/search/searcher.ts";
 import { type Embedders, embeddingRefusal } from "./embedding.ts";
@@ -37,7 +37,7 @@ export function createMemorySearch({
 
   async function vectorOf(store: VectorStoreRow, query: string, signal?: AbortSignal) {
     const { model, dimensions } = store;
-    const limit = isHere(model) ? [] : [AbortSignal.timeout(patience_ms)];
+    const limit = runsHere(model) ? [] : [AbortSignal.timeout(patience_ms)];
     const limited = AbortSignal.any([...limit, ...(signal ? [signal] : [])]);
     try {
       const [vector] = await embedders.of(model, dimensions, nameOf(store)).embed([query], limited);

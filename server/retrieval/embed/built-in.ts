@@ -5,12 +5,13 @@ import { EmbeddingError } from "../../models/embedding-error.ts";
 import { type StartThread, startThread, type Thread } from "../start-thread.ts";
 import type { Answer, Order } from "./messages.ts";
 import { type BuiltInModel, builtInModels } from "./models.ts";
+import type { OwnModel } from "./own-models.ts";
 import { piecesOf } from "./pieces.ts";
 import { createQueue } from "./queue.ts";
 
 /** What is asked for, and how far it is. */
 interface Job {
-  model: BuiltInModel;
+  model: BuiltInModel | OwnModel;
   /** Whose work it is. */
   owner: string;
   /** In the order of their texts. */
@@ -71,7 +72,7 @@ export function createBuiltIn({
   let stopped = false;
 
   function embed(
-    model: BuiltInModel,
+    model: BuiltInModel | OwnModel,
     texts: readonly string[],
     signal?: AbortSignal,
     owner = "",
@@ -80,7 +81,7 @@ export function createBuiltIn({
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       if (stopped) throw failed("The server stops.", true);
-      const { piece_chars } = builtInModels[model];
+      const piece_chars = piecesOfModel(model);
       const job: Job = {
         model,
         owner,
@@ -126,7 +127,7 @@ export function createBuiltIn({
     if (slice?.id !== answer.id) return;
     const { job, to } = finish(slice);
     rest(job.owner, Math.min(rest_ms, answer.waited_ms * restShare));
-    if ("fault" in answer) settleFailed(job, `The built-in embedding model failed: ${answer.fault}`, false);
+    if ("fault" in answer) settleFailed(job, `The embedding model failed: ${answer.fault}`, false);
     else if (!isOver(job)) {
       take(job, answer.vectors);
       job.done = to;
@@ -191,6 +192,10 @@ export function createBuiltIn({
     },
   };
 }
+
+/** How many characters a model is given at once: about as many as it reads. */
+const piecesOfModel = (model: BuiltInModel | OwnModel): number =>
+  typeof model === "string" ? builtInModels[model].piece_chars : 4 * model.window_tokens;
 
 const isOver = (job: Job): boolean => job.done >= job.pieces.length;
 

@@ -5,6 +5,7 @@ import type { Connection } from "../../models/port.ts";
 import { createBuiltIn } from "./built-in.ts";
 
 import { type BuiltInModel, builtInModels, isHere, modelsHere } from "./models.ts";
+import { findOwnModel, type OwnModel, ownPrefix } from "./own-models.ts";
 
 export { EmbeddingError } from "../../models/embedding-error.ts";
 
@@ -18,17 +19,21 @@ export interface EmbeddersOptions {
   resolve(model: string): { connection: Connection; model: string };
   log: Log;
   idle_ms?: number;
+  /** Where the operator's own models are; null: nowhere. */
+  folder?: string | null;
 }
 
 export type Embedders = ReturnType<typeof createEmbedders>;
 
 /** All embedding models by their full names: the built-in ones, and those of the operator's connections. */
-export function createEmbedders({ resolve, log, idle_ms }: EmbeddersOptions) {
+export function createEmbedders({ resolve, log, idle_ms, folder = null }: EmbeddersOptions) {
   const builtIn = createBuiltIn({ log, idle_ms });
 
   function reach(model: string): ReturnType<EmbeddersOptions["resolve"]> {
     if (model.startsWith("builtin/"))
       throw notAvailable(`This build has no ${model}. It has ${modelsHere.join(" and ")}.`);
+    if (model.startsWith(ownPrefix))
+      throw notAvailable(`There is no ${model} on this machine: "runnel embedder add" adds one.`);
     try {
       return resolve(model);
     } catch (error) {
@@ -41,21 +46,35 @@ export function createEmbedders({ resolve, log, idle_ms }: EmbeddersOptions) {
     return await remoteEmbedding({ ...reach(model), dimensions }).embed(texts, signal);
   }
 
+  /** Of a model that runs here. */
+  function embedderOf(
+    model: string,
+    here: BuiltInModel | OwnModel,
+    made: number,
+    dimensions: number | null,
+    owner?: string,
+  ): Embedder {
+    return {
+      async embed(texts, signal) {
+        if (dimensions !== null && dimensions !== made) throw otherLength(model, made, dimensions);
+        return await builtIn.embed(here, texts, signal, owner);
+      },
+    };
+  }
+
   return {
     /** The embedder of a model by its full name, for vectors of one length: null is the model's own. Owners of texts take queue. */
     of(model: string, dimensions: number | null, owner?: string): Embedder {
+      const own = findOwnModel(folder, model);
+      if (own) return embedderOf(model, own, own.dimensions, dimensions, owner);
       if (!isHere(model)) return { embed: (texts, signal) => remote(model, dimensions, texts, signal) };
-      return {
-        async embed(texts, signal) {
-          if (dimensions !== null && dimensions !== builtInModels[model].dimensions)
-            throw otherLength(model, dimensions);
-          return await builtIn.embed(model, texts, signal, owner);
-        },
-      };
+      return embedderOf(model, model, builtInModels[model].dimensions, dimensions, owner);
     },
     /** The length of a model's vectors, which is what it answers; the built-in ones' are known. */
     async probe(model: string, signal?: AbortSignal): Promise<number> {
       if (isHere(model)) return builtInModels[model].dimensions;
+      const own = findOwnModel(folder, model);
+      if (own) return own.dimensions;
       const [vector] = await remote(model, null, ["dimensions"], signal);
       return vector!.length;
     },
@@ -65,8 +84,5 @@ export function createEmbedders({ resolve, log, idle_ms }: EmbeddersOptions) {
 
 const notAvailable = (message: string) => new EmbeddingError("model_not_available", message);
 
-const otherLength = (model: BuiltInModel, dimensions: number) =>
-  new EmbeddingError(
-    "dimensions_mismatch",
-    `${model} gives vectors of ${builtInModels[model].dimensions} numbers, and not of ${dimensions}.`,
-  );
+const otherLength = (model: string, made: number, dimensions: number) =>
+  new EmbeddingError("dimensions_mismatch", `${model} gives vectors of ${made} numbers, and not of ${dimensions}.`);

@@ -1,23 +1,27 @@
 import { giveWay, waitedForCore } from "../../lib/give-way.ts";
 import type { Answer, Order } from "./messages.ts";
 import type { BuiltInModel } from "./models.ts";
+import type { OwnModel } from "./own-models.ts";
 
 declare const self: Worker;
 
 type Embed = (texts: readonly string[]) => Promise<Float32Array[]>;
 
-const loading = new Map<BuiltInModel, Promise<Embed>>();
+const loading = new Map<string, Promise<Embed>>();
 
 const loaders: Record<BuiltInModel, () => Promise<Embed>> = {
   "builtin/use-lite-512": async () => (await import("./use-lite.ts")).loadUseLite(),
   "builtin/all-minilm-l6-v2": async () => (await import("./sentence-model.ts")).loadMiniLm(),
 };
 
-function loaded(model: BuiltInModel): Promise<Embed> {
-  const known = loading.get(model);
+const loadOwn = async (model: OwnModel): Promise<Embed> => (await import("./sentence-model.ts")).loadOwn(model);
+
+function loaded(model: BuiltInModel | OwnModel): Promise<Embed> {
+  const name = typeof model === "string" ? model : model.folder;
+  const known = loading.get(name);
   if (known) return known;
-  const began = loaders[model]();
-  loading.set(model, began);
+  const began = typeof model === "string" ? loaders[model]() : loadOwn(model);
+  loading.set(name, began);
   return began;
 }
 

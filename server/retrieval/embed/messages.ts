@@ -1,9 +1,10 @@
 import type { BuiltInModel } from "./models.ts";
+import type { OwnModel } from "./own-models.ts";
 
 /** What the thread is asked: a vector for each text. */
 export interface Order {
   id: number;
-  model: BuiltInModel;
+  model: BuiltInModel | OwnModel;
   texts: string[];
 }
 

@@ -1,4 +1,5 @@
 import { sentenceModelDir } from "../../lib/assets.ts";
+import { ownPrefix } from "./own-models.ts";
 
 /** The models that need no provider: the length of their vectors, and how many characters they read at once. */
 export const builtInModels = {
@@ -20,3 +21,6 @@ export const modelsHere: readonly BuiltInModel[] = [
 export const defaultModel: BuiltInModel = modelsHere[0]!;
 
 export const isHere = (model: string): model is BuiltInModel => (modelsHere as readonly string[]).includes(model);
+
+/** Whether a model runs on this machine, in the thread of embeddings: loading one may take longer than a provider should. */
+export const runsHere = (model: string): boolean => isHere(model) || model.startsWith(ownPrefix);

@@ -25,6 +25,7 @@ export async function loadUseLite() {
 
   return byWindows({
     ...{ dimensions: builtInModels["builtin/use-lite-512"].dimensions, window_tokens: 128, batch_tokens: 1024 },
+    hashes_words: true,
     tokensOf(text) {
       const tokens = tokenizer.encode(text);
       return tokens.length === 0 ? nothing : tokens;

@@ -8,6 +8,8 @@ interface WindowModel {
   window_tokens: number;
   /** How many tokens it takes in at one call, in windows of like length; 0: one window a call. */
   batch_tokens: number;
+  /** Whether words that it does not know are told apart by hashes: of languages that the model cannot read. */
+  hashes_words: boolean;
   /** Of a text that has none, too: at least one. */
   tokensOf(text: string): number[];
   /** A vector for each window, one after the other in one list. */
@@ -22,7 +24,8 @@ const tokenized_chars = 8;
  * Of one text two windows are read. Ordinary ones of the size that callers give are below; hostile ones have a token a
  * letter.
  */
-export function byWindows({ dimensions, window_tokens, batch_tokens, tokensOf, run }: WindowModel) {
+export function byWindows(model: WindowModel) {
+  const { dimensions, window_tokens, batch_tokens, hashes_words, tokensOf, run } = model;
   return async (texts: readonly string[]): Promise<Float32Array[]> => {
     const plain = texts.map((text) => text.normalize("NFKC").slice(0, tokenized_chars * window_tokens));
     const windows = plain.flatMap((text, of) =>
@@ -35,7 +38,7 @@ export function byWindows({ dimensions, window_tokens, batch_tokens, tokensOf, r
         addTo(sums[of]!, vectors.subarray(index * dimensions, (index + 1) * dimensions), tokens.length);
       });
     }
-    return sums.map((sum, index) => withForeignWords(sum, plain[index]!));
+    return sums.map((sum, index) => withForeignWords(sum, hashes_words ? plain[index]! : ""));
   };
 }
 

@@ -1,0 +1,93 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Log } from "../../lib/log.ts";
+import { createBuiltIn } from "./built-in.ts";
+import { type OwnModel, ownModelName } from "./own-models.ts";
+
+const files = { "model.onnx": 2 ** 30, "tokenizer.json": 64 * 2 ** 20 };
+const most = { window_tokens: 8192, dimensions: 4096, prefix_chars: 100 };
+
+interface Given {
+  name: string;
+  /** Has `model.onnx` and `tokenizer.json`. */
+  from: string;
+  window_tokens: number;
+  prefix: string;
+}
+
+/**
+ * Copies a model beside the database and asks it for vectors, in the thread that will run it. Throws an Error that says
+ * what is wrong with it; then nothing is left of it.
+ */
+export async function addOwnModel(
+  folder: string,
+  { name, from, window_tokens, prefix }: Given,
+  log: Log,
+): Promise<OwnModel> {
+  requireShape({ name, window_tokens, prefix });
+  requireFiles(from);
+  const target = join(folder, name);
+  if (existsSync(target)) throw new Error("There is a model of this name: remove it first.");
+  const making = join(folder, `.${name}.${process.pid}`);
+  try {
+    mkdirSync(making, { recursive: true, mode: 0o700 });
+    for (const file of Object.keys(files)) copyFileSync(join(from, file), join(making, file));
+    const dimensions = await dimensionsOf({ folder: making, dimensions: 0, window_tokens, prefix }, log);
+    writeFileSync(join(making, "embedder.json"), JSON.stringify({ dimensions, window_tokens, prefix }));
+    renameSync(making, target);
+    return { folder: target, dimensions, window_tokens, prefix };
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+}
+
+function requireShape({ name, window_tokens, prefix }: Omit<Given, "from">): void {
+  if (!ownModelName.test(name))
+    throw new Error("A name has up to 64 small letters, digits, dots, hyphens and underscores.");
+  if (!Number.isInteger(window_tokens) || window_tokens < 8 || window_tokens > most.window_tokens)
+    throw new Error(`A model reads 8 to ${most.window_tokens} tokens at once.`);
+  if (prefix.length > most.prefix_chars) throw new Error(`A prefix has at most ${most.prefix_chars} characters.`);
+}
+
+function requireFiles(from: string): void {
+  for (const [file, bytes] of Object.entries(files)) {
+    const path = join(from, file);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found?.isFile()) throw new Error(`${path} is missing: a model is ONNX in one file, and its tokenizer.`);
+    if (found.size > bytes) throw new Error(`${path} has more than ${bytes / 2 ** 20} MB.`);
+  }
+  try {
+    JSON.parse(readFileSync(join(from, "tokenizer.json"), "utf8"));
+  } catch {
+    throw new Error(`${join(from, "tokenizer.json")} is not JSON.`);
+  }
+}
+
+/** Of vectors that differ where texts do, and are the same where they are. */
+async function dimensionsOf(own: OwnModel, log: Log): Promise<number> {
+  const { embed, stop } = createBuiltIn({ log });
+  try {
+    const [one, other, again] = await embed(own, [
+      "The harbour is closed in winter.",
+      "Invoices are paid within thirty days.",
+      "The harbour is closed in winter.",
+    ]);
+    if (one!.length > most.dimensions) throw new Error(`Its vectors have more than ${most.dimensions} numbers.`);
+    if (one!.some((value, index) => Math.abs(value - again![index]!) > 1e-3))
+      throw new Error("It gives the same text another vector each time.");
+    if (one!.every((value, index) => Math.abs(value - other![index]!) < 1e-6))
+      throw new Error("It gives every text the same vector.");
+    return one!.length;
+  } finally {
+    stop();
+  }
+}

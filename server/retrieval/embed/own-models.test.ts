@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sentenceModelFolder } from "../../../scripts/sentence-model.ts";
+import { silentLog } from "../../lib/log.ts";
+import { temporaryFolder } from "../../testing/temporary.ts";
+import { addOwnModel } from "./add-own-model.ts";
+import { createEmbedders } from "./embedder.ts";
+import { findOwnModel, ownModels } from "./own-models.ts";
+
+const sentenceModel = await sentenceModelFolder();
+const given = { name: "mine", window_tokens: 256, prefix: "" };
+
+const embeddersOf = (folder: string) =>
+  createEmbedders({
+    ...{ folder, log: silentLog },
+    resolve(model) {
+      throw new Error(`${model} was looked for at a provider.`);
+    },
+  });
+
+test.skipIf(!sentenceModel)("a model that is added embeds as it does inside, and is gone with its folder", async () => {
+  using place = temporaryFolder();
+  const folder = place.file("embedders");
+  const added = await addOwnModel(folder, { ...given, from: sentenceModel! }, silentLog);
+  expect(added).toEqual({ folder: join(folder, "mine"), dimensions: 384, window_tokens: 256, prefix: "" });
+  expect([ownModels(folder), readdirSync(folder)]).toEqual([["local/mine"], ["mine"]]);
+  const embedders = embeddersOf(folder);
+  try {
+    expect(await embedders.probe("local/mine")).toBe(384);
+    const text = ["The ferry leaves at nine."];
+    const [own] = await embedders.of("local/mine", 384).embed(text);
+    const [inside] = await embedders.of("builtin/all-minilm-l6-v2", 384).embed(text);
+    expect(own).toEqual(inside!);
+    await expect(embedders.of("local/mine", 512).embed(text)).rejects.toMatchObject({ code: "dimensions_mismatch" });
+    await expect(embedders.of("local/other", 384).embed(text)).rejects.toMatchObject({ code: "model_not_available" });
+    await expect(addOwnModel(folder, { ...given, from: sentenceModel! }, silentLog)).rejects.toThrow("of this name");
+  } finally {
+    embedders.stop();
+  }
+});
+
+test("what is no model is refused with what is wrong, and nothing of it stays", async () => {
+  using place = temporaryFolder();
+  const folder = place.file("embedders");
+  const from = place.file("given");
+  mkdirSync(from);
+  const add = (other: Partial<typeof given> = {}) => addOwnModel(folder, { ...given, from, ...other }, silentLog);
+  await expect(add()).rejects.toThrow("model.onnx is missing");
+  writeFileSync(join(from, "model.onnx"), "no model");
+  writeFileSync(join(from, "tokenizer.json"), "{");
+  await expect(add()).rejects.toThrow("is not JSON");
+  writeFileSync(join(from, "tokenizer.json"), "{}");
+  await expect(add()).rejects.toThrow("The embedding model failed");
+  await expect(add({ name: "../mine" })).rejects.toThrow("A name has");
+  await expect(add({ window_tokens: 0 })).rejects.toThrow("tokens at once");
+  await expect(add({ prefix: "x".repeat(101) })).rejects.toThrow("at most 100");
+  if (sentenceModel) {
+    cpSync(join(sentenceModel, "model.onnx"), join(from, "model.onnx"));
+    await expect(add()).rejects.toThrow("The embedding model failed");
+  }
+  expect(readdirSync(folder)).toEqual([]);
+  for (const name of ["local/../given", "local/", "local/mine", "mine"]) expect(findOwnModel(folder, name)).toBeNull();
+});
