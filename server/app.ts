@@ -24,7 +24,7 @@ import { composeKeys, type KeyOptions } from "./keys/compose.ts";
 import { createEgress, type EgressPolicy } from "./lib/egress.ts";
 import { createPort } from "./lib/port.ts";
 import { composeMemory, type MemoryOptions } from "./memory/compose.ts";
-import { composeMetrics } from "./metrics/compose.ts";
+import { composeMetrics, type MetricsOptions } from "./metrics/compose.ts";
 import { composeProjects } from "./projects/compose.ts";
 import { composeRuns, type RunOptions, type RunPorts } from "./runs/compose.ts";
 import { createRunProjector } from "./runs/project.ts";
@@ -45,7 +45,7 @@ type Given = Pick<Base, "db" | "seal" | "log" | "environment" | "database"> &
 /** What the server is made of; what one folder alone needs stands there. */
 type AppOptions = Given &
   (HttpOptions & KeyOptions & AuditOptions & ConnectionOptions & WebhookOptions & MemoryOptions) &
-  (RunOptions & TraceOptions & DashboardOptions) & {
+  (RunOptions & TraceOptions & MetricsOptions & DashboardOptions) & {
     /** What users' addresses may reach; `loopback` counts in test environments only. */
     egress: EgressPolicy;
   };

@@ -325,6 +325,19 @@ describe("a server", () => {
     expect(ollama).toMatchObject({ result: "ok", detail: expect.stringContaining("11434") });
   });
 
+  test("is looked at by top, which shows what happened meanwhile", async () => {
+    const [{ code, out }, people] = await Promise.all([
+      cli("top", "--json", "--interval", "0.5"),
+      cli("top", "--interval", "0.1"),
+    ]);
+    expect(code).toBe(0);
+    // Both asked twice, and the one may have seen the other.
+    expect(JSON.parse(out)).toMatchObject({ runs: { in_progress: 0, queued: 0 }, webhooks: { pending: 0 } });
+    expect(JSON.parse(out).requests.per_second).toBeGreaterThan(0);
+    expect(people).toMatchObject({ code: 0, out: expect.stringContaining("0 in progress") });
+    expect((await cli("top", "--interval", "soon")).code).toBe(2);
+  });
+
   test("hears from the doctor that the Ollama that was named is not there", async () => {
     const OLLAMA_BASE_URL = "http://127.0.0.1:9/v1";
     const { code, out } = await runnel(["doctor", "--json", "--data-dir", data], { OLLAMA_BASE_URL });

@@ -22,7 +22,7 @@ describe("a configuration file", () => {
       const isSwitch = !option.required && !option.optional;
       return `${option.name()} = ${isSwitch ? "true" : JSON.stringify(option.argChoices?.[0] ?? "1")}`;
     });
-    const variables = ["OPENAI_API_KEY", "RUNNEL_MODEL_MY_SERVER_BASE_URL", "RUNNEL_METRICS_TOKEN"];
+    const variables = ["OPENAI_API_KEY", "RUNNEL_MODEL_MY_SERVER_BASE_URL", "OLLAMA_BASE_URL"];
     const table = variables.map((name) => `${name} = "x"`);
     const found = reading([...lines, "[environment]", ...table].join("\n"));
     expect(Object.keys(found).sort()).toEqual([...flags.map(({ envVar }) => envVar!), ...variables].sort());

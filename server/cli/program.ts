@@ -9,13 +9,14 @@ import type { DoctorFlags } from "./doctor.ts";
 import { embedderCommand } from "./embedder-command.ts";
 import { keysCommand } from "./keys.ts";
 import { modelsCommand } from "./models.ts";
-import { configOption, dataDirOption, jsonOption, tidyEnvironment } from "./option.ts";
+import { configOption, dataDirOption, jsonOption, option, tidyEnvironment } from "./option.ts";
 import { print } from "./print.ts";
 import { projectsCommand } from "./projects.ts";
 import { restoreCommand } from "./restore.ts";
 import { runCommand } from "./run-command.ts";
 import { serveCommand } from "./serve-command.ts";
 import { suiteCommand } from "./suite-command.ts";
+import type { TopFlags } from "./top.ts";
 import { variables } from "./variables.ts";
 
 /** The command line. Commands load what they need when they run: `runnel version` loads no server. */
@@ -39,6 +40,7 @@ export function createProgram(): Command {
     .addCommand(docsCommand())
     .addCommand(licensesCommand())
     .addCommand(doctorCommand())
+    .addCommand(topCommand())
     .addCommand(versionCommand())
     .addCommand(readThroughCommand())
     .addHelpText(
@@ -68,6 +70,17 @@ const doctorCommand = (): Command =>
     .addOption(jsonOption())
     .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider.")
     .action(async (flags: DoctorFlags) => await (await import("./doctor.ts")).doctor(flags));
+
+const topCommand = (): Command =>
+  new Command("top")
+    .description("show live runs, rates and latencies of a server, until Ctrl-C")
+    .addOption(option("--url <address>", "the server (default: the one that runs on the data directory)"))
+    .addOption(option("--cacert <file>", "certificate to trust (default: the local server's own)"))
+    .addOption(option("--metrics-token <token>", "for a server on another machine: its RUNNEL_METRICS_TOKEN"))
+    .addOption(option("--interval <seconds>", "time that rates and latencies are measured over", { default: "2" }))
+    .addOption(dataDirOption())
+    .addOption(option("--json", "print one sample as a JSON object, and end"))
+    .action(async (flags: TopFlags) => await (await import("./top.ts")).top(flags));
 
 /** Reads a database through beside the server that serves it. The server starts this by itself. */
 const readThroughCommand = (): Command =>

@@ -53,6 +53,12 @@ export const serveCommand = (): Command =>
     .addOption(option("--otlp-endpoint <url>", "an OpenTelemetry collector that gets the trace of every run that ends"))
     .addOption(option("--otlp-content", "the collector gets prompts, answers, arguments and results too"))
     .addOption(
+      option(
+        "--metrics-token <token>",
+        "lets other machines read /metrics; the variable keeps it out of the process list",
+      ),
+    )
+    .addOption(
       option("--log <format>", "form of the log on standard error", { choices: logFormats, default: "pretty" }),
     )
     .addOption(jsonOption())

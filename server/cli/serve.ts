@@ -44,6 +44,7 @@ export interface ServeFlags extends ListenFlags, StorageFlags, OtlpFlags {
   egressAllow?: string;
   keepExposedKeys?: boolean;
   auditDays: string;
+  metricsToken?: string;
   publicUrl?: string;
   sandbox: SandboxFlag;
   log: LogFormat;
@@ -67,7 +68,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const told = signalTold();
   const storage = await openStorage(
     flags,
-    createLog({ format: flags.log, write, secrets: [...secretsOf(process.env), ...otlpSecrets(collector)] }),
+    createLog({ format: flags.log, write, secrets: secretsOf(process.env, flags, collector) }),
   );
   const { dir, db, log } = storage;
   // The port comes first: a start that fails because it is taken may not count as a recovery of anybody's run. Requests
@@ -98,6 +99,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     database: dir.database,
     audit_days,
     otlpTarget: collector,
+    metricsToken: flags.metricsToken,
     sandbox,
     publicUrl: () => flags.publicUrl ?? addressOf(plan, entrance.port),
     makeBackup: backUpApart(dir.path),
@@ -156,8 +158,15 @@ function checkPublicUrl(text: string | undefined): void {
 }
 
 /** Values that no line of the log may hold. */
-const secretsOf = (environment: Record<string, string | undefined>): string[] =>
-  Object.entries(environment).flatMap(([name, value]) => (value && /_(API_)?KEY$/.test(name) ? [value.trim()] : []));
+const secretsOf = (
+  environment: Record<string, string | undefined>,
+  { metricsToken }: ServeFlags,
+  collector: ReturnType<typeof otlpTarget>,
+): string[] => [
+  ...Object.entries(environment).flatMap(([name, value]) => (value && /_(API_)?KEY$/.test(name) ? [value.trim()] : [])),
+  ...(metricsToken ? [metricsToken] : []),
+  ...otlpSecrets(collector),
+];
 
 interface Started {
   plan: ListenPlan;

@@ -32,10 +32,6 @@ export const variables: readonly Variable[] = [
     meaning: "The names of variables that this program gets, with spaces or commas between them.",
   },
   {
-    name: "RUNNEL_METRICS_TOKEN",
-    meaning: "Whoever sends it as a bearer token may read `/metrics`; without it only this machine may.",
-  },
-  {
     name: "BUN_CONFIG_MAX_HTTP_REQUESTS",
     meaning: "How many requests to models and tools may be under way at once: 16384 on Linux, 256 elsewhere.",
   },

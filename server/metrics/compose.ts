@@ -7,6 +7,13 @@ import { createInstruments } from "./instruments.ts";
 import { createRunObserver } from "./observe-runs.ts";
 import { metricsRoutes } from "./routes.ts";
 
+export interface MetricsOptions {
+  /** Lets other machines read metrics; absent: this one alone. */
+  metricsToken?: string;
+}
+
+type Composed = Base & MetricsOptions & Observed;
+
 interface Observed {
   journals: Journals;
   http: {
@@ -18,7 +25,7 @@ interface Observed {
 }
 
 /** What the server measures of itself, for Prometheus. It follows the others, and none of them knows of it. */
-export function composeMetrics({ db, journals, http, webhooks, pool, environment, ...base }: Base & Observed) {
+export function composeMetrics({ db, journals, http, webhooks, pool, metricsToken, ...base }: Composed) {
   const instruments = createInstruments();
   const { registry, database } = instruments;
   const gauges = createGauges(instruments, { ...base, db, driving: pool.driving });
@@ -45,8 +52,7 @@ export function composeMetrics({ db, journals, http, webhooks, pool, environment
 
   return {
     ports: {
-      routes: () =>
-        metricsRoutes({ clientOf: http.clientOf, token: environment.RUNNEL_METRICS_TOKEN?.trim() || undefined, read }),
+      routes: () => metricsRoutes({ clientOf: http.clientOf, token: metricsToken, read }),
     },
     stop: gauges.stop,
   } satisfies Part;
