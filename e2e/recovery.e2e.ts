@@ -88,6 +88,29 @@ describe("after kill -9", () => {
     expect([await countOf("threads?user_id=bob"), await countOf("runs?user_id=bob")]).toEqual([61, 1]);
   });
 
+  test.each(["before_learning", "after_learning", "before_run.completed:2", "after_run.completed:2"])(
+    "facts of a user are learned from a run once, and none is lost – %s",
+    async (point) => {
+      await using server = await startRunnel({ environment: { RUNNEL_FAILPOINT: point } });
+      const { id } = (await server.post("/v1/memory", { name: "facts", kind: "vector", scope: "user" })).body;
+      const found = { add: ["Lives in Oslo."], replace: [], forget: [] };
+      const agent_id = await createScripted(server, [{ text: "Hello." }, { text: JSON.stringify(found) }], {
+        memory: { stores: [{ memory_id: id, learn: true }] },
+      });
+      const started = server.post("/v1/runs", { agent_id, user_id: "ada", input: "I live in Oslo." });
+      await server.died();
+      await started.catch(() => {}); // It may not have been told.
+      await server.restart({});
+      const list = async () => (await server.get("/v1/runs?user_id=ada&limit=100")).body.data;
+      const isDone = (runs: Json[]) => runs.length > 1 && runs.every(({ status }) => status === "completed");
+      while (!isDone(await list()));
+      const runs = await list();
+      expect(runs.map(({ metadata }: Json) => metadata.learns_from ?? null)).toEqual([runs[1].id, null]);
+      const { data } = (await server.get(`/v1/memory/${id}/entries?scope_id=ada`)).body;
+      expect(data).toMatchObject([{ text: "Lives in Oslo.", metadata: { run_id: runs[1].id } }]);
+    },
+  );
+
   test("a tool that may be repeated is called again under the same key", async () => {
     await using tools = startToolServer();
     await using died = await dieInTool(tools, { idempotent: true });

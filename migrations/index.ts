@@ -34,6 +34,7 @@ import scores from "./0033_scores.sql" with { type: "text" };
 import erasures from "./0034_erasures.sql" with { type: "text" };
 import chunkBoxes from "./0035_chunk_boxes.sql" with { type: "text" };
 import fileOwners from "./0036_file_owners.sql" with { type: "text" };
+import facts from "./0037_facts.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -73,4 +74,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0034_erasures", sql: erasures },
   { name: "0035_chunk_boxes", sql: chunkBoxes },
   { name: "0036_file_owners", sql: fileOwners },
+  { name: "0037_facts", sql: facts },
 ];

@@ -36,7 +36,7 @@ import { composeThreads } from "./threads/compose.ts";
 import { composeTools } from "./tools/compose.ts";
 import { composeTraces, type TraceOptions } from "./traces/compose.ts";
 import { composeUsage } from "./usage/compose.ts";
-import { composeUsers } from "./users/compose.ts";
+import { composeUsers, type Learning } from "./users/compose.ts";
 import { composeWebhooks, type WebhookOptions } from "./webhooks/compose.ts";
 import type { Followed } from "./webhooks/payload.ts";
 
@@ -75,6 +75,7 @@ export function createApp(options: AppOptions) {
     runs: createPort<Pick<RunPorts, "cancel" | "runTool">>("runs"),
     callbacks: createPort<Pick<Callbacks, "addressOf">>("callbacks"),
     followed: createPort<Followed>("followed"),
+    learning: createPort<Learning>("learning"),
   };
 
   const http = composeHttp(base);
@@ -100,7 +101,7 @@ export function createApp(options: AppOptions) {
   const shared = { ...base, http, journals, projects: projects.ports.projects, agents: agents.ports };
   const runs = composeRuns({
     ...{ ...shared, connections: connections.ports, tools: tools.ports, files: files.ports, memory: memory.ports },
-    ...{ threads: threads.ports, usage: usage.ports, callbacks: later.callbacks },
+    ...{ threads: threads.ports, usage: usage.ports, callbacks: later.callbacks, learning: later.learning },
     forgetters: [http.idempotency.forgetExpired, ...[audit, files, memory, webhooks].flatMap(({ forget }) => forget)],
   });
   const traces = composeTraces({ ...shared, blobs: files.ports.blobs, runs: runs.ports });
@@ -111,7 +112,7 @@ export function createApp(options: AppOptions) {
   const chat = composeChat(shared);
   const users = composeUsers({
     ...{ ...base, runs: runs.ports, threads: threads.ports, schedules: schedules.ports },
-    ...{ memory: memory.ports, files: files.ports },
+    ...{ memory: memory.ports, files: files.ports, journals, projects: projects.ports.projects },
   });
   const metrics = composeMetrics({ ...shared, webhooks: webhooks.ports, pool: runs.ports.pool });
   const keys = composeKeys({
@@ -123,6 +124,7 @@ export function createApp(options: AppOptions) {
   later.agents.provide(agents.ports);
   later.runs.provide(runs.ports);
   later.callbacks.provide(callbacks.ports);
+  later.learning.provide(users.ports.learning);
 
   /** In the order in which the API's document tells of them. */
   const resources = mounting([

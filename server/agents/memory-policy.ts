@@ -20,6 +20,7 @@ const MemoryStore = named(
           auto_retrieve: Type.Boolean(),
           top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
           score_threshold: Type.Number({ minimum: 0, maximum: 1 }),
+          learn: Type.Boolean(),
         }),
       ),
     ],
@@ -66,16 +67,21 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
       return [fault(`${at}.memory_id`, "This store is in the list already.")];
     if (store.auto_retrieve && !memoryKinds[known[i].kind].isSearched)
       return [fault(`${at}.auto_retrieve`, "A store of keys cannot be searched.")];
+    if (store.learn && (!memoryKinds[known[i].kind].isSearched || known[i].scope !== "user"))
+      return [fault(`${at}.learn`, 'Facts are kept in a store of kind "vector" and scope "user".')];
+    if (store.learn && stores.findIndex(({ learn }) => learn) < i)
+      return [fault(`${at}.learn`, "One store of an agent learns already.")];
     return [];
   });
   if (faults.length > 0) throw validationError(faults);
   return {
-    stores: stores.map(({ memory_id, access, auto_retrieve, top_k, score_threshold }, i) => ({
+    stores: stores.map(({ memory_id, access, auto_retrieve, top_k, score_threshold, learn }, i) => ({
       memory_id,
       access: access ?? "read",
       auto_retrieve: auto_retrieve ?? memoryKinds[known[i]!.kind].isSearched,
       top_k: top_k ?? 6,
       score_threshold: score_threshold ?? 0,
+      ...(learn && { learn }),
     })),
     history: { mode: history?.mode ?? "none", max_messages: history?.max_messages ?? 50 },
     context: {

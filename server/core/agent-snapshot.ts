@@ -94,6 +94,8 @@ interface PolicyStore {
   auto_retrieve: boolean;
   top_k: number;
   score_threshold: number;
+  /** Facts of the user are learned from each run and kept here; absent: they are not. */
+  learn?: true;
 }
 
 export const contextStrategies = ["compact", "truncate", "fail"] as const;

@@ -32,6 +32,8 @@ export const limits = {
   name_length: 128,
   /** Of the id of a user or a session, as the client calls them. */
   subject_length: 255,
+  fact_length: 500,
+  facts_per_user: 200,
   title_length: 255,
   metadata_pairs: 16,
   metadata_key_length: 64,
@@ -89,6 +91,8 @@ export const limitMeanings: Record<keyof typeof limits, string> = {
   files_per_run: "Files that a run is given.",
   name_length: "Characters of the name of an agent, a key, a store, a schedule, a suite or a project.",
   subject_length: "Characters of a `user_id` or a `session_id`.",
+  fact_length: "Characters of a fact that is learned of a user; a longer one is cut.",
+  facts_per_user: "Texts of a user in a store that learns; with so many, no more facts come.",
   title_length: "Characters of a thread's title.",
   metadata_pairs: "Pairs of `metadata`.",
   metadata_key_length: "Characters of a key of `metadata`.",

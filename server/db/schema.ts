@@ -538,6 +538,18 @@ export const erasures = sqliteTable("erasures", {
   completed_at_ms: integer(),
 });
 
+export const factWork = sqliteTable("fact_work", { ...scope, run_id: text().notNull(), memory_id: text().notNull() });
+
+export const factRuns = sqliteTable("fact_runs", {
+  ...scope,
+  run_id: text().notNull(),
+  source_run_id: text().notNull(),
+  memory_id: text().notNull(),
+  user_id: text().notNull(),
+  known: json<{ id: string; text: string }[]>().notNull(),
+  is_open: integer(),
+});
+
 export const runFiles = sqliteTable("run_files", {
   ...scope,
   file_id: text().notNull(),

@@ -84,6 +84,7 @@ const loose = [
   ...["suite_cases.agent_id", "suite_run_cases.run_id", "suite_run_cases.agent_id"],
   ...["scores.agent_id", "scores.thread_id", "scores.author_id"],
   ...["erasures.user_id", "run_files.file_id"],
+  ...["fact_work.memory_id", "fact_runs.source_run_id", "fact_runs.memory_id", "fact_runs.user_id"],
   ...["schedules.agent_id", "schedules.last_run_id", "schedule_runs.run_id"],
 ];
 

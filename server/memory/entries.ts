@@ -54,12 +54,24 @@ interface NewText {
   tool_call_id?: string;
 }
 
+/** What is known of somebody, as it was last said. */
+export interface Fact {
+  id: string;
+  text: string;
+}
+
 interface NewFile {
   memory_id: string;
   scope_id: string | null;
   file_id: string;
   metadata?: EntryMetadata;
   chunking?: CreateEntry["chunking"];
+}
+
+interface FactChange {
+  gone: readonly string[];
+  fresh: readonly string[];
+  metadata: EntryMetadata;
 }
 
 export type EntryStore = ReturnType<typeof createEntryStore>;
@@ -80,6 +92,11 @@ export function createEntryStore(options: EntryStoreOptions) {
   const byFile = sqlite.query<EntryRow, [string, Environment, string, number]>(
     `SELECT ${columnsOf(memoryEntries)} FROM memory_entries WHERE project_id = ? AND environment = ? AND file_id = ?
        AND deleted_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?) ORDER BY id`,
+  );
+  const newestTexts = sqlite.query<Fact, [string, Environment, string, string, number, number]>(
+    `SELECT id, text FROM memory_entries WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?
+       AND deleted_at_ms IS NULL AND text IS NOT NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?)
+     ORDER BY id DESC LIMIT ?`,
   );
   // CROSS: from the few stores of that scope, each by its index.
   const ofSubjects = sqlite.query<EntryRow, [string, Environment, string, string, number]>(
@@ -240,6 +257,25 @@ export function createEntryStore(options: EntryStoreOptions) {
       rows.forEach(mark);
       if (rows.length > 0) onDelete();
       return rows.length > 0;
+    },
+
+    /** What a store knows of a user: the texts that were added to it last, the oldest of them first. */
+    factsOf({ project_id, environment }: Scope, memoryId: string, userId: string, most: number): Fact[] {
+      return newestTexts.all(project_id, environment, memoryId, userId, now(), most).reverse();
+    },
+
+    /**
+     * Within a write: texts of a user come, and others of theirs go. What is gone already, or is no text of theirs, is left
+     * alone. Wake the indexer after it.
+     */
+    changeFacts(scope: Scope, memoryId: string, userId: string, { gone, fresh, metadata }: FactChange): void {
+      const store = vectors(scope, memoryId);
+      const scopeId = scopeIdOf(store, userId);
+      for (const id of gone) {
+        const row = one.get(scope.project_id, scope.environment, memoryId, id, now());
+        if (row && row.scope_id === scopeId && row.file_id === null) mark(row);
+      }
+      for (const text of fresh) insert(store, scopeId, toInsert(store, { text, metadata }, null, now()));
     },
 
     /** Within a write: deletes up to so many entries of users, or of sessions. Returns the files of each. */

@@ -27,6 +27,7 @@ import { createGate } from "./gate.ts";
 import { createLostRuns } from "./lost-runs.ts";
 import { createMemoryAnswers } from "./memory-answers.ts";
 import { createModelPlaces } from "./model-places.ts";
+import type { NewRunOptions } from "./new-runs.ts";
 import { createRunsOfUser } from "./of-user.ts";
 import { createStreamOpener } from "./open-stream.ts";
 import { createPool } from "./pool.ts";
@@ -57,6 +58,7 @@ interface Needs {
   memory: ReturnType<typeof composeMemory>["ports"];
   threads: ThreadStore;
   usage: ReturnType<typeof composeUsage>["ports"];
+  learning: Port<Required<Pick<NewRunOptions, "begun">>>;
   callbacks: Port<{ addressOf(head: RunHead, callId: string, now: number): Asks["callback"]["answer"] }>;
   /** Whatever else has a time of its own. */
   forgetters: readonly ForgetExpired[];
@@ -68,7 +70,7 @@ const indexedWithin_ms = 5000;
 export type RunPorts = ReturnType<typeof composeRuns>["ports"];
 
 /** Everything that drives runs. */
-export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & RunOptions & Needs) {
+export function composeRuns({ workers, forgetters, callbacks, learning, ...base }: Base & RunOptions & Needs) {
   const { db, audit, log, policyOf, sandbox, closing, now } = base;
   const { projects, agents, files, memory, threads } = base;
   const { journal } = base.journals;
@@ -140,6 +142,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
     },
     ...{ requireThere: connections.requireThere, requireFiles: files.files.facts },
     imagesOf: files.files.imagesOf,
+    begun: (run, agent) => learning().begun(run, agent),
     ...{ priceOf: prices.priceOf, windowOf: prices.windowOf },
     // What an archived project has queued begins no more: it is about to be cancelled.
     slots: (scope) => (projects.isOpen(scope.project_id) ? inProgressMax(scope) : 0),

@@ -43,6 +43,8 @@ export interface NewRunOptions {
   priceOf(model: string): ModelPrice | null;
   /** How many tokens a model takes, by its full name; null when nobody knows. */
   windowOf(model: string): number | null;
+  /** Within the write: somebody's run begins, with this agent. */
+  begun?(run: RunCreated, agent: AgentSnapshot): void;
   now: () => number;
 }
 
@@ -60,11 +62,20 @@ interface Made {
 export function createNewRuns(options: NewRunOptions) {
   const { journal, runs, pool, queue, threadQueue, snapshot, refreshTools, priceOf, windowOf, now } = options;
 
-  /** Starts or queues a run: acknowledged means durable. Throws `concurrency_limit_exceeded` when the scope is full. */
-  async function create(scope: Viewer, body: CreateRun, requestId: string, note?: Note): Promise<RunObject> {
-    const refreshed = refreshTools(scope, body.agent_id, body.overrides);
+  /**
+   * Starts or queues a run: acknowledged means durable. Throws `concurrency_limit_exceeded` when the scope is full. The
+   * server itself may say what its agent is.
+   */
+  async function create(
+    scope: Viewer,
+    body: CreateRun,
+    requestId: string,
+    note?: Note,
+    own?: AgentSnapshot,
+  ): Promise<RunObject> {
+    const refreshed = own ? undefined : refreshTools(scope, body.agent_id, body.overrides);
     if (refreshed) await refreshed;
-    const made = await make(scope, body, requestId);
+    const made = await make(scope, body, requestId, own);
     const inserted = await journal.commitAll(() => insert(scope, body, made, note), scope);
     const [run_id, entries] = inserted.at(-1)!;
     for (const [id] of inserted.slice(0, -1)) pool.abort(id);
@@ -75,8 +86,8 @@ export function createNewRuns(options: NewRunOptions) {
     return answer;
   }
 
-  async function make(scope: Viewer, body: CreateRun, requestId: string): Promise<Made> {
-    const agent = withRequestTools(snapshot(scope, body.agent_id, body.overrides), body.tools);
+  async function make(scope: Viewer, body: CreateRun, requestId: string, own?: AgentSnapshot): Promise<Made> {
+    const agent = own ?? withRequestTools(snapshot(scope, body.agent_id, body.overrides), body.tools);
     if (body.overrides?.model_settings) requireChosenTool(agent);
     const owner = threadQueue.owner(scope, body);
     requireScopeIds(agent, owner);
@@ -115,6 +126,7 @@ export function createNewRuns(options: NewRunOptions) {
     const own = journal.insert(run_id, events);
     journal.pin(scope, run_id, agent);
     made.images.keep({ run_id });
+    options.begun?.(created, agent);
     note?.(runs.standing(scope, run_id), 0);
     return [...place.ended, [run_id, own]];
   }

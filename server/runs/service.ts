@@ -26,7 +26,7 @@ import { type BeginThread, createThreadQueue, type ThreadOwnerOf } from "./threa
 import type { Watches } from "./watch.ts";
 
 type Asked = Pick<NewRunOptions, "snapshot" | "priceOf" | "now"> &
-  Partial<Pick<NewRunOptions, "refreshTools" | "requireThere" | "requireFiles" | "imagesOf" | "windowOf">>;
+  Partial<Pick<NewRunOptions, "refreshTools" | "requireThere" | "requireFiles" | "imagesOf" | "windowOf" | "begun">>;
 
 interface RunServiceOptions extends Asked {
   db: Db;

@@ -1,12 +1,16 @@
 import type { Scope } from "../core/scope.ts";
 import type { composeFiles } from "../files/compose.ts";
 import type { Base, Part } from "../http/part.ts";
+import type { Journals } from "../journal/compose.ts";
 import type { composeMemory } from "../memory/compose.ts";
 import type { RunPorts } from "../runs/compose.ts";
 import type { ThreadStore } from "../threads/store.ts";
 import { createErasures } from "./erasures.ts";
+import { createLearning } from "./learning.ts";
 import { userRoutes } from "./routes.ts";
 import { eraseSteps } from "./steps.ts";
+
+export type Learning = ReturnType<typeof composeUsers>["ports"]["learning"];
 
 /** What there is of the users for whom runs are. */
 export function composeUsers({
@@ -15,9 +19,13 @@ export function composeUsers({
   schedules,
   memory,
   files: { files, blobs },
+  journals,
+  projects,
   ...base
 }: Base & {
-  runs: Pick<RunPorts, "ofUser" | "cancel">;
+  journals: Journals;
+  projects: { isOpen(projectId: string): boolean };
+  runs: Pick<RunPorts, "ofUser" | "cancel" | "runs" | "service">;
   threads: Pick<ThreadStore, "eraseOf">;
   schedules: { eraseOf(scope: Scope, userId: string): boolean };
   memory: ReturnType<typeof composeMemory>["ports"];
@@ -40,9 +48,19 @@ export function composeUsers({
       await blobs.collect();
     },
   });
+  const learning = createLearning({
+    ...{ ...base, journal: journals.journal, runs: runs.runs, create: runs.service.create },
+    ...{ entries: memory.entries, wake: memory.indexer.wake, isOpen: projects.isOpen },
+  });
+  journals.project(learning.project);
+  journals.onCommit(learning.heard);
   return {
     routes: (auth) => [userRoutes({ auth, erasures, closing })],
-    start: erasures.start,
-    stop: erasures.stop,
+    ports: { learning },
+    start(): void {
+      learning.start();
+      erasures.start();
+    },
+    stop: () => Promise.all([learning.stop(), erasures.stop()]),
   } satisfies Part;
 }

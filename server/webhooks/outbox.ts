@@ -27,6 +27,10 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "
        status, next_at_ms, created_at_ms)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
   );
+  // The server's own runs, which learn facts: nobody started them, and nobody waits for what they say.
+  const isOwn = sqlite.query<unknown, [string, string, string]>(
+    "SELECT 1 FROM fact_runs WHERE project_id = ? AND environment = ? AND run_id = ?",
+  );
   const noted = new Map<string, WebhookKey>();
 
   const read = ({ id, events }: { id: string; events: string }) => ({ id, events: JSON.parse(events) as string[] });
@@ -61,6 +65,7 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "
     });
     if (announced.length === 0) return;
     const webhooks = [...listening(run), ...selectOfRun.all(run_id).map(read)];
+    if (webhooks.length === 0 || isOwn.get(run.project_id, run.environment, run_id)) return;
     for (const event of announced)
       for (const webhook of webhooks)
         if (hears(webhook, event.type)) {

@@ -37,6 +37,7 @@ const MemoryPolicy = t.named(
         auto_retrieve: t.boolean,
         top_k: t.integer,
         score_threshold: t.number,
+        learn: t.optional(t.word(true)),
       }),
     ),
     history: t.named("HistoryPolicy", t.object({ mode: t.oneOf(["none", "thread"]), max_messages: t.integer })),

@@ -175,6 +175,7 @@ const everywhere: Sentences = {
   latency_ms: "How long it took, in milliseconds; null while that is not known.",
   length: "How many bytes of it the model was given; null where it was given nothing.",
   limit: "How many there may be.",
+  learn: "Whether facts of the user are learned from each run and kept in this store; absent: they are not.",
   limits: "What a request and a run may hold at most.",
   listed_at: "When the MCP server's tools were last listed; null: never.",
   live: "What cases that diverged may spend when they go on live; null: they do not.",

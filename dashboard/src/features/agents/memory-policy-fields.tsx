@@ -135,6 +135,16 @@ function StoreUse({ store, policy, onPolicy }: PolicyProps & { store: Store }) {
           Search it with each input
         </label>
       )}
+      {isVector && store.scope === "user" && (
+        <label className="flex h-(--control) items-center gap-2 text-xs">
+          <input
+            type="checkbox"
+            checked={use.learn ?? false}
+            onChange={(event) => onPolicy(changeStore(policy, store.id, { learn: event.target.checked || undefined }))}
+          />
+          Learn facts of the user
+        </label>
+      )}
     </div>
   );
 }

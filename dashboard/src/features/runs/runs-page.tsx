@@ -16,6 +16,7 @@ import { NewRows } from "../../ui/new-rows.tsx";
 import { Paging } from "../../ui/paging.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
+import { EraseUser } from "./erase-user.tsx";
 import { LookFurther } from "./look-further.tsx";
 import { NoMatch, NoRuns, NoText } from "./no-runs.tsx";
 import { RunsFilters } from "./runs-filters.tsx";
@@ -74,6 +75,7 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
           {live && stream === "open" && <LiveDot />}
           {live ? "Live" : "Paused"}
         </Button>
+        {mayRun && search.user && <EraseUser key={search.user} userId={search.user} />}
         {mayRun && (
           <Link to="/playground" className={buttonClass({ kind: "primary" })}>
             New run
