@@ -19,6 +19,7 @@ describe.skipIf(!modules)("with its real client", () => {
     writeFileSync(join(folder, "ca.pem"), server.ca ?? "");
     writePrograms(join(folder, "app"), modules!, {
       ...{ "ai-sdk-ui.mjs": shownIn("ai-sdk-ui", "javascript"), "ag-ui.mjs": shownIn("ag-ui", "javascript") },
+      "tanstack.mjs": shownIn("ag-ui", "js"),
       "whole.mjs": whole,
     });
   });
@@ -38,6 +39,10 @@ describe.skipIf(!modules)("with its real client", () => {
 
   test.each(["ai-sdk-ui", "ag-ui"])("the program of the page %s gets an agent's answer", async (page) => {
     expect(await run(`${page}.mjs`, await createAgent(server, "test/echo"))).toBe("Hello!");
+  });
+
+  test("the chat of TanStack AI, as the page shows it, gets an agent's answer", async () => {
+    expect(await run("tanstack.mjs", await createAgent(server, "test/echo"))).toBe("Hello!");
   });
 
   test.each([
