@@ -121,8 +121,9 @@ const queues: Record<string, Queue> = {
     async noisy(project) {
       for (let index = 0; index < 6; index++) {
         const { id: store } = await project.post("/v1/memory", { name: `noisy-${index}`, kind: "vector" });
-        for (let entry = 0; entry < 10; entry++)
-          await project.post(`/v1/memory/${store}/entries`, { text: `${entry} ${sentence.repeat(1000)}` });
+        // At once: whoever adds a text waits a while for it to be found.
+        const texts = Array.from({ length: 10 }, (_, entry) => `${entry} ${sentence.repeat(1000)}`);
+        await Promise.all(texts.map((text) => project.post(`/v1/memory/${store}/entries`, { text })));
       }
     },
   },
