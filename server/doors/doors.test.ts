@@ -317,8 +317,8 @@ const openAiRows: Record<string, Row> = {
   "GET /openai/v1/conversations/:id/items/:item": row("read_or_run", ["read"], ["thread"], (things) =>
     conversationPath(things, `/items/${itemOfMessage("msg", newId("message"))}`),
   ),
-  "GET /openai/v1/models": row("read_or_run", null, [], () => ({ path: "/openai/v1/models" })),
-  "GET /openai/v1/models/:id": row("read_or_run", null, ["agent"], ({ agent }) => ({
+  "GET /openai/v1/models": row("read_or_run", [], [], () => ({ path: "/openai/v1/models" })),
+  "GET /openai/v1/models/:id": row("read_or_run", [], ["agent"], ({ agent }) => ({
     path: `/openai/v1/models/${agent}`,
   })),
   "POST /openai/v1/chat/completions": row("run", ["run"], ["agent"], (things) => chat(things)),
@@ -349,7 +349,7 @@ const batch = newId("memory_entry").replace(/^[a-z]+_/, "vsfb_");
 const keyRow = (needs: Need, names: Row["names"], send: Row["send"]) => row(needs, null, names, send);
 
 const storeRows: Record<string, Row> = {
-  "GET /openai/v1/models/runnel/embedder": keyRow("read_or_run", [], () => ({
+  "GET /openai/v1/models/runnel/embedder": row("read_or_run", [], [], () => ({
     path: "/openai/v1/models/runnel/embedder",
   })),
   "POST /openai/v1/embeddings": keyRow("run", [], () => ({
@@ -460,7 +460,7 @@ const rows = Object.entries(table);
 /** What is no door: the API, the dashboard, what is there for everybody, and chat pages, which ask for a link (chat.test.ts). */
 const isNoDoor = (path: string) =>
   /^\/(v1|console|callbacks|docs|chat)(\/|$)/.test(path) ||
-  /^\/(healthz|readyz|embed\.js|chat\.(js|css)|llms(-full)?\.txt)$/.test(path);
+  /^\/(healthz|readyz|metrics|embed\.js|chat\.(js|css)|llms(-full)?\.txt)$/.test(path);
 
 /** Addresses with several methods, each by its name in the protocol. */
 const methodsAt: Record<string, string[]> = {

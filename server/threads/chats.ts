@@ -52,6 +52,12 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
     `INSERT INTO thread_messages (project_id, environment, thread_id, position, id, run_id, message, prompt, created_at_ms)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  // What the copy shows stays as long as the copy does. Of other files nobody keeps count.
+  const showing = sqlite.query(
+    `INSERT OR IGNORE INTO image_uses (project_id, environment, file_id, owner_id)
+     SELECT ?1, ?2, shown.value ->> 'file_id', ?3 FROM json_each(?4, '$.images') AS shown WHERE EXISTS (
+       SELECT 1 FROM image_uses WHERE project_id = ?1 AND environment = ?2 AND file_id = shown.value ->> 'file_id')`,
+  );
   const counting = sqlite.query(
     `UPDATE threads SET message_count = message_count + ?, last_run_id = coalesce(?, last_run_id) WHERE ${within} AND id = ?`,
   );
@@ -114,6 +120,7 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
           const own = newId("message", now());
           const renamed = JSON.stringify({ ...JSON.parse(message), id: own });
           copy.run(...scope, id, position, own, run_id, renamed, prompt, created_at_ms);
+          showing.run(...scope, id, message);
         }
         const lastRun = said.findLast(({ run_id }) => run_id !== null)?.run_id ?? null;
         counting.run(said.length, lastRun, ...scope, id);

@@ -208,6 +208,24 @@ describe("a chat", () => {
     ]);
   });
 
+  test("keeps an image that was said before what is edited, also when the run that brought it is deleted", async () => {
+    const { owner, at } = await opened(null, remembering);
+    const url = `data:image/png;base64,${btoa("\x89PNG\r\n\x1a\nkept")}`;
+    const shown = { id: "m0", role: "user", parts: [textPart("One"), { type: "file", mediaType: "image/png", url }] };
+    const one = await send(owner, at, { messages: [shown] });
+    const said = { id: one.parts[0].messageId, role: "assistant", parts: [] };
+    await send(owner, at, { messages: [shown, said, userSays("Two")] });
+    const edited = { messages: [shown, said, userSays("Zwei", "m2")], messageId: "m2" };
+    const anew = await send(owner, at, edited);
+    const { input } = (await owner.get(`/v1/runs/${said.id}`)).body;
+    const { file_id } = input[0].content[1];
+    expect((await owner.delete(`/v1/runs/${said.id}`)).status).toBe(200);
+    expect((await owner.get(`/v1/files/${file_id}`)).status).toBe(200);
+    const { thread_id } = (await owner.get(`/v1/runs/${anew.parts[0].messageId}`)).body;
+    expect((await owner.delete(`/v1/threads/${thread_id}`)).status).toBe(200);
+    expect((await owner.get(`/v1/files/${file_id}`)).status).toBe(404);
+  });
+
   test("goes on from before what is edited or made anew, and the old conversation stays as it was", async () => {
     const { owner, at } = await opened(null, remembering);
     const one = await send(owner, at, { messages: [userSays("One")] });

@@ -39,6 +39,19 @@ function chunksOf(text: string) {
 const runOf = async (answer: { headers: Headers }): Promise<any> =>
   (await client.get(`/v1/runs/${answer.headers.get("x-runnel-run-id")}`)).body;
 
+test.each(["run", "read"])(
+  "a client token that may only %s sees its own agent as a model, and no other",
+  async (scope) => {
+    const [id, other] = [await newAgent(null), await newAgent(null)];
+    const { token } = (await client.post("/v1/client_tokens", { agent_id: id, scopes: [scope], expires_in: 60 })).body;
+    const ask = (path: string) => server.send("GET", path, undefined, { authorization: `Bearer ${token}` });
+    const { status, body } = await ask("/openai/v1/models");
+    expect([status, body.data.map((model: { id: string }) => model.id)]).toEqual([200, [id, "runnel/embedder"]]);
+    expect((await ask(`/openai/v1/models/${id}`)).status).toBe(200);
+    expect((await ask(`/openai/v1/models/${other}`)).status).toBe(404);
+  },
+);
+
 test("an agent is a model", async () => {
   const id = await newAgent(null);
   const { body } = await client.get("/openai/v1/models");

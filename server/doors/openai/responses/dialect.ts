@@ -69,6 +69,9 @@ export function responseDialect(of: ResponseOf): Dialect & { soFar(): ResponseSo
   const counts = { input: 0, cached: 0, output: 0, reasoning: 0 };
   let open: OpenItem | null = null;
   let [items, saidIn, saidItems] = [0, -1, 0];
+  /** The step that the model has answered last, and those in which messages were said, by their ids. */
+  let answered = -1;
+  const stepOf = new Map<string, number>();
   let [status, seq, isBegun, isOver] = ["in_progress" as Status, of.stretch.seq, false, false];
   /** Of the last event; the next one's is above the place at which it is told. */
   let [number, floor] = [-1, -1];
@@ -122,6 +125,7 @@ export function responseDialect(of: ResponseOf): Dialect & { soFar(): ResponseSo
     const item = itemOf(done, isCut || text === "" ? "incomplete" : "completed");
     open = null;
     if (text !== "") output.push(item);
+    stepOf.set(done.id, done.step);
     const place = partPlace(done);
     return (
       sent(`response.${textName(kind)}.done`, { ...place, text, ...(kind === "output" && { logprobs: [] }) }) +
@@ -168,16 +172,19 @@ export function responseDialect(of: ResponseOf): Dialect & { soFar(): ResponseSo
         return sent("response.in_progress", { response: object() });
       case "step.completed": {
         const answer = of.answerAt(frame.seq);
-        if (answer) count(answer);
-        return answer ? close() : "";
+        if (!answer) return "";
+        answered = frame.data.step_index;
+        count(answer);
+        return close();
       }
       case "step.restarted":
         // What was streamed cannot be taken back: the next delta says that it is void.
         if (open?.step === frame.data.step_index) open = { ...open, text: "", isVoid: true };
         return "";
       case "output.rejected": {
-        const rejected = output.findLastIndex(({ type }) => type === "message");
-        if (rejected >= 0) output.splice(rejected, 1);
+        // What was said in earlier steps stays, also where this one said nothing.
+        const isRejected = ({ id, type }: Item) => type === "message" && stepOf.get(id) === answered;
+        output.splice(0, output.length, ...output.filter((item) => !isRejected(item)));
         return "";
       }
       case "run.requires_action": {

@@ -40,6 +40,21 @@ function told(events: Json[]) {
   return { texts, isRising };
 }
 
+test("an output that is taken back takes nothing with it that was said before", async () => {
+  const tool = await client.post("/v1/tools", { name: "noted", type: "code", source: "() => 'ok'" });
+  const script = [
+    { text: "I look.", tool_calls: [{ name: "noted", arguments: {} }] },
+    { reasoning: "I say nothing." }, // No JSON: it is rejected, and there is no message of it.
+    { text: '{"a":1}' },
+  ];
+  const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
+  const model = await newAgent(script, { output_schema: schema, tools: [tool.body.id] });
+  const { body } = await client.post(at, { model, input: "Go." });
+  expect(body.status).toBe("completed");
+  const said = body.output.filter(({ type }: Json) => type === "message").map(({ content }: Json) => content[0].text);
+  expect(said).toEqual(["I look.", '{"a":1}']);
+}, 60_000);
+
 test("a response is an ordinary run, with its usage and settings", async () => {
   const model = await newAgent(null);
   const answer = await client.post(at, {
