@@ -29,7 +29,7 @@ export function withoutFurniture(pages: Pages, isTitle: (line: PdfLine) => boole
     if (bodies.has(patternOf(line))) return false;
     // Of two lone numbers nobody knows which one is the page's.
     if (headOf(line, at) === null)
-      return (!isTitle(line) || saysPage(line)) && pages[at]!.filter(isNumber).length === 1;
+      return (!isTitle(line) || saysPage(line.text)) && pages[at]!.filter(isNumber).length === 1;
     const fewest = isTitle(line) ? Math.max(fewestPages, pages.length / 2) : fewestPages;
     return seen.get(keyOf(line, at))! >= fewest;
   }
@@ -52,27 +52,34 @@ const edgesOf = (page: readonly PdfLine[]): PdfLine[] =>
   page.length <= 2 * edgeLines ? [...page] : [...page.slice(0, edgeLines), ...page.slice(-edgeLines)];
 
 /** A large number may be a title, and one with the word for a page is none. */
-const saysPage = ({ text }: PdfLine): boolean => /[^\P{L}ivxlc]/iu.test(text);
+const saysPage = (text: string): boolean => /[^\P{L}ivxlc]/iu.test(text);
 
 /** The same for lines that differ in their numbers only. */
 const patternOf = ({ parts, size }: PdfLine): string =>
   `${Math.round(size)} ${parts.join(" ").slice(0, 200).replace(/\d+/g, "#")}`;
 
 /**
- * Tells page numbers: parts of lines at the edges that are nothing but a number, and count as the pages do on at least
- * three pages, or are the number of the page.
+ * Tells page numbers: parts of lines at the edges that are nothing but a number, and count as the pages do on three pages
+ * that follow one another or on half of them, or say "page" and the number of theirs. A lone 3 on the third page alone
+ * may be what that page says.
  */
 function pageNumbers(pages: Pages): (part: string, at: number) => boolean {
   const numberOf = (part: string) => numberIn(part, pages.length);
-  const votes = new Map<number, number>();
+  const counted = new Map<number, Set<number>>();
   for (const [at, page] of pages.entries()) {
-    const numbers = edgesOf(page).flatMap(({ parts }) => parts.map(numberOf));
-    for (const first of new Set(numbers.filter((number) => number !== null).map((number) => number - at)))
-      votes.set(first, (votes.get(first) ?? 0) + 1);
+    for (const { parts } of edgesOf(page)) {
+      for (const number of parts.map(numberOf)) {
+        if (number !== null) counted.set(number - at, (counted.get(number - at) ?? new Set()).add(at));
+      }
+    }
   }
+  const most = Math.max(2, Math.min(fewestPages, pages.length), pages.length / 2);
   return (part, at) => {
     const number = numberOf(part);
-    return number !== null && (number === at + 1 || votes.get(number - at)! >= fewestPages);
+    const on = number === null ? undefined : counted.get(number - at);
+    if (!on) return false;
+    const isInRow = [-2, -1, 0].some((from) => [0, 1, 2].every((next) => on.has(at + from + next)));
+    return isInRow || on.size >= most || (number === at + 1 && saysPage(part));
   };
 }
 

@@ -200,7 +200,10 @@ export const epubOf = (chapters: readonly string[], times = 1, parts: Record<str
     ...parts,
   });
 
-/** A PDF of a page for each text. A line that begins with `# ` is set as a heading, larger than the rest. */
+/**
+ * A PDF of a page for each text. A line that begins with `# ` is set as a heading, larger than the rest, and what a tab
+ * parts stands in columns.
+ */
 export function pdfOf(pages: readonly string[]): Uint8Array<ArrayBuffer> {
   // Each character used has a number, and a map back: any script can be written without a font in the file.
   const codes = new Map([...new Set(pages.join(""))].map((character, at) => [character, hex(at + 1)]));
@@ -240,11 +243,18 @@ export function pdfFrom(objects: readonly string[], trailer = ""): Uint8Array<Ar
   return new Uint8Array(Buffer.from(pieces.join(""), "latin1"));
 }
 
+/** Points from one column to the next. */
+const column = 120;
+
 function pageContent(page: string, codes: ReadonlyMap<string, string>): string {
   const lines = page.split("\n").map((line) => {
     const heading = line.startsWith("# ");
-    const shown = [...asSeen(heading ? line.slice(2) : line)].map((character) => codes.get(character)).join("");
-    return `/F1 ${heading ? 20 : 11} Tf ${heading ? 26 : 14} TL <${shown}> Tj T*`;
+    const cells = (heading ? line.slice(2) : line).split("\t").map((cell) => {
+      const shown = [...asSeen(cell)].map((character) => codes.get(character)).join("");
+      return `<${shown}> Tj`;
+    });
+    const back = cells.length > 1 ? `${-column * (cells.length - 1)} 0 Td ` : "";
+    return `/F1 ${heading ? 20 : 11} Tf ${heading ? 26 : 14} TL ${cells.join(` ${column} 0 Td `)} ${back}T*`;
   });
   return `BT 60 780 Td\n${lines.join("\n")}\nET`;
 }
