@@ -144,6 +144,7 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
     path: `/v1/schedules/${await made(client, "schedules", await newSchedule(client))}`,
     action: "schedule.deleted",
   }),
+  "DELETE /v1/users/:id/data": async () => ({ path: "/v1/users/somebody/data", action: "erasure.requested" }),
   "POST /v1/suites": async (client) => ({ body: await newSuite(client), action: "suite.created" }),
   "PATCH /v1/suites/:id": async (client) => ({
     path: `/v1/suites/${await made(client, "suites", await newSuite(client))}`,

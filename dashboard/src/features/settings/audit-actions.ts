@@ -4,6 +4,7 @@ const done: Record<string, string> = {
   run: "cancelled answered forked replayed deleted",
   trace: "imported deleted",
   thread: "deleted",
+  erasure: "requested",
   memory: "created updated deleted",
   memory_entry: "created deleted",
   file: "created retried deleted",
