@@ -60,8 +60,8 @@ export async function recordExamples(): Promise<Recorded> {
   await scores(ask, run.id);
   await suites(ask, run.id);
   await traces(ask, run.id, agent.id);
-  await users(ask, agent.id);
   await webhooks(ask, receiver.url);
+  await users(ask, agent.id); // Behind the webhooks: a delivery that goes on meanwhile would show in their examples.
   await account(ask, agent.id);
   const chatPage = `/agents/${agent.id}/chat_page`;
   await ask("put", "agents.chat_page.set", chatPage, { access: "link", title: "Ask about the weather" });
