@@ -175,6 +175,7 @@ async function memories(ask: Ask): Promise<void> {
   await ask.ended(`/files/${broken.id}`);
   await ask("post", "files.retry", `/files/${broken.id}/retry`, {});
   const entry = await ask("post", "memory.entries.create", `${path}/entries`, { text: "Oslo has a shop, too." });
+  await ask.ended(`${path}/entries/${entry.id}`); // What is searched is part of each score.
   await ask("post", "memory.search", `${path}/search`, { query: "open on Sundays" });
   await ask("get", "memory.entries.list", `${path}/entries`);
   await ask("get", "memory.entries.retrieve", `${path}/entries/${entry.id}`);
