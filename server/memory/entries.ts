@@ -12,7 +12,7 @@ import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
 import type { EntryRow, VectorStoreRow } from "./row.ts";
-import type { CreateEntry } from "./schema.ts";
+import type { CreateEntry, UpdateEntry } from "./schema.ts";
 import { type EntryMetadata, shownEntry } from "./shown.ts";
 import { type MemoryStores, requireVectors, scopeIdOf } from "./store.ts";
 
@@ -116,6 +116,15 @@ export function createEntryStore(options: EntryStoreOptions) {
     `UPDATE memory_entries SET deleted_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?
        AND deleted_at_ms IS NULL`,
   );
+  // What is known of a chunk never changes while it is there: of an entry that is changed, the chunks go, with an entry
+  // that is deleted, and others take their place.
+  const detaching = sqlite.query(
+    "UPDATE memory_chunks SET entry_id = ? WHERE project_id = ? AND environment = ? AND entry_id = ?",
+  );
+  const changing = sqlite.query(
+    `UPDATE memory_entries SET text = ?, metadata = ?, status = 'processing', error = NULL, processed = 0, total = NULL,
+       updated_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?`,
+  );
   const counting = sqlite.query(
     "UPDATE memory_stores SET items = items + ? WHERE project_id = ? AND environment = ? AND id = ?",
   );
@@ -148,6 +157,21 @@ export function createEntryStore(options: EntryStoreOptions) {
     return changes > 0;
   }
 
+  /** Within a write: it is indexed anew. Returns whether that changes anything. */
+  function change(row: EntryRow, text: string | null, metadata: string): boolean {
+    if (row.text === text && row.metadata === metadata) return false;
+    const { project_id, environment, id } = row;
+    const at = now();
+    const { memory_id, scope_id, chunking } = row;
+    const gone = rows.insert(row, {
+      ...{ id: newId("memory_entry", at), memory_id, scope_id, chunking, metadata: row.metadata, status: "ready" },
+      ...{ created_at_ms: at, updated_at_ms: at, deleted_at_ms: at },
+    });
+    detaching.run(gone.id, project_id, environment, id);
+    changing.run(text, metadata, at, project_id, environment, id);
+    return true;
+  }
+
   const vectors = (scope: Scope, id: string): VectorStoreRow => requireVectors(stores.find(scope, id));
 
   async function create(author: Author & Viewer, memoryId: string, input: CreateEntry) {
@@ -170,6 +194,25 @@ export function createEntryStore(options: EntryStoreOptions) {
     if (isNew) indexer.wake();
     if (!file) await indexer.settled(id, settle_ms);
     return { entry: shownEntry(find(author, memoryId, id)), isNew };
+  }
+
+  async function update(author: Author, memoryId: string, id: string, input: UpdateEntry) {
+    const isChanged = await db.write(() => {
+      vectors(author, memoryId);
+      const row = find(author, memoryId, id);
+      checkChange(row, input);
+      const { text = row.text, metadata } = input;
+      const isChanged = change(row, text, metadata === undefined ? row.metadata : JSON.stringify(metadata));
+      if (isChanged)
+        audit.note(author, "memory_entry.updated", id, { memory_id: memoryId, changes: Object.keys(input) });
+      return isChanged;
+    });
+    if (isChanged) {
+      onDelete();
+      indexer.wake();
+      await indexer.settled(id, settle_ms);
+    }
+    return shownEntry(find(author, memoryId, id));
   }
 
   /**
@@ -198,6 +241,8 @@ export function createEntryStore(options: EntryStoreOptions) {
 
   return {
     create,
+    /** Another text or metadata under the same id. It waits as `create` does. */
+    update,
     /** How many entries of a store cannot be found yet, and how many never will. */
     unfound: ({ project_id, environment }: Scope, memoryId: string) => ({
       processing: processing.get(project_id, environment, memoryId)!.n,
@@ -307,12 +352,20 @@ function check(store: VectorStoreRow, input: CreateEntry): void {
   const broken = chunkingFault({ ...defaultChunking, ...chunking });
   const faults = [
     ...((text === undefined) === (file_id === undefined) ? [fault("text", "Give either text or file_id.")] : []),
-    ...(text !== undefined && cleanText(text).trim() === "" ? [fault("text", "Expected more than spaces.")] : []),
+    ...(text !== undefined && cleanText(text).trim() === "" ? [onlySpaces()] : []),
     ...(broken ? [fault(`chunking.${broken.param}`, broken.message)] : []),
   ];
   if (faults.length > 0) throw validationError(faults);
   scopeIdOf(store, input.scope_id);
 }
+
+function checkChange({ file_id }: EntryRow, { text }: UpdateEntry): void {
+  if (text === undefined) return;
+  if (file_id !== null) throw validationError([fault("text", "The text is a file's: add another file instead.")]);
+  if (cleanText(text).trim() === "") throw validationError([onlySpaces()]);
+}
+
+const onlySpaces = () => fault("text", "Expected more than spaces.");
 
 function requireDocument(file: EntryFile | null): EntryFile {
   if (!file) throw validationError([fault("file_id", "There is no such file.")]);

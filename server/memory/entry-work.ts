@@ -75,9 +75,13 @@ export function createEntryWork({ db, now = Date.now }: { db: Pick<Db, "sqlite" 
       return processing.all(JSON.stringify(except), now(), limit).map((entry) => ({ entry, store: storeOf(entry)! }));
     },
 
-    /** Null: it was indexed, deleted, or its store was. Asked again before each write, since all that takes no lock. */
-    find({ project_id, environment, id }: EntryRef): EntryWork | null {
-      const entry = one.get(project_id, environment, id);
+    /**
+     * Null: it was indexed, deleted or given another text, or its store was deleted. Asked again before each write, since
+     * all that takes no lock.
+     */
+    find({ project_id, environment, id, text }: EntryRef & Pick<EntryRow, "text">): EntryWork | null {
+      const found = one.get(project_id, environment, id);
+      const entry = found?.text === text ? found : null;
       const store = entry && storeOf(entry);
       return entry && store && { entry, store };
     },

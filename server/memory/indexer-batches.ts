@@ -57,7 +57,7 @@ export function createBatches({
   const { sqlite } = db;
   const work = createEntryWork({ db, now });
   const counting = sqlite.query<{ n: number }, [string, Environment, string]>(
-    "SELECT count(*) AS n FROM memory_chunks WHERE project_id = ? AND environment = ? AND entry_id = ?",
+    "SELECT coalesce(max(chunk_index) + 1, 0) AS n FROM memory_chunks WHERE project_id = ? AND environment = ? AND entry_id = ?",
   );
   const count = ({ project_id, environment, id }: EntryRow) => counting.get(project_id, environment, id)!.n;
   const maker = createChunkMaker({ work, count, documents });
@@ -156,7 +156,7 @@ export function createBatches({
     vectors: readonly Float32Array[],
   ): boolean {
     const found = work.find(entry);
-    if (!found) return false;
+    if (!found || found.entry.total === null) return false; // Changed meanwhile: these chunks are none of its own.
     const { number, generation, dimensions } = found.store;
     const rows = chunks.map((chunk, index) => ({ number: chunk.number, vector: vectors[index]! }));
     addVectors(sqlite, { number, generation, dimensions }, rows);
@@ -172,7 +172,7 @@ export function createBatches({
 
   async function fail({ entry }: EntryWork, error: EntryError): Promise<void> {
     await write(() => {
-      if (work.markFailed(entry, error)) settleFile(entry);
+      if (work.find(entry) && work.markFailed(entry, error)) settleFile(entry);
     });
     rests.clear(entry.id);
     log.warn("a memory entry failed", { memory_entry_id: entry.id, error_code: error.code });

@@ -84,7 +84,8 @@ export function createChunkMaker(options: {
     for (let from = count(one.entry), isDone = false; !isDone; from += chunksPerWrite) {
       isDone = from + chunksPerWrite >= total;
       await write(() => {
-        if (!work.find(one.entry)) return;
+        // Others than before: it was changed meanwhile, and begins anew.
+        if (!work.find(one.entry) || count(one.entry) !== from) return;
         work.insertChunks(one, read(from, chunksPerWrite), from);
         if (isDone) work.setTotal(one.entry, total);
       });

@@ -8,6 +8,7 @@ import { silentLog } from "../lib/log.ts";
 import { type Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
 import { findByAllWords } from "../retrieval/search/keyword.ts";
 import { createStoreTables, removeChunks } from "../retrieval/search/tables.ts";
+import { createEntryStore } from "./entries.ts";
 import { createIndexer } from "./indexer.ts";
 import type { StoreRow } from "./row.ts";
 
@@ -128,6 +129,15 @@ function start(options: { embed?: Embed; pause_ms?: number } = {}) {
       indexer.wake();
       return entry;
     },
+    /** The entries of this store as requests change them. */
+    entries: (store: StoreRow) =>
+      createEntryStore({
+        ...{ db, indexer, audit: { note: () => {}, forgetOlder: () => 0 }, fileFor: () => null, onDelete: () => {} },
+        stores: { find: () => store, facts: () => store },
+      }),
+    author: ({ project_id, environment }: StoreRow) => ({
+      ...{ project_id, environment, actor: { type: "cli" as const, id: "test", ip: null, request_id: null } },
+    }),
     /** Adds entries of files that have been read, of so many chunks. */
     document(chunks: number): string {
       const id = newId("file");
@@ -201,6 +211,36 @@ test("a text is found once whoever adds it has waited", async () => {
   await memory.indexer.settled(id, 5000);
   expect(memory.entry(id)).toEqual({ status: "ready", error: null, processed: 1, total: 1 });
   memory.expectWhole(store, 1);
+});
+
+test("a text that is changed while its model is asked is indexed as it stands then, whatever becomes of the answer", async () => {
+  for (const answer of ["given", "refused"]) {
+    await using memory = start();
+    const store = await memory.store();
+    const asked = Promise.withResolvers<void>();
+    const changed = Promise.withResolvers<void>();
+    memory.embedAs(async (_, [text]) => {
+      if (text !== "The harbour is closed.") return;
+      asked.resolve();
+      await changed.promise;
+      if (answer === "refused") throw new EmbeddingError("embedding_failed", "Not this text.");
+    });
+    const id = await memory.add(store, { text: "The harbour is closed." });
+    await asked.promise;
+    const waited = memory.entries(store).update(memory.author(store), store.id, id, { text: "The harbour is open." });
+    await until(() => memory.entry(id).total === null);
+    changed.resolve();
+    await waited;
+    await until(() => memory.entry(id).status !== "processing");
+    expect(memory.entry(id)).toEqual({ status: "ready", error: null, processed: 1, total: 1 });
+    const texts = memory.sqlite.query("SELECT text FROM memory_chunks WHERE entry_id = ?").values(id);
+    expect(texts).toEqual([["The harbour is open."]]);
+    for (const [word, chunks] of [
+      ["closed", 0],
+      ["open", 1],
+    ] as const)
+      expect(findByAllWords(memory.sqlite, store.number, word).scores.size).toBe(chunks);
+  }
 });
 
 test("a long document is indexed batch by batch, and its progress can be seen", async () => {

@@ -213,6 +213,67 @@ test("a deleted entry is not found any more, and nothing of it is left", async (
   expect(server.db.sqlite.query("SELECT * FROM memory_1_vectors_1").all()).toHaveLength(1);
 });
 
+test("a changed entry is found by its new words under the same id, and nothing of the old ones is left", async () => {
+  let at = Date.now();
+  await using server = await start({ now: () => at });
+  const client = await server.client();
+  const { id } = await make(client, { scope: "user" });
+  const of = { scope_id: "ada" };
+  const entry = await add(client, id, { text: "Ada drinks coffee.", metadata: { run_id: "run_1" }, ...of });
+  const path = `/v1/memory/${id}/entries/${entry.id}`;
+  const found = async (query: string, more: object = {}) =>
+    (await client.post(`/v1/memory/${id}/search`, { query, mode: "keyword", ...of, ...more })).body.data.map(
+      ({ id, text }: { id: string; text: string }) => [id, text],
+    );
+  expect(await found("coffee")).toEqual([[entry.id, "Ada drinks coffee."]]);
+  at += 1000;
+  const { body } = await client.patch(path, { text: "Ada drinks tea." });
+  const changed = { ...entry, text: "Ada drinks tea.", updated_at: new Date(at).toISOString() };
+  for (const shown of [body, (await client.get(path)).body])
+    expect(shown).toEqual({ ...changed, request_id: shown.request_id });
+  expect([await found("tea"), await found("coffee")]).toEqual([[[entry.id, "Ada drinks tea."]], []]);
+  const [byMeaning] = (await client.post(`/v1/memory/${id}/search`, { query: "tea", mode: "vector", ...of })).body.data;
+  expect(byMeaning).toMatchObject({ id: entry.id, text: "Ada drinks tea." });
+
+  expect((await client.patch(path, { metadata: { seen: true } })).body.metadata).toEqual({ seen: true });
+  const filtered = (filter: object) => found("tea", { filter });
+  expect([await filtered({ seen: { $eq: true } }), await filtered({ run_id: { $eq: "run_1" } })]).toEqual([
+    [[entry.id, "Ada drinks tea."]],
+    [],
+  ]);
+  await server.sweep();
+  expect([rows(server, "memory_entries"), rows(server, "memory_chunks")]).toEqual([1, 1]);
+  expect(server.db.sqlite.query("SELECT * FROM memory_1_vectors_1").all()).toHaveLength(1);
+  expect((await client.get(`/v1/memory/${id}`)).body.entries).toBe(1);
+  const { data } = (await client.get("/v1/audit_log?action=memory_entry.updated")).body;
+  expect(data).toMatchObject([
+    { target: { type: "memory_entry", id: entry.id }, details: { memory_id: id, changes: ["metadata"] } },
+    { details: { changes: ["text"] } },
+  ]);
+  expect(JSON.stringify(data)).not.toContain("tea");
+});
+
+test("a change that changes nothing writes nothing; one of a file's text, or to none, is refused", async () => {
+  let at = Date.now();
+  await using server = await start({ now: () => at });
+  const client = await server.client();
+  const { id } = await make(client);
+  const entry = await add(client, id, { text: "Some text.", metadata: { year: 2026 } });
+  const path = `/v1/memory/${id}/entries/${entry.id}`;
+  at += 1000;
+  for (const same of [{}, { text: "Some text." }, { metadata: { year: 2026 } }])
+    expect((await client.patch(path, same)).body).toMatchObject({ status: "ready", updated_at: entry.updated_at });
+  expect(refusal(await client.patch(path, { text: " \n" }))).toEqual([400, "validation_failed", "text"]);
+  expect((await client.patch(path, { scope_id: "ada" })).status).toBe(400);
+  const file = (await client.post("/v1/files", { filename: "a.txt", text: "Of a file.", purpose: "retrieval" })).body;
+  const ofFile = await add(client, id, { file_id: file.id });
+  const filePath = `/v1/memory/${id}/entries/${ofFile.id}`;
+  await server.windDown();
+  expect(refusal(await client.patch(filePath, { text: "Mine." }))).toEqual([400, "validation_failed", "text"]);
+  await client.delete(path);
+  expect((await client.patch(path, { text: "Again." })).status).toBe(404);
+});
+
 test("a deleted store is gone at once, and its tables are soon; its neighbour stays", async () => {
   await using server = await start();
   const client = await server.client();

@@ -9,7 +9,16 @@ import { DeletedKey, Memory, MemoryEntry, MemoryKey, MemoryMatch } from "../wire
 import { Deleted, listOf } from "../wire/schema.ts";
 import type { EntryStore } from "./entries.ts";
 import { type KeyPlace, type KeyStore, readIfMatch } from "./keys.ts";
-import { CreateEntry, CreateMemory, entryFilters, keyFilters, PutKey, SearchMemory, UpdateMemory } from "./schema.ts";
+import {
+  CreateEntry,
+  CreateMemory,
+  entryFilters,
+  keyFilters,
+  PutKey,
+  SearchMemory,
+  UpdateEntry,
+  UpdateMemory,
+} from "./schema.ts";
 import type { MemorySearch } from "./search.ts";
 import type { MemoryStores } from "./store.ts";
 
@@ -135,6 +144,20 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
       },
       params: entryParams,
     })
+    .patch(
+      "/:id/entries/:entry_id",
+      ({ principal, params, body }) => entries.update(principal, params.id, params.entry_id, body),
+      {
+        operation: {
+          id: "memory.entries.update",
+          summary: "Change the text or the metadata of an entry",
+          needs: "run",
+          returns: MemoryEntry,
+        },
+        params: entryParams,
+        body: UpdateEntry,
+      },
+    )
     .delete(
       "/:id/entries/:entry_id",
       ({ principal, params }) => entries.remove(principal, params.id, params.entry_id),

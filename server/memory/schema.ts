@@ -74,6 +74,13 @@ export const CreateEntry = Type.Partial(
 );
 export type CreateEntry = Static<typeof CreateEntry>;
 
+/** What is left out stays as it is. The metadata are given whole. */
+export const UpdateEntry = Type.Partial(
+  Type.Object({ text: Type.String({ minLength: 1 }), metadata: EntryMetadata }),
+  closed,
+);
+export type UpdateEntry = Static<typeof UpdateEntry>;
+
 export const SearchMemory = Type.Composite(
   [
     Type.Object({ query: Type.String({ minLength: 1 }) }),

@@ -179,6 +179,8 @@ async function memories(ask: Ask): Promise<void> {
   await ask("post", "memory.search", `${path}/search`, { query: "open on Sundays" });
   await ask("get", "memory.entries.list", `${path}/entries`);
   await ask("get", "memory.entries.retrieve", `${path}/entries/${entry.id}`);
+  await ask("patch", "memory.entries.update", `${path}/entries/${entry.id}`, { text: "Bergen has a shop, too." });
+  await ask.ended(`${path}/entries/${entry.id}`);
   await ask("delete", "memory.entries.delete", `${path}/entries/${entry.id}`);
   const notes = await ask("post", "memory.create", "/memory", { name: "notes", kind: "kv" });
   await ask("put", "memory.keys.set", `/memory/${notes.id}/keys/language`, { value: { spoken: "en" } });

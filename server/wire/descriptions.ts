@@ -440,6 +440,7 @@ const own: Record<string, Sentences> = {
     ttl_seconds: "How many seconds contents are kept, unless they say it themselves; null: for ever.",
   },
   CreateMemoryEntry: { text: "The text; or give a `file_id`.", file_id: "The document; or give a `text`." },
+  UpdateMemoryEntry: { text: "The new text; not of an entry that is a file." },
   SearchMemory: {
     filter: "Compares the metadata of entries, with up to 5 levels and 50 comparisons; null: all entries.",
     mode: "By meaning and words, by meaning alone, or by words alone.",

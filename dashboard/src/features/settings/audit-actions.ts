@@ -6,7 +6,7 @@ const done: Record<string, string> = {
   thread: "deleted",
   erasure: "requested",
   memory: "created updated deleted",
-  memory_entry: "created deleted",
+  memory_entry: "created updated deleted",
   file: "created retried deleted",
   suite: "created updated deleted",
   chat_page: "set rotated deleted",
