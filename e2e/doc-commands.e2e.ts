@@ -13,6 +13,7 @@ const untyped: [RegExp, string][] = [
   [/^([A-Z]+=\d+ )?(npm |node scripts\/|sed )/m, "is typed in a clone: starts other tests, or this server's build"],
   [/^0 3 /m, "is a line of a crontab"],
   [/^ollama /m, "downloads a model"],
+  [/^runnel embedder add /m, "adds a model that the reader has; server/retrieval/embed/own-models.test.ts does so"],
   [/^npx /m, "downloads a program; e2e/doors.e2e.ts runs the inspector"],
   [/^(llm|aider) /m, "is a program of others; e2e/clients.e2e.ts runs it"],
   [/^curl -k -O/m, "installs a client; e2e/quickstart.e2e.ts does so"],
@@ -50,6 +51,9 @@ async function ofReader(code: string): Promise<string> {
   await server.command("projects", "create", "shop"); // The page before may have deleted it.
   const { body: key } = await server.post("/v1/api_keys", { name: "reader", scopes: ["read"] });
   const { body: agent } = await server.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
+  const { body: store } = await server.post("/v1/memory", { name: "learned", kind: "vector", scope: "user" });
+  const entry = { text: "Ada drinks coffee.", scope_id: "ada" };
+  const { body: fact } = await server.post(`/v1/memory/${store.id}/entries`, entry);
   return code
     .replaceAll("/var/lib/runnel", server.dataDir)
     .replaceAll("runnel-2026-11-22.db", "runnel-$(date +%F).db")
@@ -58,7 +62,9 @@ async function ofReader(code: string): Promise<string> {
     .replaceAll("delete shop", "delete shop --yes") // Nobody is there to be asked.
     .replaceAll("sk-…", "sk-none")
     .replaceAll("key_01…", key.id)
-    .replaceAll("agt_01…", agent.id);
+    .replaceAll("agt_01…", agent.id)
+    .replaceAll("mem_01…", store.id)
+    .replaceAll("ment_01…", fact.id);
 }
 
 test.each([...typed.keys()])("what %s tells an operator to type works", async (path) => {

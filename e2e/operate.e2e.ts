@@ -193,10 +193,9 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
     });
     const ask = async (query: string): Promise<number | undefined> => {
       const url = `http://${address}/api/v1/query?query=${encodeURIComponent(query)}`;
-      const found = await fetch(url).then(
-        (response) => response.json(),
-        () => null,
-      );
+      const found = await fetch(url)
+        .then((response) => response.json())
+        .catch(() => null); // It does not listen yet, or says that it is not ready.
       return found?.data?.result?.[0] && Number(found.data.result[0].value[1]);
     };
     try {

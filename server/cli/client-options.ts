@@ -21,17 +21,22 @@ export const clientOptions = () => [
   jsonOption(),
 ];
 
-/** Opens the client that the flags describe; for the local server its data directory tells the rest. */
-export async function openClient({ url, apiKey, cacert, dataDir }: ClientFlags): Promise<ApiClient> {
+/** Opens the client that the flags describe. */
+export async function openClient({ apiKey, ...flags }: ClientFlags): Promise<ApiClient> {
   const { createApiClient } = await import("./api-client.ts");
-  const { readServerFile } = await import("./server-file.ts");
   if (apiKey === undefined) throw usageError("Give an API key by RUNNEL_API_KEY or --api-key.");
+  return createApiClient({ ...(await reach(flags)), apiKey });
+}
+
+/** Where the server is, and whose certificates are trusted there; for the local server its data directory tells. */
+export async function reach({ url, cacert, dataDir }: Pick<ClientFlags, "url" | "cacert" | "dataDir">) {
+  const { readServerFile } = await import("./server-file.ts");
   const local = readServerFile(join(dataDir, "server.json"));
   if (url === undefined && !local)
     throw usageError(`No server runs on ${dataDir}. Start one with "runnel serve", or give --url.`);
   const address = checkAddress(url ?? local!.address);
   const trusted = cacert ?? (local && new URL(local.address).origin === new URL(address).origin ? local.cacert : null);
-  return createApiClient({ address, apiKey, ca: trusted ? await Bun.file(trusted).text() : null });
+  return { address, ca: trusted ? await Bun.file(trusted).text() : null };
 }
 
 function checkAddress(text: string): string {

@@ -1,8 +1,7 @@
-import { join } from "node:path";
+import { reach } from "./client-options.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { print, table } from "./print.ts";
 import { parseMetrics, quantileOf, rateOf, type Scrape, sumOf } from "./read-metrics.ts";
-import { readServerFile } from "./server-file.ts";
 
 export interface TopFlags {
   url?: string;
@@ -39,13 +38,9 @@ function readInterval(text: string): number {
   return seconds * 1000;
 }
 
-async function openScraper({ url, cacert, metricsToken, dataDir }: TopFlags): Promise<() => Promise<Scrape>> {
-  const local = readServerFile(join(dataDir, "server.json"));
-  if (url === undefined && !local)
-    throw usageError(`No server runs on ${dataDir}. Start one with "runnel serve", or give --url.`);
-  const address = new URL("/metrics", url ?? local!.address).href;
-  const trusted = cacert ?? (url === undefined ? local!.cacert : null);
-  const ca = trusted ? await Bun.file(trusted).text() : undefined;
+async function openScraper({ metricsToken, ...flags }: TopFlags): Promise<() => Promise<Scrape>> {
+  const { address: origin, ca } = await reach(flags);
+  const address = `${origin}/metrics`;
   const headers: Record<string, string> = metricsToken ? { authorization: `Bearer ${metricsToken}` } : {};
   return async () => {
     const response = await fetch(address, { headers, redirect: "error", ...(ca && { tls: { ca } }) }).catch((error) => {
