@@ -31,7 +31,7 @@ async function upload(server: Runnel, filename: string, content: Uint8Array): Pr
 
 /** All files, once none is being read any more. */
 async function ended(server: Runnel): Promise<Map<string, Json>> {
-  for (const end = performance.now() + 240_000; performance.now() < end; await Bun.sleep(100)) {
+  for (const end = performance.now() + 400_000; performance.now() < end; await Bun.sleep(100)) {
     const files: Json[] = [];
     for (let more = true, at = ""; more; at = `&starting_after=${files.at(-1).id}`) {
       const { body } = await server.get(`/v1/files?limit=100${at}`);
@@ -127,7 +127,7 @@ test("hostile documents fail with a clear code, and neither hold the server up n
   const left = childrenOf(pid);
   expect(await server.stop()).toBe(0);
   await until(() => !left.some(isAlive));
-}, 300_000);
+}, 460_000);
 
 const words = (text: string) => new TextEncoder().encode(text);
 

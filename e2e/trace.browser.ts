@@ -266,7 +266,10 @@ test("a run that is opened while it works grows before the reader's eyes", async
 });
 
 test("5,000 steps are joined page by page, and only those in sight are in the document", async ({ page }) => {
-  const run = await start(agents.many, "Go.", 60);
+  test.setTimeout(180_000);
+  let run = await start(agents.many, "Go.", 60);
+  for (; run.status === "in_progress"; await page.waitForTimeout(500))
+    run = (await server.get(`/v1/runs/${run.id}?exclude=messages,tool_calls`)).body;
   expect(run).toMatchObject({ status: "completed", usage: { tool_calls: 4975 } });
   await open(page, run.id);
   await row(page, /^Run Five thousand/).focus();
