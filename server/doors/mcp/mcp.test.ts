@@ -157,6 +157,22 @@ describe("an agent that opted in", () => {
     expect([isError, content.at(-1).text]).toEqual([true, expect.stringMatching(/^model_error: /)]);
   });
 
+  test("is called by a request with the longest id, and no run begins by a longer one", async () => {
+    const { owner, name } = await opened();
+    const headers = { "mcp-session-id": await session(owner) };
+    const ask = (id: string) =>
+      raw(owner, { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: { input: "x" } } }, headers);
+    const [longest, longer] = [`"${"x".repeat(508)}`, `"${"x".repeat(509)}`];
+    expect((await ask(longest)).status).toBe(200);
+    const { status, body } = await ask(longer);
+    expect([status, body.id, body.error.message]).toEqual([
+      400,
+      longer,
+      "Expected an id of at most 512 characters as JSON.",
+    ]);
+    expect((await owner.get("/v1/runs")).body.data.length).toBe(1);
+  });
+
   test("ends when the client cancels its request, and the run says by whom", async () => {
     const { owner, name } = await opened({ agent: scripted([{ text: "x ".repeat(5000), delta_ms: 50 }]) });
     await using it = await connect(owner);
@@ -516,6 +532,7 @@ test.each([
   ['{"jsonrpc":"1.0","id":1,"method":"ping"}', 400, null],
   ['{"jsonrpc":"2.0","id":{},"method":"ping"}', 400, null],
   ['{"jsonrpc":"2.0","id":1,"method":7}', 400, null],
+  [`{"jsonrpc":"2.0","method":"tools/call","id":"${"x".repeat(511)}"}`, 400, null],
   ['{"jsonrpc":"2.0"}', 400, null],
   [`"${"x".repeat(1024 * 1024)}"`, 413, "payload_too_large"],
 ])("a body that starts with %.40s is refused as the protocol has it", async (text, status, code) => {

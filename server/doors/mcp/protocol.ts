@@ -1,4 +1,5 @@
 import type { AppError } from "../../core/errors.ts";
+import { limits } from "../../core/limits.ts";
 import type { ApiAnswer } from "../../http/within.ts";
 
 /** Versions in which a client opens a session first, the newest first. */
@@ -75,6 +76,9 @@ const isId = (value: unknown): value is RequestId =>
 const isObject = (value: unknown): value is Params =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Of a request's id: its run keeps it, and each event of its stream repeats it. */
+const idMost = limits.metadata_value_length;
+
 /** One message of JSON-RPC 2.0; throws for anything else, batches too. */
 export function readMessage(body: unknown): Message {
   if (Array.isArray(body)) throw invalidRequest("Send one message at a time: batches are not taken.");
@@ -90,6 +94,8 @@ export function readMessage(body: unknown): Message {
   if (!isObject(params)) throw invalidParams("Expected params that are an object.");
   if (id === undefined) return { kind: "notification", method, params };
   if (!isId(id)) throw invalidRequest("Expected an id that is a text or a whole number.");
+  if (JSON.stringify(id).length > idMost)
+    throw invalidRequest(`Expected an id of at most ${idMost} characters as JSON.`);
   return { kind: "request", id, method, params };
 }
 
