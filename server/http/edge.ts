@@ -123,7 +123,8 @@ export function createEdge({
         return appendRequestId(replay.body, requestId);
       }
       const refusal = refusalOf(error, request, set.headers);
-      if (refusal.code === "internal_error") onBug(refusal.cause, requestId);
+      const isBug = refusal.code === "internal_error" && !isLeft(request, refusal.cause);
+      if (isBug) onBug(refusal.cause, requestId);
       if (!isTold(request)) tellOfAddress(request, set.headers); // This may have been one of them.
       Object.assign(set.headers, errorHeaders(refusal), jsonHeaders);
       set.status = refusal.status;
@@ -132,6 +133,9 @@ export function createEdge({
       return withRequestId(errorBody(refusal, publicUrl), requestId);
     });
 }
+
+/** Whether work ended because its client went away, who reads no answer. */
+const isLeft = ({ signal }: Request, error: unknown): boolean => signal.aborted && error === signal.reason;
 
 const clientIdMax = 128;
 const jsonHeaders = { "content-type": "application/json", "cache-control": "no-store" };
