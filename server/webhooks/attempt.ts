@@ -21,6 +21,7 @@ interface AttemptOrder {
   egress: Pick<Egress, "stream">;
   url: string;
   httpsOnly: boolean;
+  /** What it is signed with; none: the receiver knows the sender by `headers`, and has no secret to check by. */
   secrets: readonly string[];
   /** More of them, whose values nobody is shown. */
   headers: Record<string, string>;
@@ -43,7 +44,9 @@ export async function attempt(order: AttemptOrder): Promise<Outcome | null> {
   const told = {
     "content-type": "application/json",
     "user-agent": "runnel-webhooks",
-    ...sign({ secrets: order.secrets, id, timestamp: Math.floor(at_ms / 1000), body }),
+    ...(order.secrets.length > 0
+      ? sign({ secrets: order.secrets, id, timestamp: Math.floor(at_ms / 1000), body })
+      : { "webhook-id": id }),
   };
   const headers = { ...told, ...order.headers };
   const hidden = Object.fromEntries(Object.keys(order.headers).map((name) => [name, "[hidden]"]));

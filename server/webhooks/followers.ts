@@ -6,11 +6,10 @@ import type { Environment, Scope } from "../core/scope.ts";
 import type { StoreBase } from "../db/audit.ts";
 import type { Egress } from "../lib/egress.ts";
 import type { Seal } from "../lib/seal.ts";
-import { newSigningSecret } from "../lib/signature.ts";
 import { checkAddress } from "./address.ts";
 import type { createOutbox } from "./outbox.ts";
 import { createWebhookRows, type WebhookRow } from "./row.ts";
-import { openWebhookSecrets, prefixOf, sealWebhookSecrets } from "./secrets.ts";
+import { openWebhookSecrets, sealWebhookSecrets } from "./secrets.ts";
 
 const mostOfRun = 10;
 
@@ -34,8 +33,8 @@ interface Deps extends Omit<StoreBase, "audit"> {
 export type Followers = ReturnType<typeof createFollowers>;
 
 /**
- * Addresses that are told what becomes of one run: when it waits for something and when it is over. Sent, signed, tried
- * again and guarded like all that webhooks hear. Whether somebody may see the run was asked before.
+ * Addresses that are told what becomes of one run: when it waits for something and when it is over. Sent, tried again and
+ * guarded like all that webhooks hear. Whether somebody may see the run was asked before.
  */
 export function createFollowers({ db, seal, egress, outbox, announced, now = Date.now }: Deps) {
   const rows = createWebhookRows(db);
@@ -66,8 +65,9 @@ export function createFollowers({ db, seal, egress, outbox, announced, now = Dat
     async put(scope: Scope, runId: string, { name, url, headers }: Follower): Promise<Follower> {
       await checkAddress(url, egress(scope.environment), scope.environment);
       const { project_id, environment } = scope;
-      const [id, at, secret] = [newId("webhook", now()), now(), newSigningSecret()];
-      const sealed = sealWebhookSecrets(seal, { project_id, environment, id }, { secret, previous: null, headers });
+      const [id, at] = [newId("webhook", now()), now()];
+      const secrets = { secret: null, previous: null, headers };
+      const sealed = sealWebhookSecrets(seal, { project_id, environment, id }, secrets);
       const row = await db.write(() => {
         const all = idsOf.all(runId);
         const before = all.find((one) => one.name === name);
@@ -78,7 +78,7 @@ export function createFollowers({ db, seal, egress, outbox, announced, now = Dat
         if (!run) throw notFound();
         const row = rows.insert(scope, {
           ...{ id, run_id: runId, name, url, events: ["run.requires_action", "run.completed", "run.failed"] },
-          ...{ description: null, enabled: true, disabled_reason: null, sealed, secret_prefix: prefixOf(secret) },
+          ...{ description: null, enabled: true, disabled_reason: null, sealed, secret_prefix: "" },
           ...{ metadata: {}, created_at_ms: at, updated_at_ms: at },
         });
         outbox.catchUp(scope, id, run);

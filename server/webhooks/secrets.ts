@@ -3,7 +3,8 @@ import type { WebhookRow } from "./row.ts";
 
 /** What a webhook signs with. `previous` signs too until its time is up. */
 interface WebhookSecrets {
-  secret: string;
+  /** Null for those who follow one run: nobody was given it. */
+  secret: string | null;
   previous: string | null;
   /** Headers that the receiver knows the sender by. */
   headers?: Record<string, string>;
@@ -23,6 +24,7 @@ export const openWebhookSecrets = (seal: Seal, owner: Owner, sealed: string): We
 /** The secrets that sign at this time, the newest first. */
 export function signingSecrets(seal: Seal, webhook: WebhookRow, now: number): string[] {
   const { secret, previous } = openWebhookSecrets(seal, webhook, webhook.sealed);
+  if (secret === null || webhook.run_id !== null) return [];
   const overlaps = previous !== null && webhook.previous_until_ms !== null && now < webhook.previous_until_ms;
   return overlaps ? [secret, previous] : [secret];
 }
