@@ -96,15 +96,14 @@ export function createConversations({
       threadOf(talk, chat.id, chat.userId) ?? (await chats.open(principal, nameOf(talk, chat.id, chat.userId)));
     const thread_id = chat.keep === undefined ? there : await cut(talk, there, chat.keep);
     const isCut = thread_id !== there;
-    const made = { ...body, thread_id, if_thread_busy: "cancel_previous" };
-    try {
-      const { id } = await must(talk, "POST", "/v1/runs", made, rename);
-      if (isCut) await replace(talk, there, thread_id, chat.keep ?? null);
-      return id;
-    } catch (error) {
+    const asked = { ...body, thread_id, if_thread_busy: "cancel_previous" };
+    // Only with its run the chat goes on in its new thread: one that is refused takes nothing back.
+    const { id } = await must(talk, "POST", "/v1/runs", asked, rename).catch(async (error) => {
       if (isCut) await chats.drop(principal, thread_id);
       throw error;
-    }
+    });
+    if (isCut) await leave(talk, there, thread_id, chat.keep ?? null);
+    return id;
   }
 
   /** The thread that goes on behind a run, or from the beginning: a new one, unless that is the end of this one. */
@@ -119,9 +118,9 @@ export function createConversations({
     return chats.cut(principal, threadId, keep);
   }
 
-  /** The chat goes on in its new thread. Only then: a run that is refused takes nothing back. */
-  async function replace(talk: Talk, from: string, to: string, keep: string | null): Promise<void> {
-    await chats.rename(talk.principal, from, to);
+  /** The chat goes on in another thread: what is under way in this one ends. */
+  async function leave(talk: Talk, from: string, to: string, keep: string | null): Promise<void> {
+    chats.settled(to);
     for (const { id } of behind(talk, from, keep))
       await cancel(talk, id).catch((error) => {
         // The new run is under way: that the other one ends by itself is no reason to say it was refused.

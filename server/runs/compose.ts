@@ -142,7 +142,10 @@ export function composeRuns({ workers, forgetters, callbacks, learning, ...base 
     },
     ...{ requireThere: connections.requireThere, requireFiles: files.files.facts },
     imagesOf: files.files.imagesOf,
-    begun: (run, agent) => learning().begun(run, agent),
+    begun(run, agent) {
+      if (run.thread_id !== null) threads.chats.began(run, run.thread_id);
+      learning().begun(run, agent);
+    },
     ...{ priceOf: prices.priceOf, windowOf: prices.windowOf },
     // What an archived project has queued begins no more: it is about to be cancelled.
     slots: (scope) => (projects.isOpen(scope.project_id) ? inProgressMax(scope) : 0),

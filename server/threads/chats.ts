@@ -33,6 +33,8 @@ const within = "project_id = ? AND environment = ?";
 /** Threads by the names that clients of other protocols give them. */
 export function createChats({ db, known, insert, now }: ChatOptions) {
   const { sqlite } = db;
+  /** By threads that have no run yet, the one that each goes on with. In memory: after a crash, nobody begins in them. */
+  const inPlaceOf = new Map<string, string>();
   const selection = sqlite.query<{ thread_id: string }, string[]>(
     `SELECT thread_id FROM thread_chats WHERE ${within} AND agent_id = ? AND user_id = ? AND chat = ?`,
   );
@@ -103,7 +105,7 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
     goesOnBehind: ({ project_id, environment }: Viewer, threadId: string, keep: string | null): boolean =>
       firstBehind.get(project_id, environment, threadId, keep ?? "")!.position !== null,
 
-    /** A new thread with what was said up to a run, or with nothing. It has no name yet. */
+    /** A new thread with what was said up to a run, or with nothing. It has the name from its first run on. */
     async cut(viewer: Viewer, threadId: string, keep: string | null): Promise<string> {
       const scope = [viewer.project_id, viewer.environment] as const;
       const { id, end } = await db.write(() => {
@@ -112,6 +114,7 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
         const { title, user_id, session_id, metadata } = old;
         const thread = { ...newThread(user_id), title, session_id, metadata };
         insert(viewer, thread);
+        inPlaceOf.set(thread.id, threadId);
         return { id: thread.id, end: firstBehind.get(...scope, threadId, keep ?? "")!.position };
       });
       const copyFrom = (place: number): number | null => {
@@ -133,12 +136,22 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
       return id;
     },
 
-    /** The name of a thread leads to another one from then on. The old one stays as it is. */
-    rename: ({ project_id, environment }: Viewer, from: string, to: string): Promise<void> =>
-      db.write(() => void renaming.run(to, project_id, environment, from)),
+    /**
+     * Within the write of a run, and so with it or not at all: the name of the thread in whose place this one goes on leads
+     * here. The old one stays as it is.
+     */
+    began({ project_id, environment }: Scope, id: string): void {
+      const from = inPlaceOf.get(id);
+      if (from !== undefined) renaming.run(id, project_id, environment, from);
+    },
+
+    /** It was begun in. */
+    settled: (id: string): void => void inPlaceOf.delete(id),
 
     /** Deletes a thread in which no run was made. */
-    drop: ({ project_id, environment }: Viewer, id: string): Promise<void> =>
-      db.write(() => void dropping.run(project_id, environment, id)),
+    async drop({ project_id, environment }: Viewer, id: string): Promise<void> {
+      inPlaceOf.delete(id);
+      await db.write(() => void dropping.run(project_id, environment, id));
+    },
   };
 }

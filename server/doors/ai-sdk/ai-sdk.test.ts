@@ -274,6 +274,25 @@ describe("a chat", () => {
     expect((await owner.get(`${at}/chat`)).body.messages[0].parts).toEqual([textPart("Went.")]);
   });
 
+  test("goes on in another thread by the same write as its run, or not at all", async () => {
+    const { owner, at } = await opened(null, remembering);
+    await send(owner, at, { messages: [userSays("One", "m1")] });
+    const count = async () =>
+      (await Promise.all([owner.get("/v1/runs"), owner.get("/v1/threads")])).map(({ body }) => body.data.length);
+    const edited = { messages: [userSays("Eins", "m1")], messageId: "m1" };
+    const { sqlite } = server.db;
+    sqlite.run("CREATE TEMP TRIGGER unnamed BEFORE UPDATE ON thread_chats BEGIN SELECT RAISE(ABORT, 'cut off'); END");
+    try {
+      expect((await send(owner, at, edited)).status).toBe(500);
+    } finally {
+      sqlite.run("DROP TRIGGER unnamed");
+    }
+    expect(await count()).toEqual([1, 1]);
+    await send(owner, at, edited);
+    expect(await count()).toEqual([2, 2]);
+    expect((await owner.get(`${at}/chat`)).body.messages[0].parts).toEqual([textPart("Eins")]);
+  });
+
   test("is made anew once for one Idempotency-Key, and not at all for one of another request", async () => {
     const { owner, at } = await opened(null, remembering);
     const one = await send(owner, at, { messages: [userSays("One")] });
