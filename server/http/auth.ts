@@ -42,6 +42,7 @@ export function createIdentify({
   limiter,
   cors,
   clientOf = () => null,
+  wasCounted = () => false,
 }: {
   authenticate: Authenticate;
   limiter: Pick<RateLimiter, "take" | "takeOf">;
@@ -49,6 +50,8 @@ export function createIdentify({
   cors?: Pick<Cors, "settle">;
   /** The address that a request came from; absent where there is no socket. */
   clientOf?: (request: Request) => string | null;
+  /** Whether a request was counted before it came. */
+  wasCounted?: (request: Request, bucket: Bucket) => boolean;
 }) {
   // At once: a request that was answered has no address any more.
   const actorOf = ({ kind, id }: Identity, request: Request, headers: Headers): Actor => ({
@@ -66,12 +69,23 @@ export function createIdentify({
     cors?.settle(principal, request, headers);
     if (principal.token?.is_visitor && !visitors)
       throw new AppError("insufficient_scope", "A visitor of a chat page may not ask for this.");
-    if (principal.token) limitToken(limiter, principal.token, bucket);
-    const standing = limiter.take(principal, bucket, principal.limits, principal.token?.page);
-    tellStanding(request, headers, standing);
-    if (standing?.accepted === false) throw tooMany(standing);
+    if (!wasCounted(request, bucket))
+      count(limiter, principal, bucket, (standing) => tellStanding(request, headers, standing));
     return principal;
   };
+}
+
+/** Counts a request; throws 429. */
+export function count(
+  limiter: Pick<RateLimiter, "take" | "takeOf">,
+  principal: Principal,
+  bucket: Bucket,
+  tell?: (standing: Standing | null) => void,
+): void {
+  if (principal.token) limitToken(limiter, principal.token, bucket);
+  const standing = limiter.take(principal, bucket, principal.limits, principal.token?.page);
+  tell?.(standing);
+  if (standing?.accepted === false) throw tooMany(standing);
 }
 
 /** Throws 429, before the request is counted further: whoever asks too often takes nothing from the others. */

@@ -2,7 +2,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { docsDir } from "../lib/assets.ts";
 import { createSignal } from "../lib/signal.ts";
-import { type Authenticate, createAuth, createIdentify, type NoLongerValid, type OnRefused } from "./auth.ts";
+import { type Authenticate, count, createAuth, createIdentify, type NoLongerValid, type OnRefused } from "./auth.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs-site.ts";
 import { type Answered, createEdge } from "./edge.ts";
@@ -97,7 +97,7 @@ export function composeHttp({
     onAnswered: answered.listen,
     /** The whole application. */
     serve({ authenticate, noLongerValid, onRefused, callbacks, metrics, resources, dashboard, doors }: Served): Elysia {
-      const identify = createIdentify({ authenticate, limiter, cors, clientOf });
+      const identify = createIdentify({ authenticate, limiter, cors, clientOf, wasCounted: within.wasCounted });
       const auth = createAuth("key", {
         identify,
         authenticate,
@@ -121,9 +121,21 @@ export function composeHttp({
         .use(callbacks)
         .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard);
+      const countAhead: DoorAccess["countAhead"] = (outer, principal, bucket) => {
+        count(limiter, principal, bucket);
+        within.counted(outer, bucket);
+      };
       const { madeBefore } = idempotency;
-      for (const door of doors)
-        root.use(door({ auth, identify, noLongerValid, api: within.send, forward: within.forward, madeBefore }));
+      const access = {
+        auth,
+        identify,
+        noLongerValid,
+        api: within.send,
+        forward: within.forward,
+        countAhead,
+        madeBefore,
+      };
+      for (const door of doors) root.use(door(access));
       return app as unknown as Elysia;
     },
   };

@@ -1,6 +1,8 @@
 import type { Scope } from "../core/scope.ts";
 import { sha256 } from "../lib/hash.ts";
 import type { Auth, Identify, NoLongerValid } from "./auth.ts";
+import type { Principal } from "./principal.ts";
+import type { Bucket } from "./rate-limit.ts";
 
 /** What the API answered, as a door reads it. */
 export interface ApiAnswer {
@@ -34,6 +36,9 @@ interface SentBody {
   content: string | ReadableStream<Uint8Array>;
 }
 
+/** Throws 429. */
+type CountAhead = (outer: Request, principal: Principal, bucket: Bucket) => void;
+
 /** What a door needs of whoever admits requests. */
 export interface DoorAccess {
   /** For routes that are admitted as those of the API are. */
@@ -42,6 +47,8 @@ export interface DoorAccess {
   noLongerValid: NoLongerValid;
   api: Api;
   forward: Forward;
+  /** Counts the first change that is asked for on behalf of a request, before what that takes is fetched. */
+  countAhead: CountAhead;
   /** The run that the `Idempotency-Key` of a request has made before; null where there is none. */
   madeBefore(request: Request, scope: Scope): string | null;
 }
@@ -58,6 +65,8 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
   const outers = new WeakMap<Request, Request>();
   /** How many changes were asked for on behalf of a request. */
   const changes = new WeakMap<Request, number>();
+  /** What was counted ahead for a request, and is not to be counted again. */
+  const ahead = new WeakMap<Request, Bucket>();
 
   /**
    * The key of the next change for a request that has one: of the first its own, so that the same request with another
@@ -102,6 +111,12 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
   return {
     send: send satisfies Api,
     forward: forward satisfies Forward,
+    counted: (outer: Request, bucket: Bucket): void => void ahead.set(outer, bucket),
+    /** Whether this is the request that was counted ahead. */
+    wasCounted(request: Request, bucket: Bucket): boolean {
+      const outer = outers.get(request);
+      return outer !== undefined && ahead.get(outer) === bucket && ahead.delete(outer);
+    },
     /** The request on whose behalf one is made; of those from outside, itself. */
     outerOf: (request: Request): Request => outers.get(request) ?? request,
   };

@@ -12,6 +12,8 @@ interface ChatOf {
   stream: boolean;
   /** Whether the stream ends with the usage. */
   usage: boolean;
+  /** Whether the answer is to be JSON, and nothing but that. */
+  isJson: boolean;
   /** What the model said in the step that this entry ends; null for steps of others. */
   answerAt(seq: number): ModelAnswer | null;
 }
@@ -26,11 +28,17 @@ type ChatResult = { completion: object } | { failed: Failed } | null;
 
 type Finish = "stop" | "length" | "content_filter" | "tool_calls";
 
-/** Says a run as one message of the assistant. What several turns of it say stands in paragraphs of their own. */
+/**
+ * Says a run as one message of the assistant. What several turns of it say stands in paragraphs of their own; where it is
+ * to be JSON, only the last of them is told.
+ */
 export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
   const { id, model, created, stream } = of;
   const counts = { input: 0, cached: 0, output: 0, reasoning: 0 };
   let [content, thought] = ["", ""];
+  /** What of the content a stream has not told yet. */
+  let held = "";
+  let isTold = false;
   /** The step in which the model answered last, and where in the content it begins. */
   let said = { step: -1, begin: 0 };
   let finish: Finish = "stop";
@@ -72,8 +80,9 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
       },
     };
     if (!stream) return "";
+    const rest = tell();
     const last = tool_calls.map((call, index) => say({ tool_calls: [{ index, ...call }] })).join("");
-    return `${last}${say({}, reason)}${of.usage ? chunk([], { usage }) : ""}data: [DONE]\n\n`;
+    return `${rest}${last}${say({}, reason)}${of.usage ? chunk([], { usage }) : ""}data: [DONE]\n\n`;
   }
 
   function fail(error: Pick<RunError, "code" | "message">): string {
@@ -95,10 +104,25 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
 
   function text(delta: string, step: number): string {
     const isNext = said.step !== step && content !== "";
-    const whole = isNext ? `\n\n${delta}` : delta;
+    if (isNext && of.isJson) takeBack(0);
+    const whole = isNext && (!of.isJson || isTold) ? `\n\n${delta}` : delta;
     if (said.step !== step) said = begun(step);
     content += whole;
-    return sayText("content", whole);
+    held += whole;
+    // What does not begin as JSON is told when it turns out to be the last.
+    return of.isJson && !isTold && !/^\s*[[{]/.test(content) ? "" : tell();
+  }
+
+  function tell(): string {
+    if (held === "") return "";
+    const text = held;
+    [held, isTold] = ["", stream];
+    return sayText("content", text);
+  }
+
+  function takeBack(to: number): void {
+    content = content.slice(0, to);
+    held = "";
   }
 
   function event(frame: Frame): string {
@@ -112,10 +136,10 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
       }
       case "step.restarted":
         // What was streamed cannot be taken back; who reads the whole never sees it.
-        if (frame.data.step_index === said.step) content = content.slice(0, said.begin);
+        if (frame.data.step_index === said.step) takeBack(said.begin);
         return "";
       case "output.rejected":
-        content = content.slice(0, said.begin);
+        takeBack(said.begin);
         return "";
       case "run.requires_action": {
         const calls = frame.data.required_action.submit_tool_outputs.tool_calls.filter(

@@ -19,6 +19,8 @@ interface Asked {
   /** Reaches what anybody may have this server reach. */
   egress: Egress;
   signal: AbortSignal;
+  /** Counts what the images are for; throws 429. Nothing is fetched for whoever asks too often. */
+  count(): void;
   /** Where a part of a message stands in the request. */
   param: (message: number, part: number) => string;
 }
@@ -27,7 +29,10 @@ interface Asked {
  * The same input with the images themselves where it has their addresses, each fetched once. Throws for what cannot be
  * had, and for more than the request could have brought along itself.
  */
-export async function withFetchedImages(input: Input, { principal, egress, signal, param }: Asked): Promise<Input> {
+export async function withFetchedImages(
+  input: Input,
+  { principal, egress, signal, count, param }: Asked,
+): Promise<Input> {
   // Nothing is fetched for whoever may start no run: the API says so.
   if (typeof input === "string" || !mayRun(principal)) return input;
   const parts = input.flatMap(({ content }, message) =>
@@ -40,6 +45,7 @@ export async function withFetchedImages(input: Input, { principal, egress, signa
   const refuse = (message: string) => validationError([fault(first.place, message)]);
   if (principal.token) throw refuse("Send the image itself: expected data:<type>;base64,<content>.");
   if (parts.length > limits.files_per_run) throw refuse(`Expected at most ${limits.files_per_run} images.`);
+  count();
   const places = new Map(parts.toReversed().map(({ url, place }) => [url, place]));
   const fetched = new Map(
     await Promise.all(

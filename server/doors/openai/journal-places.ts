@@ -1,4 +1,5 @@
 import type { ModelAnswer } from "../../core/run-event.ts";
+import type { Scope } from "../../core/scope.ts";
 import { read } from "../../http/page.ts";
 import type { Journal } from "../../journal/journal.ts";
 
@@ -21,6 +22,12 @@ export function answerAt(journal: Reader, runId: string, seq: number): ModelAnsw
 /** When a run was made, in seconds. */
 export const createdAt = (journal: Reader, runId: string): number =>
   Math.floor((journal.read(runId, 0, 1)[0]?.at ?? 0) / 1000);
+
+/** Whether a run's output has a schema to fit. */
+export function isOfSchema(journal: Reader & Pick<Journal, "snapshot">, scope: Scope, runId: string): boolean {
+  const [first] = journal.read(runId, 0, 1);
+  return first?.event.type === "run.created" && journal.snapshot(scope, first.event.agent_hash).output_schema !== null;
+}
 
 /** Where a run asked for one of these calls last, for itself or for one below it: behind it stands what came of them. */
 export function lastAsked(journal: Reader, runId: string, calls: ReadonlySet<string>): number {

@@ -258,9 +258,31 @@ test("an answer that is made anew, since it did not fit, is the whole content", 
   };
   const good = { text: '{"a": 1}' };
   expect(await said({ text: '{"bad": 1}' }, good)).toBe(good.text);
-  // Of one that said nothing, nothing before it goes.
   const before = { text: "I ask.", tool_calls: [{ name: "ask_sub", arguments: { input: "?" } }] };
-  expect(await said(before, { reasoning: "Hm." }, good)).toBe(`I ask.\n\n${good.text}`);
+  expect(await said(before, { reasoning: "Hm." }, good)).toBe(good.text);
+});
+
+test("an answer in a form has nothing before it of what earlier turns said, whole or in a stream", async () => {
+  const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
+  const sub = await newAgent(null);
+  const { id } = (await client.post("/v1/tools", { name: "ask_first", type: "agent", agent_id: sub })).body;
+  const before = { text: "I ask.", tool_calls: [{ name: "ask_first", arguments: { input: "?" } }] };
+  const [good, prose] = [{ text: ' {"a": 1}' }, { text: "It is 1." }];
+  const streamed = async (more: object, ...script: ScriptEntry[]) => {
+    const model = await newAgent(script, { tools: [id] });
+    const { deltas } = chunksOf((await client.post(at, { model, messages: hello, stream: true, ...more })).body);
+    return deltas.map(({ delta }) => delta.content ?? "").join("");
+  };
+  const response_format = { type: "json_schema", json_schema: { name: "x", schema } };
+  expect(await streamed({ response_format }, before, good)).toBe(good.text);
+  expect(await streamed({ response_format }, before, prose, good)).toBe(good.text);
+  expect(await streamed({}, before, prose)).toBe("I ask.\n\nIt is 1.");
+  // Of an agent that has a form by itself too, and beside a call of the client's tool.
+  const model = await newAgent([before, good], { tools: [id], output_schema: schema });
+  const { body } = await client.post(at, { model, messages: hello });
+  expect(body.choices[0].message.content).toBe(good.text);
+  const form = { response_format, tools: [look] };
+  expect(await streamed(form, before, { text: "I look.", tool_calls: asking[0]!.tool_calls! })).toBe("I look.");
 });
 
 test("a run that fails is an error with its code, and none that is tried again", async () => {
@@ -335,6 +357,40 @@ test("images at addresses are no more, and no longer, than a request could have 
   expect([status, body.error.code, body.error.message, asked]).toEqual([
     ...[413, "payload_too_large", expect.stringContaining("images"), 1],
   ]);
+});
+
+test("no image is fetched for whoever has started as many runs as a minute has", async () => {
+  let fetched = 0;
+  using site = Bun.serve({
+    port: 0,
+    fetch() {
+      fetched++;
+      return new Response(onePixel);
+    },
+  });
+  await using other = testApp({ publicEgress: createEgress({ allow: [], loopback: true }) });
+  const owner = await other.client();
+  const model = (await owner.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body.id;
+  await other.projects.update(owner.scope.project_id, {
+    limits: { run_creations_per_minute: 2, writes_per_minute: 4 },
+  });
+  const url = `http://127.0.0.1:${site.port}/a.png`;
+  const item = { role: "user", content: [{ type: "input_image", image_url: url }] };
+  const asked = [
+    ...[
+      await owner.post(at, { model, messages: image(url) }),
+      await owner.post("/openai/v1/responses", { model, input: [item] }),
+    ],
+    ...[
+      await owner.post(at, { model, messages: image(url) }),
+      await owner.post("/openai/v1/responses", { model, input: [item] }),
+    ],
+  ];
+  expect([asked.map(({ status }) => status), fetched]).toEqual([[200, 200, 429, 429], 2]);
+  expect(asked[2]!.body.error.code).toBe("rate_limited");
+  const { id } = (await owner.post("/openai/v1/conversations", {})).body;
+  const add = async () => (await owner.post(`/openai/v1/conversations/${id}/items`, { items: [item] })).status;
+  expect([await add(), await add(), await add(), fetched]).toEqual([200, 200, 429, 4]);
 });
 
 test("nobody who may start a run makes the server look for an image in its own networks", async () => {

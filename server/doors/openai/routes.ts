@@ -17,7 +17,7 @@ import { CreateChatCompletion } from "./chat-schema.ts";
 import { createDoor, json, readerOf } from "./door.ts";
 import { noModel, ofMessages } from "./errors.ts";
 import { withFetchedImages } from "./fetch-images.ts";
-import { answerAt, createdAt, lastAsked } from "./journal-places.ts";
+import { answerAt, createdAt, isOfSchema, lastAsked } from "./journal-places.ts";
 import type { InputMessage } from "./request-fields.ts";
 import { askerOf, handOver, type Results, submitResults, userLast } from "./results.ts";
 import { embedderId } from "./stores/embeddings.ts";
@@ -26,7 +26,7 @@ import { wholly } from "./whole.ts";
 interface Deps extends DoorAccess {
   agents: Pick<AgentStore, "list" | "get" | "has">;
   runs: Pick<RunStore, "askedBy" | "standing">;
-  journal: Pick<Journal, "read">;
+  journal: Pick<Journal, "read" | "snapshot">;
   openStream: OpenStream;
   publicEgress: Base["publicEgress"];
 }
@@ -39,6 +39,7 @@ export function openAiRoutes({
   noLongerValid,
   api,
   forward,
+  countAhead,
   agents,
   runs,
   journal,
@@ -64,6 +65,7 @@ export function openAiRoutes({
       ...{ id: `chatcmpl-${run_id.slice(run_id.indexOf("_") + 1)}`, model: body.model, stream },
       created: createdAt(journal, run_id),
       usage: body.stream_options?.include_usage === true,
+      isJson: isOfSchema(journal, principal, run_id),
       answerAt: (at) => answerAt(journal, run_id, at),
     });
     const from = { seq, anchor: null, offset: 0 };
@@ -89,6 +91,7 @@ export function openAiRoutes({
   ) {
     const input = await withFetchedImages(messages, {
       ...{ principal, egress: publicEgress, signal: request.signal },
+      count: () => countAhead(request, principal, "run_creations_per_minute"),
       param: (message, part) => `messages[${places[message]}].content[${part}].image_url.url`,
     });
     const made = await must(request, "POST", "/v1/runs", { ...run, input }).catch((error) => {

@@ -35,6 +35,7 @@ const readNewItems = readerOf(CreateItems);
 
 /** Conversations: each is a thread, and its items are what the messages of the thread say. */
 export function conversationRoutes({ publicEgress, ...access }: Deps) {
+  const { countAhead } = access;
   const { guarded, must, orUndo } = createDoor(access);
 
   /** Puts what items say behind the rest of a conversation, and answers with them as they are there. */
@@ -48,6 +49,7 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
     const { messages: said, places } = conversationOf([], entries);
     const messages = await withFetchedImages(said, {
       ...{ principal, egress: publicEgress, signal: request.signal },
+      count: () => countAhead(request, principal, "writes_per_minute"),
       param: (message, part) => `items[${places[message]}].content[${part}].image_url`,
     });
     const added: object[] = [];

@@ -35,7 +35,7 @@ const read = readerOf(CreateResponse);
 
 /** Responses: each is a run, or what comes of it between two questions to its client. */
 export function responseRoutes(deps: Deps) {
-  const { noLongerValid, agents, runs, journal, openStream, publicEgress } = deps;
+  const { noLongerValid, countAhead, agents, runs, journal, openStream, publicEgress } = deps;
   const { guarded, must } = createDoor(deps);
   const responses = createResponses(deps);
 
@@ -80,6 +80,7 @@ export function responseRoutes(deps: Deps) {
     if (messages.length === 0) throw validationError([fault("input", "Expected something that the user says.")]);
     const input = await withFetchedImages(messages, {
       ...{ principal, egress: publicEgress, signal: request.signal },
+      count: () => countAhead(request, principal, "run_creations_per_minute"),
       param: (message, part) => `input[${places[message]}].content[${part}].image_url`,
     });
     // In a conversation, the run that waits stands before all others.

@@ -33,10 +33,12 @@ const read = readerOf(CreateEmbedding);
 interface Deps {
   embedders: Pick<Embedders, "of">;
   stores: Pick<MemoryStores, "isUsing">;
+  /** How long all texts of a request may take. */
+  patience_ms?: number;
 }
 
 /** Vectors of texts, by the model that memory stores use too. */
-export function createEmbeddings({ embedders, stores }: Deps) {
+export function createEmbeddings({ embedders, stores, patience_ms = 300_000 }: Deps) {
   /** The model that is meant, by the name that the embedders have for it. */
   function modelOf(principal: Principal, model: string): string {
     const { token, scopes, agent_ids } = principal;
@@ -57,12 +59,14 @@ export function createEmbeddings({ embedders, stores }: Deps) {
     const texts = textsOf(body);
     const model = modelOf(principal, body.model);
     if (isHere(model)) refuseLong(texts);
+    const limit = AbortSignal.timeout(patience_ms);
     try {
       const embedder = embedders.of(model, body.dimensions ?? null, nameOf(principal));
-      const vectors = await embedder.embed(texts, request.signal);
+      const vectors = await embedder.embed(texts, AbortSignal.any([request.signal, limit]));
       return json(200, await written(body, texts, vectors));
     } catch (error) {
       if (request.signal.aborted) return new Response(null, { status: 400 }); // Nobody is there to read it.
+      if (error === limit.reason) throw tookTooLong(patience_ms);
       throw dimensionsRefusal(error) ?? embeddingRefusal(error, body.model, "model");
     }
   };
@@ -84,6 +88,11 @@ function refuseLong(texts: readonly string[]): void {
   const index = texts.findIndex((text) => text.length > readMax_chars);
   if (index !== -1) throw validationError([fault(`input[${index}]`, `Expected at most ${readMax_chars} characters.`)]);
 }
+
+const tookTooLong = (ms: number): AppError =>
+  new AppError("embedding_failed", `These texts take longer than ${ms / 1000} seconds. Send fewer at once.`, {
+    param: "input",
+  });
 
 const dimensionsRefusal = (error: unknown): AppError | null =>
   error instanceof EmbeddingError && error.code === "dimensions_mismatch"

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { newId } from "../../../core/ids.ts";
+import type { Principal } from "../../../http/principal.ts";
+import type { Embedder } from "../../../retrieval/embed/embedder.ts";
 import type { Answer } from "../../../testing/expect-declared.ts";
 import { type Client, type TestApp, testApp } from "../../../testing/test-app.ts";
+import { createEmbeddings } from "./embeddings.ts";
 
 // Embeddings, files and vector stores as OpenAI's clients ask for them.
 
@@ -103,6 +106,22 @@ describe("embeddings", () => {
     ["no model", { input: "a", model: null }, "model"],
   ])("of %s are refused, and it is said where", async (_, body, param) => {
     expect(refusal(await embed(body))).toEqual([400, "validation_failed", param]);
+  });
+
+  test("of so many texts that they take too long are refused in time, and their work ends", async () => {
+    const asked: AbortSignal[] = [];
+    const endless: Embedder["embed"] = (_texts, signal) => {
+      asked.push(signal!);
+      return new Promise((_, reject) => signal!.addEventListener("abort", () => reject(signal!.reason)));
+    };
+    const embedders = { of: () => ({ embed: endless }) };
+    const embed = createEmbeddings({ embedders, stores: { isUsing: () => false }, patience_ms: 20 });
+    const body = JSON.stringify({ model: "runnel/embedder", input: Array(2048).fill("a boat") });
+    const init = { method: "POST", body, headers: { "content-type": "application/json" } };
+    const principal = { ...client.scope, scopes: new Set(["run"]), agent_ids: null } as unknown as Principal;
+    const refused = embed(new Request("http://localhost/", init), principal);
+    await expect(refused).rejects.toMatchObject({ code: "embedding_failed", param: "input" });
+    expect(asked.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
   test("by the models of connections are there for administrators, and where a store of the project uses them", async () => {
