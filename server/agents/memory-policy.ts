@@ -3,9 +3,10 @@ import { contextStrategies, type MemoryPolicy, type PinnedStore } from "../core/
 import type { Fault } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
+import { rerankDefault_candidates } from "../core/retrieval.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { HistoryInput, idOf } from "../http/schemas.ts";
-import { named, oneOf } from "../lib/schema.ts";
+import { HistoryInput, idOf, RerankInput } from "../http/schemas.ts";
+import { named, oneOf, orNull } from "../lib/schema.ts";
 
 const closed = { additionalProperties: false };
 
@@ -20,6 +21,7 @@ const MemoryStore = named(
           auto_retrieve: Type.Boolean(),
           top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
           score_threshold: Type.Number({ minimum: 0, maximum: 1 }),
+          rerank: orNull(RerankInput),
           learn: Type.Boolean(),
         }),
       ),
@@ -75,12 +77,13 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
   });
   if (faults.length > 0) throw validationError(faults);
   return {
-    stores: stores.map(({ memory_id, access, auto_retrieve, top_k, score_threshold, learn }, i) => ({
+    stores: stores.map(({ memory_id, access, auto_retrieve, top_k, score_threshold, rerank, learn }, i) => ({
       memory_id,
       access: access ?? "read",
       auto_retrieve: auto_retrieve ?? memoryKinds[known[i]!.kind].isSearched,
       top_k: top_k ?? 6,
       score_threshold: score_threshold ?? 0,
+      ...(rerank && { rerank: { model: rerank.model, candidates: rerank.candidates ?? rerankDefault_candidates } }),
       ...(learn && { learn }),
     })),
     history: { mode: history?.mode ?? "none", max_messages: history?.max_messages ?? 50 },

@@ -38,9 +38,12 @@ function toolFor(memoryTool: MemoryTool, stores: readonly PinnedStore[], taken: 
 }
 
 /** Stores may have the same name, which then tells nothing. */
-function reach({ memory_id, name, top_k, score_threshold }: PinnedStore, all: readonly PinnedStore[]): ToolStore {
+function reach(
+  { memory_id, name, top_k, score_threshold, rerank }: PinnedStore,
+  all: readonly PinnedStore[],
+): ToolStore {
   const isOnly = all.filter((other) => other.name === name).length === 1;
-  return { memory_id, name: isOnly ? name : memory_id, top_k, score_threshold };
+  return { memory_id, name: isOnly ? name : memory_id, top_k, score_threshold, ...(rerank && { rerank }) };
 }
 
 /** A name that no tool has which was there before; only a tool that was renamed, or one of an MCP server, gets in the way. */

@@ -86,6 +86,13 @@ export type MemoryKindName = (typeof memoryKindNames)[number];
 export const memoryScopes = ["user", "session", "project"] as const;
 export type MemoryScope = (typeof memoryScopes)[number];
 
+/** What puts the passages that a search found into a better order: a cross-encoder by a connection. */
+export interface Rerank {
+  model: string;
+  /** How many passages it is shown, at most. */
+  candidates: number;
+}
+
 /** A memory store as an agent uses it. */
 interface PolicyStore {
   memory_id: string;
@@ -94,6 +101,8 @@ interface PolicyStore {
   auto_retrieve: boolean;
   top_k: number;
   score_threshold: number;
+  /** Absent: passages stay in the order in which they were found. */
+  rerank?: Rerank;
   /** Facts of the user are learned from each run and kept here; absent: they are not. */
   learn?: true;
 }
@@ -115,7 +124,7 @@ export interface ContextPolicy {
 }
 
 /** A store as a memory tool reaches it; `name` is what its model calls it. */
-export type ToolStore = Pick<PinnedStore, "memory_id" | "name" | "top_k" | "score_threshold">;
+export type ToolStore = Pick<PinnedStore, "memory_id" | "name" | "top_k" | "score_threshold" | "rerank">;
 
 /** A store as a run pinned it. What is in it is no part of the run: each look into it is journaled. */
 export interface PinnedStore extends PolicyStore {

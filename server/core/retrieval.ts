@@ -6,6 +6,9 @@ import type { RetrievedPassage, RunEvent } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
 import { startStep } from "./step-events.ts";
 
+/** How many of the passages found a reranker is shown where nothing else is said. */
+export const rerankDefault_candidates = 50;
+
 /** Of all passages of one retrieval, which stay in the prompt of every model call. */
 const passagesMax_bytes = 128 * 1024;
 

@@ -230,6 +230,9 @@ export type RetrievedPassage = Static<typeof RetrievedPassage>;
 
 export const StoreFailure = named("StoreFailure", exact({ memory_id: Id, code: Short, message: Text }));
 
+/** Whether a store's passages were ranked anew, and why they stay as they were found. */
+export const StoreRerank = named("StoreRerank", exact({ memory_id: Id, reranked: Flag, error: orNull(ToolError) }));
+
 /** Each ends with its own event: `history.loaded`, `documents.attached`, `memory.retrieved`. */
 const preparations = ["history", "documents", "retrieval"] as const;
 export type Preparation = (typeof preparations)[number];
@@ -425,6 +428,8 @@ export const eventFields = {
     matches: many(RetrievedPassage),
     /** Stores that could not be searched: the run goes on without them, and says so to the model. */
     failures: many(StoreFailure),
+    /** Of the stores whose passages a reranker orders; absent where none does. */
+    reranks: optional(many(StoreRerank)),
     latency_ms: Milliseconds,
   },
   /** The prompt had become too long for the model; ends a `compaction` step. */

@@ -134,6 +134,18 @@ export const settingFields = {
   seed: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
 };
 
+/** A cross-encoder that puts what was found into a better order. */
+export const RerankInput = named(
+  "RerankInput",
+  Type.Object(
+    {
+      model: Type.String({ minLength: 1, maxLength: 300 }),
+      candidates: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    },
+    closed,
+  ),
+);
+
 /** How much of its thread a run is told. */
 export const HistoryInput = named(
   "HistoryPolicyInput",

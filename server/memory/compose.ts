@@ -7,6 +7,7 @@ import { createEntryStore, type EntryStoreOptions } from "./entries.ts";
 import { createFileEntries } from "./file-entries.ts";
 import { createIndexer, type IndexerOptions } from "./indexer.ts";
 import { createKeyStore } from "./keys.ts";
+import { createRankMatches } from "./rerank.ts";
 import { memoryRoutes } from "./routes.ts";
 import { createMemorySearch } from "./search.ts";
 import { createMemoryStores } from "./store.ts";
@@ -71,7 +72,10 @@ export function composeMemory({
   });
   const entries = createEntryStore({ ...base, stores, fileFor: files.document, onDelete, indexer });
   const keys = createKeyStore({ db, stores, now });
-  const search = createMemorySearch({ db, stores, searcher, embedders, now });
+  const search = createMemorySearch({
+    ...{ db, stores, searcher, embedders, now },
+    rank: createRankMatches({ resolve: (model) => connections.resolve(model, "live") }),
+  });
 
   return {
     routes: (auth) => [memoryRoutes({ auth, stores, entries, keys, search })],

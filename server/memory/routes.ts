@@ -5,7 +5,7 @@ import type { Auth } from "../http/auth.ts";
 import { listQuery, plainListQuery, readPage } from "../http/page.ts";
 import { idOf, pathOf, pathWith } from "../http/schemas.ts";
 import { oneOf } from "../lib/schema.ts";
-import { DeletedKey, Memory, MemoryEntry, MemoryKey, MemoryMatch } from "../wire/memory.ts";
+import { DeletedKey, Memory, MemoryEntry, MemoryKey, MemoryMatches } from "../wire/memory.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
 import type { EntryStore } from "./entries.ts";
 import { type KeyPlace, type KeyStore, readIfMatch } from "./keys.ts";
@@ -96,7 +96,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
         needs: "read_or_run",
         bucket: "reads_per_minute",
         needsRoom: false,
-        returns: listOf(MemoryMatch),
+        returns: MemoryMatches,
         errors: ["embedding_failed", "model_not_available"],
       }, // It writes nothing.
       params,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { memoryKindNames, memoryScopes } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
-import { Chunking, idOf, JsonObject, Metadata } from "../http/schemas.ts";
+import { Chunking, idOf, JsonObject, Metadata, RerankInput } from "../http/schemas.ts";
 import { named, oneOf, orNull } from "../lib/schema.ts";
 import { entryStatuses, searchModes } from "../wire/names.ts";
 
@@ -91,6 +91,7 @@ export const SearchMemory = Type.Composite(
         filter: orNull(JsonObject),
         score_threshold: orNull(Type.Number({ minimum: 0, maximum: 1 })),
         scope_id: ScopeId,
+        rerank: orNull(RerankInput),
       }),
     ),
   ],

@@ -23,6 +23,7 @@ test("a search does not wait for an embedding server that never answers", async 
   sqlite.run("CREATE TABLE files (project_id, environment, id, filename)");
   const store = { kind: "vector", scope: "project", model: "ollama/m", dimensions: 8, generation: 1 } as StoreRow;
   const search = createMemorySearch({
+    rank: () => Promise.reject(new Error("Nothing is ranked.")),
     ...{ db: { sqlite } as never, stores: { find: () => store }, embedders, patience_ms: 200 },
     searcher: { search: () => Promise.reject(new Error("There is no vector to search by.")) },
   });

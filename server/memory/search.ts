@@ -1,5 +1,6 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import { limits } from "../core/limits.ts";
+import { rerankDefault_candidates } from "../core/retrieval.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
@@ -7,6 +8,7 @@ import { runsHere } from "../retrieval/embed/models.ts";
 import { checkFilter, type Filter } from "../retrieval/search/filter.ts";
 import type { Match, Searcher } from "../retrieval/search/searcher.ts";
 import { type Embedders, embeddingRefusal } from "./embedding.ts";
+import type { RankMatches, Reranked } from "./rerank.ts";
 import type { VectorStoreRow } from "./row.ts";
 import type { SearchMemory } from "./schema.ts";
 import { type MemoryStores, requireVectors, scopeIdOf } from "./store.ts";
@@ -23,6 +25,7 @@ export function createMemorySearch({
   stores,
   searcher,
   embedders,
+  rank,
   now = Date.now,
   patience_ms = provider_ms,
 }: {
@@ -30,6 +33,7 @@ export function createMemorySearch({
   stores: Pick<MemoryStores, "find">;
   searcher: Pick<Searcher, "search">;
   embedders: Pick<Embedders, "of">;
+  rank: RankMatches;
   now?: () => number;
   patience_ms?: number;
 }) {
@@ -73,13 +77,26 @@ export function createMemorySearch({
     }
   }
 
+  /** More than are wanted are ranked, so that a threshold is one of the scores that stay. */
+  async function inOrder(scope: Scope, memoryId: string, body: SearchMemory, signal?: AbortSignal): Promise<Reranked> {
+    const { query, rerank, top_k = defaultTopK, score_threshold } = body;
+    if (!rerank) return { matches: await matches(scope, memoryId, body, signal), error: null };
+    const by = { model: rerank.model, candidates: rerank.candidates ?? rerankDefault_candidates };
+    const wide = { ...body, top_k: Math.max(top_k, by.candidates), score_threshold: null };
+    const found = await matches(scope, memoryId, wide, signal);
+    const ranked = await rank(found, { query, by }, signal);
+    const best = ranked.matches.filter(({ score }) => score >= (score_threshold ?? 0)).slice(0, top_k);
+    return { ...ranked, matches: best };
+  }
+
   return async function search(scope: Scope, memoryId: string, body: SearchMemory, signal?: AbortSignal) {
-    const found = await matches(scope, memoryId, body, signal);
+    const { matches: found, error } = await inOrder(scope, memoryId, body, signal);
     const names = filenames(scope, found);
     const data = found.map((match) => shownMatch(match, names));
     return {
       ...{ object: "list" as const, data, has_more: false },
       ...{ first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null },
+      ...(body.rerank && { reranked: error === null, rerank_error: error }),
     };
   };
 }

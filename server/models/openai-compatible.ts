@@ -1,4 +1,5 @@
 import { createParser } from "eventsource-parser";
+import { textOf } from "./body-text.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatRequest } from "./chat-request.ts";
 import { isNetwork, NoOllama, onceBegun } from "./model-error.ts";
@@ -73,19 +74,6 @@ function isWhole(payload: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** A body up to so many bytes; the rest is left. */
-async function textOf({ body }: Response, max_bytes: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let left = max_bytes;
-  for await (const bytes of body ?? []) {
-    text += decoder.decode(bytes.subarray(0, left), { stream: true });
-    left -= bytes.length;
-    if (left <= 0) break;
-  }
-  return text + decoder.decode();
 }
 
 /** In the shape that `toModelError` judges. */

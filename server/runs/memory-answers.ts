@@ -30,11 +30,13 @@ export function createMemoryAnswers({
     scopeIdFor(stores.find(scope, memoryId), ownerOf(runId));
 
   return {
-    search_memory: ({ run_id, ...scope }, { memory_id, query, top_k, score_threshold, filter }) =>
+    search_memory: ({ run_id, ...scope }, { memory_id, query, top_k, score_threshold, filter, rerank }) =>
       orRefused(async () => {
         const scope_id = scopeIdOf(scope, run_id, memory_id) ?? undefined;
-        const { data } = await search(scope, memory_id, { query, top_k, score_threshold, filter, scope_id });
+        const order = { query, top_k, score_threshold, filter, scope_id, rerank };
+        const { data, reranked, rerank_error = null } = await search(scope, memory_id, order);
         return {
+          ...(reranked !== undefined && { reranked: { error: rerank_error } }),
           matches: data.map(({ id: entry_id, text, score, file_id, filename, chunk_index, page, heading }) => ({
             ...{ memory_id, entry_id, text, score, file_id, filename, chunk_index, page, heading },
           })),

@@ -132,6 +132,68 @@ test("what memory knows of the input stands before it in the prompt and in the t
   expect(call.input_hash).toBe(hashJson(request));
 });
 
+test("a reranker puts what a search and a run find in its order; one that is away costs neither, and both say so", async () => {
+  let isAway = false;
+  await using reranker = Object.assign(
+    Bun.serve({
+      ...{ port: 0, hostname: "127.0.0.1" },
+      async fetch(request) {
+        if (isAway) return new Response(null, { status: 503 });
+        const { documents } = (await request.json()) as { documents: string[] };
+        const results = documents.map((text, index) => ({ index, relevance_score: text.includes("gate") ? 0.9 : 0.2 }));
+        return Response.json({ results });
+      },
+    }),
+    { [Symbol.asyncDispose]: () => reranker.stop(true) },
+  );
+  await using server = await start({ environment: { RUNNEL_MODEL_GPU_BASE_URL: `${reranker.url}v1` } });
+  const client = await server.client();
+  const { id: memory_id } = await store(client);
+  await remember(client, memory_id, reset);
+  const gate = "The garden gate squeaks.";
+  await remember(client, memory_id, gate);
+  const query = "How do I reset the coffee machine?";
+  const rerank = { model: "openai_compatible/gpu/cross" };
+  const search = async (more: object = {}) =>
+    (await client.post(`/v1/memory/${memory_id}/search`, { query, ...more })).body;
+
+  const plain = await search();
+  expect([plain.data[0].text, "reranked" in plain]).toEqual([reset, false]);
+  const ranked = await search({ rerank, top_k: 1, score_threshold: 0.5 });
+  expect(ranked).toMatchObject({ reranked: true, rerank_error: null, data: [{ text: gate, score: 0.9 }] });
+
+  const stores = [{ memory_id, top_k: 1, rerank }];
+  const made = await agent(client, { stores }, scripted(calls("memory_search", { query })));
+  expect(made.memory.stores[0].rerank).toEqual({ ...rerank, candidates: 50 });
+  const [first] = await steps(client, await run(client, made, query));
+  expect(first.output).toMatchObject({
+    matches: [{ text: gate }],
+    reranks: [{ memory_id, reranked: true, error: null }],
+  });
+
+  isAway = true;
+  const error = { code: "rerank_failed", message: "The reranker answered with status 503." };
+  expect(await search({ rerank, top_k: 1 })).toMatchObject({
+    reranked: false,
+    rerank_error: error,
+    data: [{ text: reset }],
+  });
+  const without = await run(client, made, query);
+  expect(without.status).toBe("completed");
+  const [second] = await steps(client, without);
+  expect(second.output).toMatchObject({ matches: [{ text: reset }], reranks: [{ memory_id, reranked: false, error }] });
+  expect(without.tool_calls[0].output).toMatchObject({
+    matches: [{ text: reset }],
+    not_reranked: [{ store: "Manuals", ...error }],
+  });
+  const gone = await search({ rerank: { model: "openai_compatible/none/cross" }, top_k: 1 });
+  expect(gone).toMatchObject({
+    reranked: false,
+    rerank_error: { code: "model_not_available" },
+    data: [{ text: reset }],
+  });
+});
+
 test("each user finds what is their own, and a run that does not say for whom it is is refused", async () => {
   await using server = await start();
   const client = await server.client();

@@ -37,6 +37,7 @@ const MemoryPolicy = t.named(
         auto_retrieve: t.boolean,
         top_k: t.integer,
         score_threshold: t.number,
+        rerank: t.optional(t.named("Rerank", t.object({ model: t.text, candidates: t.integer }))),
         learn: t.optional(t.word(true)),
       }),
     ),

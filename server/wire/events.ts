@@ -77,7 +77,9 @@ export const frames = {
   "output.rejected": data({ message: t.text }),
   "history.loaded": data({ messages: t.integer }),
   "documents.attached": data({ documents: t.list(told(DocumentFacts)) }),
-  "memory.retrieved": data(from("memory.retrieved", "step_index", "latency_ms", "query", "matches", "failures")),
+  "memory.retrieved": data(
+    from("memory.retrieved", "step_index", "latency_ms", "query", "matches", "failures", "reranks"),
+  ),
   "context.compacted": data(
     from("context.compacted", "step_index", "latency_ms", "strategy", "left_out", "tokens_before", "tokens_after"),
   ),

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { memoryKindNames, memoryScopes } from "../core/agent-snapshot.ts";
 import * as t from "../lib/schema.ts";
 import { entryStatuses } from "./names.ts";
-import { CodedError, envelope, resource } from "./schema.ts";
+import { CodedError, envelope, listOf, resource } from "./schema.ts";
 
 export const Memory = resource("Memory", "memory", {
   name: t.text,
@@ -60,6 +60,16 @@ export const MemoryMatch = t.named(
     page: t.orNull(t.integer),
     heading: t.orNull(t.text),
     metadata: t.anyObject,
+  }),
+);
+
+/** What a search found. The fields of ranking are there where it was asked for. */
+export const MemoryMatches = t.named(
+  "MemoryMatchList",
+  t.object({
+    ...listOf(MemoryMatch).properties,
+    reranked: t.optional(t.boolean),
+    rerank_error: t.optional(t.orNull(CodedError)),
   }),
 );
 export type MemoryMatch = Static<typeof MemoryMatch>;

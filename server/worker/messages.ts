@@ -1,4 +1,4 @@
-import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
+import type { AgentSnapshot, Rerank, ToolSnapshot } from "../core/agent-snapshot.ts";
 import type { WorstCase } from "../core/budget.ts";
 import type { Budget, UnknownPrice } from "../core/budget-schema.ts";
 import type { PromptMessage } from "../core/model-call.ts";
@@ -74,8 +74,10 @@ export interface Asks {
       top_k: number;
       score_threshold: number;
       filter?: Record<string, unknown>;
+      rerank?: Rerank;
     };
-    answer: { matches: RetrievedPassage[] } | { refused: ToolError };
+    /** `reranked` where it was asked for: `error` says why the passages stay as they were found. */
+    answer: { matches: RetrievedPassage[]; reranked?: { error: ToolError | null } } | { refused: ToolError };
   };
   /** Adds a text to a memory store, once a call; returns when it can be found, or soon. */
   write_memory: {

@@ -30,11 +30,13 @@ export async function retrieve(turn: Turn): Promise<void> {
   const latency_ms = Math.round(performance.now() - begun);
   const { step_index } = step;
   const blocked = findings.find(isBlocked);
+  const reranks = found.flatMap(({ reranks }) => reranks);
   const retrieved: RunEvent = {
     type: "memory.retrieved",
     ...{ step_index, query, latency_ms, matches: passages },
     stores: stores.map(({ memory_id, name }) => ({ memory_id, name })),
     failures: found.flatMap(({ failure }) => failure ?? []),
+    ...(reranks.length > 0 && { reranks }),
   };
   await record(
     ...(blocked ? [] : [retrieved]), // What is blocked is not written down.
@@ -48,15 +50,17 @@ export async function retrieve(turn: Turn): Promise<void> {
 
 interface Found {
   matches: RetrievedPassage[];
+  reranks: NonNullable<MemoryRetrieved["reranks"]>;
   failure: MemoryRetrieved["failures"][number] | null;
 }
 
 async function search(store: PinnedStore, query: string, { ports }: Turn): Promise<Found> {
-  const { memory_id, top_k, score_threshold } = store;
-  const answer = await ports.ask("search_memory", { memory_id, query, top_k, score_threshold });
-  return "refused" in answer
-    ? { matches: [], failure: failureOf(memory_id, answer.refused) }
-    : { matches: answer.matches, failure: null };
+  const { memory_id, top_k, score_threshold, rerank } = store;
+  const answer = await ports.ask("search_memory", { memory_id, query, top_k, score_threshold, rerank });
+  if ("refused" in answer) return { matches: [], reranks: [], failure: failureOf(memory_id, answer.refused) };
+  const { matches, reranked } = answer;
+  const reranks = reranked ? [{ memory_id, reranked: reranked.error === null, error: reranked.error }] : [];
+  return { matches, reranks, failure: null };
 }
 
 const failureOf = (memory_id: string, { code, message }: ToolError) => ({ memory_id, code, message });

@@ -20,9 +20,10 @@ const searchMemory: Operation = async ({ arguments: args }, stores, { ask }) => 
   const { query, top_k, filter } = args as { query: string; top_k?: number; filter?: Record<string, unknown> };
   const answers = await Promise.all(
     stores.map(async (store) => {
-      const { memory_id, score_threshold } = store;
+      const { memory_id, score_threshold, rerank } = store;
       const most = top_k ?? store.top_k;
-      return { store, answer: await ask("search_memory", { memory_id, query, top_k: most, score_threshold, filter }) };
+      const order = { memory_id, query, top_k: most, score_threshold, filter, rerank };
+      return { store, answer: await ask("search_memory", order) };
     }),
   );
   const matches = answers.flatMap(({ store, answer }) =>
@@ -32,9 +33,16 @@ const searchMemory: Operation = async ({ arguments: args }, stores, { ask }) => 
     "refused" in answer ? [{ store: store.name, ...answer.refused }] : [],
   );
   if (failures.length === stores.length) return failed(failures[0]!.code, failures[0]!.message);
+  const not_reranked = answers.flatMap(({ store, answer }) =>
+    "reranked" in answer && answer.reranked?.error ? [{ store: store.name, ...answer.reranked.error }] : [],
+  );
   const most = top_k ?? Math.max(...stores.map((store) => store.top_k));
   const best = matches.sort((a, b) => b.score - a.score).slice(0, most);
-  return done({ matches: best, ...(failures.length > 0 && { failures }) });
+  return done({
+    matches: best,
+    ...(failures.length > 0 && { failures }),
+    ...(not_reranked.length > 0 && { not_reranked }),
+  });
 };
 
 const shownMatch = ({ text, score, entry_id, file_id, filename, page, heading }: RetrievedPassage, store: string) => ({

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import type { Match } from "../retrieval/search/searcher.ts";
+import { createRankMatches } from "./rerank.ts";
+
+const key = "sk-rerank-0123456789";
+
+interface Asked {
+  path: string;
+  authorization: string | null;
+  body: Record<string, unknown>;
+}
+
+type Answer = (asked: Asked) => Response | Promise<Response>;
+
+/** A reranker on loopback, and what ranks by it. */
+function serve(answer: Answer, { base = "/v1", provider = "openai_compatible", wait_ms = 5000 } = {}) {
+  const asked: Asked[] = [];
+  const server = Bun.serve({
+    ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
+    async fetch(request) {
+      const body = (await request.json()) as Record<string, unknown>;
+      const { pathname: path } = new URL(request.url);
+      const one = { path, authorization: request.headers.get("authorization"), body };
+      asked.push(one);
+      return answer(one);
+    },
+  });
+  const base_url = `${server.url.origin}${base}`;
+  const connection = { name: "gpu", provider: provider as "openai_compatible", base_url, api_key: key };
+  const rank = createRankMatches({ resolve: (model) => ({ connection, model }), wait_ms });
+  return {
+    asked,
+    rank: (matches: readonly Match[], signal?: AbortSignal) =>
+      rank(matches, { query: "question", by: { model: "cross", candidates: 50 } }, signal),
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+const found: Match[] = ["a", "b", "c"].map((text, index) => ({
+  ...{ entry_id: `ment_${text}`, file_id: null, chunk_index: 0, text, page: null, heading: null, metadata: {} },
+  ...{ score: 0.9 - index / 10, score_parts: { vector: 0.9 - index / 10, keyword: null } },
+}));
+
+const scored = (...scores: number[]) => scores.map((relevance_score, index) => ({ index, relevance_score }));
+const results = (list: unknown) => Response.json({ results: list });
+const order = (matches: readonly Match[]) => matches.map(({ text }) => text).join("");
+
+test("passages come in the order of a server that speaks as Cohere, Jina and vLLM do, with its scores and the connection's key", async () => {
+  await using it = serve(() => results(scored(0.1, 0.3, 0.8).reverse()));
+  const { matches, error } = await it.rank(found);
+  expect([error, order(matches), matches.map(({ score }) => score)]).toEqual([null, "cba", [0.8, 0.3, 0.1]]);
+  expect(matches[0]!.score_parts).toEqual(found[2]!.score_parts);
+  const body = { model: "cross", query: "question", documents: ["a", "b", "c"], top_n: 3 };
+  expect(it.asked).toEqual([{ path: "/v1/rerank", authorization: `Bearer ${key}`, body }]);
+});
+
+test("a server of Text Embeddings Inference is asked its own way, and at once from the second time on", async () => {
+  await using it = serve(({ path, body }) =>
+    path === "/rerank" && Array.isArray(body.texts)
+      ? Response.json(scored(0.2, 0.9, 0.4).map(({ index, relevance_score: score }) => ({ index, score })))
+      : new Response("missing field `texts`", { status: 422 }),
+  );
+  expect(order((await it.rank(found)).matches)).toBe("bca");
+  expect(order((await it.rank(found)).matches)).toBe("bca");
+  expect(it.asked.map(({ path }) => path)).toEqual(["/v1/rerank", "/rerank", "/rerank"]);
+  expect(it.asked[2]!.body).toEqual({ query: "question", texts: ["a", "b", "c"], truncate: true });
+});
+
+test("scores without bounds keep their order between 0 and 1", async () => {
+  await using it = serve(() => results(scored(-4, 7.5, 0)));
+  const { matches } = await it.rank(found);
+  expect(order(matches)).toBe("bca");
+  for (const { score } of matches) expect(score > 0 && score < 1).toBe(true);
+});
+
+describe("passages stay as they were found, and it is said why, when the server", () => {
+  test.each<[string, Answer, string]>([
+    [
+      "names a passage that is not there",
+      () => results(scored(1, 1, 1).map((one) => ({ ...one, index: one.index + 1 }))),
+      "not given",
+    ],
+    ["names one below the first", () => results([{ index: -1, relevance_score: 1 }, ...scored(1, 1)]), "not given"],
+    ["names one twice", () => results([...scored(1, 1), { index: 0, relevance_score: 0 }]), "not given"],
+    ["names one by half a number", () => results([...scored(1, 1), { index: 1.5, relevance_score: 0 }]), "not given"],
+    ["ranks too few", () => results(scored(1, 0.5)), "2 of 3"],
+    ["ranks too many", () => results(scored(1, 0.5, 0.2, 0.1)), "4 of 3"],
+    ["gives no number", () => results([...scored(1, 1), { index: 2, relevance_score: "NaN" }]), "no number"],
+    [
+      "gives a number without end",
+      () => new Response('[{"index":0,"score":1e999},{"index":1,"score":1},{"index":2,"score":1}]'),
+      "no number",
+    ],
+    ["gives null", () => results([null, null, null]), "not given"],
+    ["answers NaN", () => new Response('{"results": NaN}'), "cannot be read"],
+    ["answers nothing", () => new Response(""), "cannot be read"],
+    ["answers null", () => new Response("null"), "cannot be read"],
+    [
+      "answers more than fits",
+      () => results(scored(1, 1, 1).map((one) => ({ ...one, document: "x".repeat(1e6) }))),
+      "cannot be read",
+    ],
+    ["fails, with the key in its words", () => new Response(`bad key ${key}`, { status: 500 }), "status 500"],
+    [
+      "sends the request elsewhere",
+      () => new Response(null, { status: 307, headers: { location: "http://127.0.0.1:1/" } }),
+      "status 307",
+    ],
+    ["understands nothing", () => new Response(null, { status: 404 }), "status 404"],
+  ])("%s", async (_, answer, reason) => {
+    await using it = serve(answer);
+    const { matches, error } = await it.rank(found);
+    expect(matches).toEqual(found);
+    expect(error).toEqual({ code: "rerank_failed", message: expect.stringContaining(reason) });
+    expect(error!.message).not.toContain(key);
+  });
+
+  test.each<[string, Answer]>([
+    ["does not answer", () => new Promise<Response>(() => {})],
+    ["stops in the middle", () => new Response(new ReadableStream({ start: (body) => body.enqueue("[") }))],
+  ])("%s", async (_, answer) => {
+    await using it = serve(answer, { wait_ms: 200 });
+    const message = "The reranker did not answer within 0.2 seconds.";
+    expect(await it.rank(found)).toEqual({ matches: found, error: { code: "rerank_failed", message } });
+  });
+});
+
+test("a provider without rerankers is not asked", async () => {
+  await using it = serve(() => results([]), { provider: "anthropic" });
+  expect((await it.rank(found)).error?.code).toBe("model_not_available");
+  expect(it.asked).toEqual([]);
+});
+
+test("a search that nobody waits for any more ends", async () => {
+  const leave = new AbortController();
+  await using it = serve(() => {
+    leave.abort();
+    return new Promise<Response>(() => {});
+  });
+  await expect(it.rank(found, leave.signal)).rejects.toThrow(/abort/i);
+});

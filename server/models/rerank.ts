@@ -1,0 +1,119 @@
+import { textOf } from "./body-text.ts";
+import { type Fetch, modelFetch } from "./model-fetch.ts";
+import type { Connection } from "./port.ts";
+
+/** Why passages could not be ranked. The message is fit to be shown: nothing that the server said is in it. */
+export class RerankError extends Error {
+  override readonly name = "RerankError";
+  constructor(
+    readonly code: "model_not_available" | "rerank_failed",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+interface RerankOrder {
+  connection: Connection;
+  model: string;
+  query: string;
+  documents: readonly string[];
+}
+
+/** How a server is asked: the way of Cohere, Jina and vLLM, or that of Text Embeddings Inference. */
+type Dialect = "documents" | "texts";
+const others: Record<Dialect, Dialect> = { documents: "texts", texts: "documents" };
+
+const answerMax_bytes = 1024 * 1024;
+/** What a server says that does not know the path, or misses a field. */
+const notUnderstood: readonly number[] = [400, 404, 405, 422];
+
+/**
+ * Asks cross-encoders at `/rerank` of operators' connections. Which dialect a server speaks is learned from its answer
+ * and kept for its address.
+ */
+export function createReranker({ fetch = modelFetch }: { fetch?: Fetch } = {}) {
+  const spoken = new Map<string, Dialect>();
+
+  /** How well each document fits, from 0 to 1, in their order. Throws `RerankError`, or the signal's reason. */
+  return async function rerank(order: RerankOrder, signal: AbortSignal): Promise<number[]> {
+    const { connection, documents } = order;
+    const { base_url, provider } = connection;
+    if (provider !== "openai_compatible" || base_url === null)
+      throw new RerankError("model_not_available", `The provider ${provider} has no models that rank passages.`);
+    if (documents.length === 0) return [];
+    const known = spoken.get(base_url) ?? "documents";
+    let dialect = known;
+    let response = await ask(dialect, order, base_url, signal);
+    if (notUnderstood.includes(response.status)) {
+      await response.body?.cancel();
+      dialect = others[known];
+      response = await ask(dialect, order, base_url, signal);
+    }
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw failed(`The reranker answered with status ${response.status}.`);
+    }
+    const scores = scoresOf(await bodyOf(response, signal), documents.length);
+    spoken.set(base_url, dialect);
+    return scores;
+  };
+
+  async function ask(dialect: Dialect, order: RerankOrder, base_url: string, signal: AbortSignal): Promise<Response> {
+    const { connection, model, query, documents } = order;
+    const base = base_url.replace(/\/+$/, "");
+    const [at, body] =
+      dialect === "documents"
+        ? [base, { model, query, documents, top_n: documents.length }]
+        : [base.replace(/\/v\d+$/, ""), { query, texts: documents, truncate: true }];
+    const headers = {
+      "content-type": "application/json",
+      ...(connection.api_key && { authorization: `Bearer ${connection.api_key}` }),
+    };
+    try {
+      return await fetch(`${at}/rerank`, { method: "POST", headers, body: JSON.stringify(body), signal });
+    } catch {
+      signal.throwIfAborted();
+      throw failed("The reranker could not be reached.");
+    }
+  }
+}
+
+async function bodyOf(response: Response, signal: AbortSignal): Promise<string> {
+  try {
+    return await textOf(response, answerMax_bytes);
+  } catch {
+    signal.throwIfAborted();
+    throw failed("The reranker's answer was cut off.");
+  }
+}
+
+/** Each document has one score: an answer that leaves some out, or names one twice, says nothing of the rest. */
+function scoresOf(text: string, count: number): number[] {
+  const results = resultsOf(text);
+  if (results.length !== count) throw failed(`The reranker ranked ${results.length} of ${count} passages.`);
+  const scores = new Map<number, number>();
+  for (const result of results) {
+    const { index, relevance_score, score = relevance_score } = (result ?? {}) as Record<string, unknown>;
+    const isPlace = Number.isInteger(index) && (index as number) >= 0 && (index as number) < count;
+    if (!isPlace || scores.has(index as number)) throw failed("The reranker named a passage that it was not given.");
+    if (!Number.isFinite(score)) throw failed("The reranker gave a score that is no number.");
+    scores.set(index as number, score as number);
+  }
+  const inOrder = Array.from({ length: count }, (_, index) => scores.get(index)!);
+  // Some servers give what their model computed, which has no bounds. The order stays the same.
+  return inOrder.every((score) => score >= 0 && score <= 1) ? inOrder : inOrder.map(sigmoid);
+}
+
+function resultsOf(text: string): unknown[] {
+  try {
+    const answer = JSON.parse(text);
+    const results = Array.isArray(answer) ? answer : answer?.results;
+    if (Array.isArray(results)) return results;
+  } catch {} // Said below.
+  throw failed("The reranker's answer cannot be read.");
+}
+
+const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value));
+
+const failed = (message: string) => new RerankError("rerank_failed", message);
