@@ -54,7 +54,7 @@ const everywhere: Sentences = {
   by: "Who decided; null where it is not known.",
   bytes: "Its length in bytes.",
   cached_input_tokens: "Tokens of prompts that the provider took from its cache.",
-  candidates: "How many of the passages found the model is shown.",
+  candidates: "How many of the passages found the model is shown, but never fewer than `top_k`.",
   cancelled: "How many were cancelled.",
   cases: "The cases, one for each pinned run.",
   cases_count: "How many runs the suite pins.",
