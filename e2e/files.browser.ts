@@ -51,6 +51,19 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await expect(row(page, "a very long name")).toContainText("Ready");
   });
 
+  await test.step("a document is shown beside its chunks, and a chosen one in its place", async () => {
+    await page.getByRole("link", { name: "manual.md" }).click();
+    await expect(page).toHaveURL(/\/files\/file_\w+$/);
+    await expect(page.getByRole("region", { name: "Document" })).toContainText("Pour vinegar into the tank");
+    const chunk = page.getByRole("region", { name: "Chunks" }).getByRole("button", { name: /^Chunk 1/ });
+    await chunk.click();
+    await expect(chunk).toHaveAttribute("aria-pressed", "true");
+    await expect(page).toHaveURL(/chunk=0/);
+    await expectAccessible(page, "document");
+    await expectToFit(page, "document");
+    await page.getByRole("link", { name: "Files", exact: true }).first().click();
+  });
+
   await test.step("a file that is no document fails with a reason in words, and can be tried again", async () => {
     await drop(page, "broken.pdf", "%PDF-1.7 and nothing of a PDF", "application/pdf");
     const dialog = page.getByRole("dialog", { name: "Upload files" });

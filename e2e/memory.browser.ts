@@ -116,6 +116,37 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     expect(complaints).toEqual([]);
   });
 
+  await test.step("a fact is shown with its run, corrected in place and deleted", async () => {
+    const { id } = (await server.post("/v1/memory", { name: "Facts", kind: "vector", scope: "user" })).body;
+    const run_id = "run_01k6w3v5r8d2f9h1j4m7n00002";
+    const fact = { text: "Ada drinks coffee.", scope_id: "ada", metadata: { run_id } };
+    await server.post(`/v1/memory/${id}/entries`, fact);
+    await server.post(`/v1/memory/${id}/entries`, { text: "Bo has a dog.", scope_id: "bo" });
+    await page.goto(`${server.url}/dashboard/memory/${id}`);
+    await page.getByLabel("User whose part is shown").fill("ada");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("row")).toHaveCount(2);
+    const link = row(page, "Ada drinks coffee.").getByRole("link", { name: "Learned from a run" });
+    await expect(link).toHaveAttribute("href", new RegExp(`/runs/${run_id}$`));
+    await expectAccessible(page, "facts");
+    await expectToFit(page, "facts");
+    await page.getByRole("button", { name: "Edit Ada drinks coffee." }).click();
+    const dialog = page.getByRole("dialog", { name: "Edit entry" });
+    await dialog.getByRole("textbox", { name: "Text" }).fill("Ada drinks tea.");
+    await expectAccessible(page, "edit entry");
+    await expectToFit(page, "edit entry");
+    await page.keyboard.press("Control+Enter");
+    await expect(row(page, "Ada drinks tea.")).toContainText("Ready");
+    await expect(row(page, "Ada drinks tea.").getByRole("link", { name: "Learned from a run" })).toBeVisible();
+    const { data } = (await server.post(`/v1/memory/${id}/search`, { query: "tea", scope_id: "ada" })).body;
+    expect(data).toMatchObject([{ text: "Ada drinks tea.", metadata: { run_id } }]);
+    await page.getByRole("button", { name: "Delete Ada drinks tea." }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete entry" }).click();
+    await expect(row(page, "Ada drinks tea.")).toBeHidden();
+    await server.fetch(`/v1/memory/${id}`, { method: "DELETE" });
+    await page.goto(`${server.url}/dashboard/memory`);
+  });
+
   await test.step("keys are written over the version that was read, and never over another one unseen", async () => {
     const { id } = (await server.post("/v1/memory", { name: "Scratchpad", kind: "kv", scope: "user" })).body;
     await page.reload();

@@ -18,6 +18,7 @@ import { safeReturn } from "../features/account/safe-return.ts";
 import { readAgentSearch, readAgentsSearch } from "../features/agents/read-agents-search.ts";
 import { readApprovalsSearch } from "../features/approvals/read-approvals-search.ts";
 import { readDiffSearch } from "../features/diff/read-diff-search.ts";
+import { readDocumentSearch } from "../features/files/read-document-search.ts";
 import { readFilesSearch } from "../features/files/read-files-search.ts";
 import { readStartSearch } from "../features/first-run/read-start-search.ts";
 import { readKeysSearch } from "../features/keys/read-keys-search.ts";
@@ -329,6 +330,9 @@ export const routeTree = root.addChildren([
       readFilesSearch,
       () => import("../features/files/files-page.tsx").then((it) => it.FilesPage),
       () => ({ ...useAddress(), key: useWorkspaceKey() }),
+    ),
+    object("/files/$fileId", readDocumentSearch, () =>
+      import("../features/files/document-page.tsx").then((it) => it.DocumentPage),
     ),
     list("/memory", readStoresSearch, () => import("../features/memory/stores-page.tsx").then((it) => it.StoresPage)),
     object(

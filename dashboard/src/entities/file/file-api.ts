@@ -1,5 +1,5 @@
-import { queryOptions } from "@tanstack/react-query";
-import type { File as StoredFile } from "../../../../server/wire/file.ts";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { FileChunk, File as StoredFile } from "../../../../server/wire/file.ts";
 import type { FilePurpose, FileStatus } from "../../../../server/wire/names.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import { ApiError, get, post, query } from "../../lib/api.ts";
@@ -46,6 +46,19 @@ const isUnderWay = ({ status }: Pick<StoredFile, "status">): boolean =>
   status === "uploaded" || status === "processing";
 
 export const retryFile = (at: At, id: string): Promise<StoredFile> => post(fileApi.url(at, id, "/retry"));
+
+/** The chunks of a document's text, page by page. */
+export const chunksQuery = (at: At, id: string) =>
+  infiniteQueryOptions({
+    queryKey: fileApi.key(at, "chunks", id),
+    queryFn: ({ pageParam, signal }) =>
+      get<List<FileChunk>>(
+        fileApi.url(at, id, `/chunks${query({ limit: 100, starting_after: pageParam ?? undefined })}`),
+        signal,
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ has_more, last_id }) => (has_more ? last_id : null),
+  });
 
 /** Where the content of a file is read. */
 export const contentUrl = (at: At, id: string): string => fileApi.url(at, id, "/content");

@@ -6,7 +6,7 @@ import type {
   Memory as Store,
 } from "../../../../server/wire/memory.ts";
 import type { List } from "../../../../server/wire/schema.ts";
-import { get, post, put, query, remove } from "../../lib/api.ts";
+import { get, patch, post, put, query, remove } from "../../lib/api.ts";
 import { pageQuery } from "../../lib/page-search.ts";
 import { type At, resource } from "../resource/resource.ts";
 import type { SearchMode, StoreSearch, StoresSearch } from "./memory-search.ts";
@@ -71,8 +71,10 @@ export function keysQuery(at: At, id: string, { of, q, after, before }: StoreSea
 
 export const addEntry = (at: At, id: string, body: object): Promise<Entry> =>
   post(storeApi.url(at, id, `/entries`), body);
-export const deleteEntry = (at: At, id: string, entry: string): Promise<unknown> =>
-  remove(storeApi.url(at, id, `/entries/${encodeURIComponent(entry)}`));
+const entryUrl = (at: At, id: string, entry: string) => storeApi.url(at, id, `/entries/${encodeURIComponent(entry)}`);
+export const changeEntry = (at: At, id: string, entry: string, change: object): Promise<Entry> =>
+  patch(entryUrl(at, id, entry), change);
+export const deleteEntry = (at: At, id: string, entry: string): Promise<unknown> => remove(entryUrl(at, id, entry));
 
 /** Where a key stands, within a user's or session's part of its store. */
 interface KeyPlace {

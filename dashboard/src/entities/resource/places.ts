@@ -1,6 +1,7 @@
 /** Where lists of things lie, and what they are called. */
 export const placeNames = {
   "/agents": "Agents",
+  "/files": "Files",
   "/memory": "Memory",
   "/runs": "Runs",
   "/schedules": "Schedules",

@@ -28,7 +28,13 @@ export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id:
     <Row stops>
       <Cell main>
         <span className="cut block font-medium" title={file.filename}>
-          {file.filename}
+          {file.chunks > 0 ? (
+            <Link to="/files/$fileId" params={{ fileId: file.id }} className="hover:underline">
+              {file.filename}
+            </Link>
+          ) : (
+            file.filename
+          )}
         </span>
         {failed ? (
           <span className="block text-xs text-bad wrap-anywhere">

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Check, FileText, LoaderCircle, Plus, X } from "lucide-react";
 import { useState } from "react";
 import type { MemoryEntry as Entry, Memory as Store } from "../../../../server/wire/memory.ts";
@@ -20,6 +21,7 @@ import { Cell, Row, RowActs, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Until } from "../../ui/until.tsx";
 import { AddEntry } from "./add-entry.tsx";
+import { EditEntry } from "./edit-entry.tsx";
 import { ScopeField } from "./scope-field.tsx";
 
 const columns = [
@@ -49,7 +51,7 @@ export function EntriesTab({ store, search, onSearch }: TabProps) {
   const may = useMay("member");
   const list = useQuery(entriesQuery(useWorkspace(), store.id, search));
   const [adding, setAdding] = useState(false);
-  const [deleting, setDeleting] = useState<Entry | null>(null);
+  const [asks, setAsks] = useState<{ what: "edit" | "delete"; entry: Entry } | null>(null);
   useKeys({ c: () => setAdding(true) }, may);
   const { status, of, after, before } = search;
   return (
@@ -74,7 +76,7 @@ export function EntriesTab({ store, search, onSearch }: TabProps) {
         label="Entries"
         {...{ list, columns, onSearch }}
         search={{ of, status, after, before }}
-        row={(entry) => <EntryRow key={entry.id} entry={entry} onDelete={() => setDeleting(entry)} />}
+        row={(entry) => <EntryRow key={entry.id} entry={entry} onAsk={(what) => setAsks({ what, entry })} />}
         empty={{
           icon: FileText,
           title: "Nothing is in this store yet",
@@ -83,12 +85,13 @@ export function EntriesTab({ store, search, onSearch }: TabProps) {
         }}
       />
       {adding && <AddEntry store={store} of={of} onClose={() => setAdding(false)} />}
-      {deleting && <DeleteEntry store={store} entry={deleting} onClose={() => setDeleting(null)} />}
+      {asks?.what === "edit" && <EditEntry store={store} entry={asks.entry} onClose={() => setAsks(null)} />}
+      {asks?.what === "delete" && <DeleteEntry store={store} entry={asks.entry} onClose={() => setAsks(null)} />}
     </>
   );
 }
 
-function EntryRow({ entry, onDelete }: { entry: Entry; onDelete: () => void }) {
+function EntryRow({ entry, onAsk }: { entry: Entry; onAsk: (what: "edit" | "delete") => void }) {
   const { text, filename, file_id, scope_id, error, chunks, expires_at } = entry;
   const name = text ?? filename ?? `Deleted file ${file_id}`;
   const may = useMay("member");
@@ -96,7 +99,13 @@ function EntryRow({ entry, onDelete }: { entry: Entry; onDelete: () => void }) {
     <Row stops>
       <Cell main>
         <span className="cut block" title={text ?? filename ?? undefined}>
-          {name}
+          {filename && file_id ? (
+            <Link to="/files/$fileId" params={{ fileId: file_id }} className="hover:underline">
+              {name}
+            </Link>
+          ) : (
+            name
+          )}
         </span>
         {error ? (
           <SecondLine tone={entry.status === "failed" ? "text-bad" : "text-warn"} title={error.message}>
@@ -106,11 +115,22 @@ function EntryRow({ entry, onDelete }: { entry: Entry; onDelete: () => void }) {
           <span className="flex min-w-0 flex-wrap items-center gap-1 text-xs text-muted">
             {file_id ? "File" : "Text"}
             {scope_id && ` of ${scope_id}`}
-            {Object.entries(entry.metadata).map(([key, value]) => (
-              <Badge key={key}>
-                {key}: {String(value)}
-              </Badge>
-            ))}
+            {Object.entries(entry.metadata).map(([key, value]) =>
+              key === "run_id" && text !== null ? (
+                <Link
+                  key={key}
+                  to="/runs/$runId"
+                  params={{ runId: String(value) }}
+                  className="text-accent hover:underline"
+                >
+                  Learned from a run
+                </Link>
+              ) : (
+                <Badge key={key}>
+                  {key}: {String(value)}
+                </Badge>
+              ),
+            )}
           </span>
         )}
       </Cell>
@@ -130,7 +150,10 @@ function EntryRow({ entry, onDelete }: { entry: Entry; onDelete: () => void }) {
       <Cell right className="max-rail:ml-auto">
         {may && (
           <RowActs>
-            <Button kind="ghost" size="sm" aria-label={`Delete ${name.slice(0, 40)}`} onClick={onDelete}>
+            <Button kind="ghost" size="sm" aria-label={`Edit ${name.slice(0, 40)}`} onClick={() => onAsk("edit")}>
+              Edit
+            </Button>
+            <Button kind="ghost" size="sm" aria-label={`Delete ${name.slice(0, 40)}`} onClick={() => onAsk("delete")}>
               Delete
             </Button>
           </RowActs>

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Search, SearchX } from "lucide-react";
 import type { MemoryMatch as Match } from "../../../../server/wire/memory.ts";
 import { matchesQuery, type SearchOrder } from "../../entities/memory/memory-api.ts";
@@ -132,7 +133,20 @@ function Passage({ match, rank }: { match: Match; rank: number }) {
       <span className="w-5 shrink-0 text-right text-xs leading-(--leading-sm) text-faint tabular-nums">{rank}</span>
       <div className="min-w-0 flex-1">
         <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
-          <span className="font-medium wrap-anywhere">{sourceWords(match)}</span>
+          <span className="font-medium wrap-anywhere">
+            {match.file_id && match.filename ? (
+              <Link
+                to="/files/$fileId"
+                params={{ fileId: match.file_id }}
+                search={{ chunk: match.chunk_index }}
+                className="hover:underline"
+              >
+                {sourceWords(match)}
+              </Link>
+            ) : (
+              sourceWords(match)
+            )}
+          </span>
           <span className="ml-auto text-xs whitespace-nowrap text-muted tabular-nums">
             <b className="text-ink">{score.toFixed(3)}</b>
             {" · meaning "}

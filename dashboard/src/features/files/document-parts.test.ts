@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { pagesOf } from "./document-parts.ts";
+
+const chunk = (chunk_index: number, text: string, page: number | null = null) => ({
+  ...{ chunk_index, text, page, tokens: 1, heading: null, boxes: null },
+});
+const said = (...texts: string[]) => pagesOf(texts.map((text, i) => chunk(i, text)))[0]!.parts.map((it) => it.fresh);
+
+test("what a chunk repeats of the one before it stands once", () => {
+  expect(said("One two three four five six.", "three four five six. Seven eight.")).toEqual([
+    "One two three four five six.",
+    "Seven eight.",
+  ]);
+  expect(said("Nothing of it is repeated.", "Another sentence begins here.")).toEqual([
+    "Nothing of it is repeated.",
+    "Another sentence begins here.",
+  ]);
+  expect(said("a", "a")).toEqual(["a", ""]);
+  expect(said("Ends with nothing alike", "Ends with nothing else")).toHaveLength(2);
+});
+
+test("chunks stand on their pages, in their order", () => {
+  const pages = pagesOf([chunk(0, "a", 1), chunk(1, "b", 1), chunk(2, "c", 2)]);
+  expect(pages.map(({ page, parts }) => [page, parts.map((it) => it.chunk.chunk_index)])).toEqual([
+    [1, [0, 1]],
+    [2, [2]],
+  ]);
+});
