@@ -44,11 +44,12 @@ function commandPage({ command, typed, name }: Typed): Page {
 
 /** Every command that does something, as it is typed. */
 export function commandsOf(program: Command): Typed[] {
-  const leaves = (command: Command, words: readonly string[]): Typed[] =>
-    command.commands.length > 0
-      ? command.commands.flatMap((child) => leaves(child, [...words, child.name()]))
-      : [{ command, typed: words.join(" "), name: words.slice(1).join("-") }];
-  return leaves(program, [program.name()]);
+  const doing = (command: Command, words: readonly string[]): Typed[] => {
+    const below = command.commands.flatMap((child) => doing(child, [...words, child.name()]));
+    const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0;
+    return isGroup ? below : [...below, { command, typed: words.join(" "), name: words.slice(1).join("-") }];
+  };
+  return doing(program, [program.name()]);
 }
 
 export const flagsOf = (command: Command): readonly Option[] => command.options.filter(({ hidden }) => !hidden);

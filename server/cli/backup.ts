@@ -2,12 +2,15 @@ import { existsSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { CliError } from "./exit-code.ts";
+import { CliError, usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 import { print } from "./print.ts";
 
 interface Options {
   dataDir: string;
+  to?: string;
+  keep?: string;
+  ifOlder?: string;
   force?: boolean;
   includeKey?: boolean;
   json?: boolean;
@@ -15,18 +18,46 @@ interface Options {
 
 export const backupCommand = (): Command =>
   new Command("backup")
-    .description("copy the database into one file, also while the server runs")
-    .argument("<file>", "where the backup is written")
+    .description("copy the database into one file or into an object store, also while the server runs")
+    .argument("[file]", "where the backup is written")
+    .addOption(option("--to <url>", "s3://bucket/folder, in place of a file", { env: "RUNNEL_BACKUP_TO" }))
+    .addOption(option("--keep <n>", "with --to: delete all but the newest there", { env: "RUNNEL_BACKUP_KEEP" }))
+    .addOption(
+      option("--if-older <time>", "with --to: only if the newest one there is older than this, such as 24h", {
+        env: "RUNNEL_BACKUP_IF_OLDER",
+      }),
+    )
     .addOption(option("--force", "replace an earlier backup", { env: "RUNNEL_BACKUP_FORCE" }))
     .addOption(option("--include-key", "put the master key into the backup: whoever has it can read every secret"))
     .addOption(dataDirOption())
     .addOption(jsonOption())
-    .addHelpText("after", "\nExample:\n  $ runnel backup /backups/runnel-$(date +%F).db --data-dir /var/lib/runnel")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ runnel backup /backups/runnel-$(date +%F).db --data-dir /var/lib/runnel\n  $ runnel backup --to s3://bucket/runnel --keep 30",
+    )
+    .addCommand(verifyCommand())
     .action(backup);
+
+const verifyCommand = (): Command =>
+  new Command("verify")
+    .description("read a backup through, and end with 1 when it is damaged")
+    .argument("<file>", "a backup: a file, s3://bucket/folder for the newest there, or s3://bucket/folder/name")
+    .addOption(jsonOption())
+    .action(
+      async (file: string, _: object, command: Command) =>
+        // Its parent has the flag, too, and takes it.
+        await (await import("./verify-backup.ts")).verify(file, command.optsWithGlobals()),
+    );
 
 const backgroundPriority = 10; // The server that may run beside it goes first.
 
-async function backup(file: string, { dataDir, force, includeKey, json }: Options): Promise<void> {
+async function backup(file: string | undefined, options: Options): Promise<void> {
+  if (file !== undefined) return await backUpInto(file, options);
+  if (options.to === undefined) throw usageError("Say where the backup goes: a file, or --to s3://bucket/folder.");
+  return await (await import("./remote-backup.ts")).backUpTo(options.to, options);
+}
+
+async function backUpInto(file: string, { dataDir, force, includeKey, json }: Options): Promise<void> {
   const { openDataDir } = await import("../db/data-dir.ts");
   const { backUp } = await import("../db/backup.ts");
   const started = performance.now();

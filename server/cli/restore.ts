@@ -2,11 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import type { Restored } from "../db/restore.ts";
+import { usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 import { print } from "./print.ts";
 
 interface Options {
   dataDir: string;
+  from?: string;
   force?: boolean;
   json?: boolean;
 }
@@ -14,7 +16,12 @@ interface Options {
 export const restoreCommand = (): Command =>
   new Command("restore")
     .description("put a backup in the place of the database; the server must be stopped")
-    .argument("<file>", "a backup")
+    .argument("[file]", "a backup")
+    .addOption(
+      option("--from <url>", "s3://bucket/folder for the newest backup there, or s3://bucket/folder/name", {
+        env: "RUNNEL_RESTORE_FROM",
+      }),
+    )
     .addOption(
       option("--force", "replace the database that is there; it is kept beside", { env: "RUNNEL_RESTORE_FORCE" }),
     )
@@ -23,17 +30,21 @@ export const restoreCommand = (): Command =>
     .addHelpText("after", "\nThe next start takes up the runs that were in progress when the backup was made.")
     .action(restoreBackup);
 
-async function restoreBackup(file: string, { dataDir, force, json }: Options): Promise<void> {
+async function restoreBackup(file: string | undefined, { dataDir, from, force, json }: Options): Promise<void> {
+  if (file === undefined && from === undefined)
+    throw usageError("Say which backup: a file, or --from s3://bucket/folder.");
   const { openDataDir } = await import("../db/data-dir.ts");
   const { restore } = await import("../db/restore.ts");
   const dir = openDataDir(dataDir, { lock: true });
+  const fetched = file === undefined ? await (await import("./remote-backup.ts")).fetched(from!, dir.path) : null;
   try {
     const keyFile = join(dir.path, "master.key");
     const hasKey = existsSync(keyFile) || process.env.RUNNEL_MASTER_KEY !== undefined;
     const masterKey = hasKey ? dir.masterKey(process.env) : null;
-    const restored = restore(file, dir.database, { force, masterKey });
+    const restored = restore(file ?? fetched!.file, dir.database, { force, masterKey });
     print(json, { path: dir.database, ...restored }, () => told(dir.database, keyFile, restored));
   } finally {
+    fetched?.remove();
     dir.release();
   }
 }

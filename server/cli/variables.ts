@@ -32,6 +32,11 @@ export const variables: readonly Variable[] = [
     meaning: "The names of variables that this program gets, with spaces or commas between them.",
   },
   {
+    name: "RUNNEL_BACKUP_KEY",
+    meaning: "Encrypts backups in a store: 64 hexadecimal digits.",
+  },
+  { name: "AWS_ACCESS_KEY_ID", meaning: "Opens the [store of backups](../operate/backup.md#keep-backups-elsewhere)." },
+  {
     name: "BUN_CONFIG_MAX_HTTP_REQUESTS",
     meaning: "How many requests to models and tools may be under way at once: 16384 on Linux, 256 elsewhere.",
   },

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pythonWith } from "../scripts/python-tool.ts";
+import { createAgent } from "./fixtures.ts";
+import { freePort } from "./free-port.ts";
+import { type Runnel, runCommand, startRunnel } from "./harness.ts";
+import { until } from "./until.ts";
+
+const version = "5.2.5";
+const programs = await pythonWith(`moto-${version}`, [`moto[server]==${version}`]);
+if (programs === null) console.warn(`skipped: no moto ${version} here, the server that backups are sent to`);
+
+/** The key that its stored secrets need, for another machine. */
+const masterKeyOf = ({ dataDir }: Runnel) => ({ RUNNEL_MASTER_KEY: readFileSync(join(dataDir, "master.key"), "utf8") });
+
+describe.skipIf(programs === null)("a backup in an object store", () => {
+  const bucket = "backups";
+  const endpoint = `http://127.0.0.1:${freePort()}`;
+  const access = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret", AWS_ENDPOINT_URL: endpoint };
+  const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex");
+  const client = new Bun.S3Client({ accessKeyId: "id", secretAccessKey: "secret", endpoint, bucket });
+  const to = (folder: string) => `s3://${bucket}/${folder}`;
+  let store: Bun.Subprocess;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "runnel-remote-"));
+    store = Bun.spawn([join(programs!, "moto_server"), "-p", new URL(endpoint).port], {
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    await until(() =>
+      fetch(endpoint).then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect((await fetch(`${endpoint}/${bucket}`, { method: "PUT" })).status).toBe(200);
+  }, 60_000);
+  afterAll(async () => {
+    store.kill();
+    await store.exited;
+    rmSync(folder, { recursive: true });
+  });
+
+  const runnel = async (args: string[], environment: Record<string, string> = {}) => {
+    const ended = await runCommand([...args, "--json"], {
+      env: { PATH: process.env.PATH!, ...access, ...environment },
+    });
+    return { ...ended, json: ended.stdout ? JSON.parse(ended.stdout) : null };
+  };
+
+  test("is read back, comes back on another machine as it was, and what is encrypted is told to nobody without the key", async () => {
+    await using server = await startRunnel();
+    const agent_id = await createAgent(server, "test/echo", { instructions: "A secret recipe." });
+    const backup = ["backup", "--data-dir", server.dataDir, "--to", to("acme")];
+    const { code, stderr, json } = await runnel(backup, { RUNNEL_BACKUP_KEY: key });
+    expect({ code, stderr, encrypted: json?.encrypted }).toEqual({ code: 0, stderr: "", encrypted: true });
+    expect(json.stored.name).toMatch(/^runnel-.*Z\.db\.gz\.age$/);
+    expect(readdirSync(server.dataDir).filter((name) => name.startsWith("backup-"))).toEqual([]);
+    expect(await client.file(`acme/${json.stored.name}`).text()).toStartWith("age-encryption.org/v1\n-> scrypt");
+
+    const elsewhere = join(folder, "elsewhere");
+    const restore = ["restore", "--from", to("acme"), "--data-dir", elsewhere];
+    expect(await runnel(restore)).toMatchObject({ code: 2, stderr: expect.stringContaining("set RUNNEL_BACKUP_KEY") });
+    const wrong = await runnel(restore, { RUNNEL_BACKUP_KEY: "0".repeat(64) });
+    expect({ code: wrong.code, left: readdirSync(elsewhere).filter((name) => name.startsWith("fetched")) }).toEqual({
+      ...{ code: 1, left: [] },
+    });
+    expect(await runnel(["backup", "verify", to("acme")], { RUNNEL_BACKUP_KEY: key })).toMatchObject({ code: 0 });
+    expect(await runnel(restore, { RUNNEL_BACKUP_KEY: key })).toMatchObject({ code: 0, stderr: "" });
+    await server.stop();
+    await using copy = await startRunnel({ dataDir: elsewhere, keys: server.keys, environment: masterKeyOf(server) });
+    expect((await copy.get(`/v1/agents/${agent_id}`)).body.instructions).toBe("A secret recipe.");
+  });
+
+  test("is one of those that are kept, and none is made while the newest is young", async () => {
+    await using server = await startRunnel();
+    const backup = ["backup", "--data-dir", server.dataDir, "--to", to("kept")];
+    const names: string[] = [];
+    for (let i = 0; i < 3; i++) names.push((await runnel([...backup, "--keep", "2"])).json.stored.name);
+    const { json } = await runnel([...backup, "--if-older", "1h"]);
+    expect(json).toMatchObject({ stored: null, newest: { name: names[2] } });
+    const there = await client.list({ prefix: "kept/" });
+    expect(there.contents?.map(({ key }) => key.slice("kept/".length))).toEqual(names.slice(1));
+    expect(await runnel(["backup", "verify", `${to("kept")}/${names[1]}`])).toMatchObject({ code: 0 });
+    expect((await runnel(["backup", "verify", `${to("kept")}/${names[0]}`])).code).toBe(1);
+  });
+
+  test("that is damaged is found by verify, in the store and on the disk", async () => {
+    await using server = await startRunnel();
+    const file = join(folder, "whole.db");
+    expect((await runnel(["backup", file, "--data-dir", server.dataDir])).code).toBe(0);
+    expect((await runnel(["backup", "verify", file])).json).toMatchObject({ whole: true });
+    const handle = openSync(file, "r+");
+    writeSync(handle, Buffer.alloc(4096, 0xff), 0, 4096, 8 * 4096);
+    closeSync(handle);
+    expect((await runnel(["backup", "verify", file])).code).toBe(1);
+    const { json } = await runnel(["backup", "--data-dir", server.dataDir, "--to", to("damaged")]);
+    const path = `damaged/${json.stored.name}`;
+    const bytes = new Uint8Array(await client.file(path).arrayBuffer());
+    bytes[bytes.length >> 1]! ^= 0xff;
+    await client.file(path).write(bytes);
+    expect((await runnel(["backup", "verify", to("damaged")])).code).toBe(1);
+  });
+
+  test.each([
+    [["--to", "backups/acme"], {}, 2, "s3://bucket/folder"],
+    [["--to", "s3://backups/acme"], { AWS_ACCESS_KEY_ID: "" }, 2, "AWS_ACCESS_KEY_ID"],
+    [["--to", "s3://backups/acme"], { RUNNEL_BACKUP_KEY: "abc" }, 2, "64 hexadecimal digits"],
+    [["--to", "s3://backups/acme", "--keep", "0"], {}, 2, "--keep takes"],
+    [["--to", "s3://no-such-bucket/acme"], {}, 1, "cannot be used"],
+    [["--to", "s3://backups/acme"], { AWS_ENDPOINT_URL: "http://127.0.0.1:1" }, 1, "cannot be used"],
+    [[], {}, 2, "Say where the backup goes"],
+  ] as [string[], Record<string, string>, number, string][])(
+    "is refused as %j with %j",
+    async (args, environment, code, said) => {
+      await using server = await startRunnel();
+      const ended = await runnel(["backup", "--data-dir", server.dataDir, ...args], environment);
+      expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code, stderr: expect.stringContaining(said) });
+    },
+  );
+});

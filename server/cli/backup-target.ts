@@ -1,0 +1,165 @@
+import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
+import { Readable } from "node:stream";
+import { Decrypter, Encrypter } from "age-encryption";
+import { CliError, usageError } from "./exit-code.ts";
+
+type Environment = Record<string, string | undefined>;
+type Bytes = ReadableStream<Uint8Array>;
+
+/** A backup in an object store. */
+interface RemoteBackup {
+  name: string;
+  made_at: number;
+  bytes: number;
+}
+
+// The passphrase is random and long already: to stretch it would cost time and memory for nothing.
+const workFactor = 1;
+
+/**
+ * Opens `s3://bucket/folder`, where backups go beside this machine: in any store that speaks S3's protocol. Keys, region and endpoint come from `AWS_*`; with `RUNNEL_BACKUP_KEY` what is stored is
+ * encrypted (age, with the key as passphrase). Throws for what is no target; nothing is asked yet.
+ */
+export function openBackupTarget(url: string, environment: Environment) {
+  const [, bucket, path = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(url) ?? [];
+  if (bucket === undefined)
+    throw usageError(`A backup goes to an address such as s3://bucket/folder, not to "${url}".`);
+  const folder = path.replace(/\/+$/, "");
+  const key = backupKey(environment);
+  const client = new Bun.S3Client({ bucket, ...accessOf(environment) });
+  const at = (name: string) => (folder === "" ? name : `${folder}/${name}`);
+  const where = `s3://${bucket}/${at("")}`;
+
+  async function asked<T>(work: Promise<T>): Promise<T> {
+    return await work.catch((error) => {
+      if (error instanceof CliError) throw error;
+      throw new CliError(`${where} cannot be used: ${error instanceof Error ? error.message : error}`);
+    });
+  }
+
+  /** All that stands there, the newest first. */
+  async function list(): Promise<RemoteBackup[]> {
+    const found: RemoteBackup[] = [];
+    for (let continuationToken: string | undefined, more = true; more; ) {
+      const page = await asked(client.list({ prefix: at("runnel-"), maxKeys: 1000, continuationToken }));
+      for (const { key: whole, size } of page.contents ?? []) {
+        const name = whole.slice(at("").length);
+        const made_at = timeOf(name);
+        if (made_at !== null) found.push({ name, made_at, bytes: size ?? 0 });
+      }
+      continuationToken = page.nextContinuationToken;
+      more = page.isTruncated === true && continuationToken !== undefined;
+    }
+    return found.sort((a, b) => b.made_at - a.made_at);
+  }
+
+  /** What a stored backup holds, decrypted and decompressed. */
+  async function read(name: string): Promise<Bytes> {
+    const stored = client.file(at(name)).stream() as Bytes;
+    if (!name.endsWith(".age")) return stored.pipeThrough(gunzip());
+    if (key === null) throw usageError(`${name} is encrypted: set RUNNEL_BACKUP_KEY.`);
+    const decrypter = new Decrypter();
+    decrypter.addPassphrase(key);
+    return (await decrypter.decrypt(stored)).pipeThrough(gunzip());
+  }
+
+  return {
+    where,
+    list,
+    encrypts: key !== null,
+
+    /** Stores a file under the name of this moment, and reads it back: what came back is the file, or this throws. */
+    async store(file: string, now: number): Promise<RemoteBackup> {
+      const name = nameOf(now, key !== null);
+      const sent = hashing();
+      const plain = fileStream(file).pipeThrough(sent.through).pipeThrough(gzip());
+      const body = key === null ? plain : await encrypted(plain, key);
+      await asked(client.file(at(name)).write(new Response(body)));
+      const back = hashing();
+      await asked(read(name).then((stream) => stream.pipeThrough(back.through).pipeTo(new WritableStream())));
+      if (back.digest() !== sent.digest())
+        throw new CliError(`${where}${name} is not what was sent. It is left there.`);
+      return { name, made_at: now, bytes: (await asked(client.file(at(name)).stat())).size };
+    },
+
+    /** Writes a stored backup into a file; by default the newest. Returns its name. */
+    async fetch(name: string | null, file: string): Promise<string> {
+      const chosen = name ?? (await list())[0]?.name;
+      if (chosen === undefined) throw new CliError(`There is no backup in ${where}`);
+      const handle = openSync(file, "wx", 0o600);
+      const write = (chunk: Uint8Array): void => writeAll(handle, chunk);
+      await asked(read(chosen).then((stream) => stream.pipeTo(new WritableStream({ write })))).finally(() =>
+        closeSync(handle),
+      );
+      return chosen;
+    },
+
+    /** Deletes all but the newest. Returns the names that are gone. */
+    async keepNewest(count: number): Promise<string[]> {
+      const gone = (await list()).slice(count).map(({ name }) => name);
+      for (const name of gone) await asked(client.file(at(name)).delete());
+      return gone;
+    },
+  };
+}
+
+function accessOf(environment: Environment) {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
+  if (!accessKeyId || !secretAccessKey)
+    throw usageError(
+      "The store needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what is not at AWS AWS_ENDPOINT_URL.",
+    );
+  return {
+    ...{ accessKeyId, secretAccessKey, sessionToken: environment.AWS_SESSION_TOKEN },
+    region: environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? "us-east-1",
+    endpoint: environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL,
+  };
+}
+
+/** `RUNNEL_BACKUP_KEY`; null where there is none. Throws for what is no key. */
+function backupKey({ RUNNEL_BACKUP_KEY: text }: Environment): string | null {
+  const key = text?.trim().toLowerCase();
+  if (!key) return null;
+  if (!/^[0-9a-f]{64}$/.test(key))
+    throw usageError("RUNNEL_BACKUP_KEY takes 64 hexadecimal digits: openssl rand -hex 32");
+  return key;
+}
+
+const pattern = /^runnel-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.db\.gz(?:\.age)?$/;
+
+/** `runnel-2026-11-23T03-00-00-000Z.db.gz`, with `.age` behind it where it is encrypted. */
+const nameOf = (ms: number, isEncrypted: boolean): string =>
+  `runnel-${new Date(ms).toISOString().replace(/[:.]/g, "-")}.db.gz${isEncrypted ? ".age" : ""}`;
+
+function timeOf(name: string): number | null {
+  const [, day, hours, minutes, seconds, ms] = pattern.exec(name) ?? [];
+  return day === undefined ? null : Date.parse(`${day}T${hours}:${minutes}:${seconds}.${ms}Z`);
+}
+
+async function encrypted(plain: Bytes, key: string): Promise<Bytes> {
+  const encrypter = new Encrypter();
+  encrypter.setPassphrase(key);
+  encrypter.setScryptWorkFactor(workFactor);
+  return await encrypter.encrypt(plain);
+}
+
+function writeAll(handle: number, chunk: Uint8Array): void {
+  for (let at = 0; at < chunk.length; ) at += writeSync(handle, chunk, at);
+}
+
+const fileStream = (file: string): Bytes => Readable.toWeb(createReadStream(file)) as unknown as Bytes;
+const gzip = () => new CompressionStream("gzip") as TransformStream<Uint8Array, Uint8Array>;
+const gunzip = () => new DecompressionStream("gzip") as TransformStream<Uint8Array, Uint8Array>;
+
+function hashing() {
+  const hasher = new Bun.CryptoHasher("sha256");
+  return {
+    through: new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        hasher.update(chunk);
+        controller.enqueue(chunk);
+      },
+    }),
+    digest: () => hasher.digest("hex"),
+  };
+}

@@ -1,0 +1,65 @@
+import { rmSync } from "node:fs";
+import { setPriority } from "node:os";
+import { join } from "node:path";
+import { backUp } from "../db/backup.ts";
+import { openDataDir } from "../db/data-dir.ts";
+import { openBackupTarget } from "./backup-target.ts";
+import { readDuration } from "./duration.ts";
+import { usageError } from "./exit-code.ts";
+import { print } from "./print.ts";
+
+interface RemoteBackupFlags {
+  dataDir: string;
+  keep?: string;
+  ifOlder?: string;
+  includeKey?: boolean;
+  json?: boolean;
+}
+
+const backgroundPriority = 10; // The server that may run beside it goes first.
+
+/** Stores a backup in an object store, verifies it by reading it back, and deletes the oldest ones beyond `--keep`. */
+export async function backUpTo(url: string, { dataDir, keep, ifOlder, includeKey, json }: RemoteBackupFlags) {
+  const count = readKeep(keep);
+  const age = readDuration(ifOlder, "--if-older");
+  if (includeKey) throw usageError("The master key goes into no store: keep it apart.");
+  const target = openBackupTarget(url, process.env);
+  setPriority(backgroundPriority);
+  const newest = age === undefined ? undefined : (await target.list())[0];
+  if (newest && Date.now() - newest.made_at < age! * 1000)
+    return print(json, { stored: null, newest }, () => `${target.where}${newest.name} is young enough.`);
+  const dir = openDataDir(dataDir, { lock: false, create: false });
+  const file = join(dir.path, `backup-${process.pid}.db`);
+  try {
+    backUp(dir.database, file);
+    const stored = await target.store(file, Date.now());
+    const deleted = count === undefined ? [] : await target.keepNewest(count);
+    print(json, { stored, encrypted: target.encrypts, deleted }, () =>
+      [
+        `${target.where}${stored.name} (${(stored.bytes / 1e6).toFixed(1)} MB, ${target.encrypts ? "encrypted" : "not encrypted"}) was read back and is whole.`,
+        ...deleted.map((name) => `Deleted ${name}.`),
+      ].join("\n"),
+    );
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+function readKeep(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw usageError(`--keep takes a number from 1 to 99999, not "${text}".`);
+  return Number(text);
+}
+
+/** The backup at an address of an object store, as a file in this folder; `remove` deletes that file. */
+export async function fetched(url: string, folder: string): Promise<{ file: string; name: string; remove(): void }> {
+  const [, parent, name] = /^(.*)\/(runnel-[^/]*\.db\.gz(?:\.age)?)$/.exec(url) ?? [];
+  const file = join(folder, `fetched-${process.pid}.db`);
+  const remove = () => rmSync(file, { force: true });
+  try {
+    return { file, name: await openBackupTarget(parent ?? url, process.env).fetch(name ?? null, file), remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
