@@ -186,7 +186,7 @@ describe("the documentation", () => {
     expect(typed.length).toBeGreaterThan(40);
     const faults = typed.map(({ path, words }) => [path, faultOf(createProgram(), words)]);
     expect(faults.filter(([, fault]) => fault !== null)).toEqual([]);
-    for (const wrong of ["serve --prot 1", "keys make", "serve --sandbox loose", "backup", "projects archive a b"])
+    for (const wrong of ["serve --prot 1", "keys make", "serve --sandbox loose", "trace", "projects archive a b"])
       expect(faultOf(createProgram(), ["runnel", ...wrong.split(" ")])).toBeString();
   });
 

@@ -12,8 +12,8 @@ export function configurationPage(program: Command): Page {
   );
   const byVariable = [...Map.groupBy(flags, ({ envVar }) => envVar)].sort(([one], [other]) => (one < other ? -1 : 1));
   const rows = byVariable.map(([variable, uses]) => {
-    const links = uses.slice(0, 3).map(({ name }) => `[${name.replaceAll("-", " ")}](commands/${name}.md)`);
-    const rest = uses.length > 3 ? ` and ${uses.length - 3} [more](commands/index.md)` : "";
+    const links = uses.slice(0, 1).map(({ name }) => `[${name.replaceAll("-", " ")}](commands/${name}.md)`);
+    const rest = uses.length > 1 ? ` and ${uses.length - 1} [more](commands/index.md)` : "";
     return `| \`${variable}\` | \`${uses[0]!.flag}\` | ${links.join(", ")}${rest} |`;
   });
   const others = variables.map(({ name, meaning }) => `| \`${name}\` | ${meaning} |`);
