@@ -179,6 +179,21 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     }
   });
 
+  await test.step("it learns facts of its users once a box of a store of theirs says so", async () => {
+    const store = (await server.post("/v1/memory", { name: "Facts", kind: "vector", scope: "user" })).body;
+    await page.reload();
+    await page.getByRole("checkbox", { name: /^Facts/ }).check();
+    const learns = page.getByRole("checkbox", { name: "Learn facts of the user" });
+    await expect(learns).not.toBeChecked();
+    await learns.check();
+    await expectAccessible(page, "learn facts");
+    await expectToFit(page, "learn facts");
+    const { version } = (await server.get(`/v1/agents/${id}`)).body;
+    await page.getByRole("button", { name: `Save as version ${version + 1}` }).click();
+    const stores = async () => (await server.get(`/v1/agents/${id}`)).body.memory?.stores;
+    await expect.poll(stores).toMatchObject([{ memory_id: store.id, learn: true }]);
+  });
+
   await test.step("the list is searched by name, walked by keyboard, and holds long names", async () => {
     const long = {
       name: `Deployment ${"assistant ".repeat(11)}`.trim(),

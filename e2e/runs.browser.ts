@@ -167,6 +167,20 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expectAccessible(page, "found further");
   });
 
+  await test.step("a user is erased where their runs are, once their name is typed", async () => {
+    await page.goto(`${server.url}/dashboard/runs?user=ada`);
+    await page.getByRole("button", { name: "Erase user" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Erase ada" });
+    await expect(dialog.getByRole("button", { name: "Erase user" })).toBeDisabled();
+    await expectAccessible(page, "erase user");
+    await expectToFit(page, "erase user");
+    await dialog.getByRole("textbox").fill("ada");
+    await dialog.getByRole("button", { name: "Erase user" }).click();
+    await expect(dialog).toBeHidden();
+    await expect.poll(async () => (await server.get("/v1/runs?user_id=ada")).body.data).toEqual([]);
+    await expect(rows(page)).toHaveCount(0);
+  });
+
   expect(complaints).toEqual([]);
 });
 

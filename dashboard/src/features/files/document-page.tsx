@@ -134,7 +134,7 @@ function Outline({ page, parts, chosen, onChoose }: Choice & { page: number | nu
       viewBox="0 0 100 141"
       className="w-40 shrink-0 rounded-sm border border-line bg-surface rail:sticky rail:top-0"
     >
-      {parts.flatMap(({ chunk: { chunk_index, boxes } }) =>
+      {lastOf(parts, chosen).flatMap(({ chunk: { chunk_index, boxes } }) =>
         (boxes ?? []).map(({ left, top, right, bottom }) => (
           // Whoever sees no outline, or uses no mouse, chooses in the list.
           // biome-ignore lint/a11y/noStaticElementInteractions: the list beside it does the same by buttons
@@ -156,12 +156,22 @@ function Outline({ page, parts, chosen, onChoose }: Choice & { page: number | nu
   );
 }
 
-function Passage({ part: { chunk, fresh }, chosen }: { part: Part; chosen: number | undefined }) {
-  const ref = useRef<HTMLDivElement>(null);
-  const isChosen = chunk.chunk_index === chosen;
+/** The chosen one last, so that none covers its lines. */
+const lastOf = (parts: readonly Part[], chosen: number | undefined): Part[] =>
+  [...parts].sort((a, b) => Number(a.chunk.chunk_index === chosen) - Number(b.chunk.chunk_index === chosen));
+
+/** Brings what is chosen into sight. */
+function useInSight<E extends Element>(isChosen: boolean) {
+  const ref = useRef<E>(null);
   useEffect(() => {
     if (isChosen) ref.current?.scrollIntoView({ block: "nearest" });
   }, [isChosen]);
+  return ref;
+}
+
+function Passage({ part: { chunk, fresh }, chosen }: { part: Part; chosen: number | undefined }) {
+  const isChosen = chunk.chunk_index === chosen;
+  const ref = useInSight<HTMLDivElement>(isChosen);
   return (
     <div
       ref={ref}
@@ -175,8 +185,9 @@ function Passage({ part: { chunk, fresh }, chosen }: { part: Part; chosen: numbe
 function ChunkItem({ chunk, chosen, onChoose }: Choice & { chunk: FileChunk }) {
   const { chunk_index, page, heading, tokens, text } = chunk;
   const isChosen = chunk_index === chosen;
+  const ref = useInSight<HTMLLIElement>(isChosen);
   return (
-    <li className="border-b border-line-soft">
+    <li ref={ref} className="border-b border-line-soft">
       <button
         type="button"
         aria-pressed={isChosen}
@@ -190,7 +201,7 @@ function ChunkItem({ chunk, chosen, onChoose }: Choice & { chunk: FileChunk }) {
           <b className="text-ink">Chunk {formatCount(chunk_index + 1)}</b>
           {joinFacts(page !== null && `page ${formatCount(page)}`, heading, plural(tokens, "token"))}
         </span>
-        <span className={clsx("mt-0.5 block whitespace-pre-wrap wrap-anywhere", !isChosen && "line-clamp-3")}>
+        <span className={clsx("mt-0.5 whitespace-pre-wrap wrap-anywhere", isChosen ? "block" : "line-clamp-3")}>
           {text}
         </span>
       </button>

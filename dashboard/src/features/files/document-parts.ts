@@ -26,11 +26,11 @@ export function pagesOf(chunks: readonly FileChunk[]): PageParts[] {
 
 const probe_chars = 16;
 
-/** How many characters a text begins with that end the one before it. */
+/** How many characters a text begins with that end the one before it: less than half of it, as chunks are made. */
 function repeated(before: string, text: string): number {
   const probe = text.slice(0, probe_chars);
   if (probe === "") return 0;
-  const from = Math.max(0, before.length - text.length);
+  const from = Math.max(0, before.length - Math.floor(text.length / 2));
   for (let at = before.indexOf(probe, from); at >= 0; at = before.indexOf(probe, at + 1))
     if (text.startsWith(before.slice(at))) return before.length - at;
   return 0;

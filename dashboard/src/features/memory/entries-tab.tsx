@@ -112,7 +112,7 @@ function EntryRow({ entry, onAsk }: { entry: Entry; onAsk: (what: "edit" | "dele
             {error.message}
           </SecondLine>
         ) : (
-          <span className="flex min-w-0 flex-wrap items-center gap-1 text-xs text-muted">
+          <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted">
             {file_id ? "File" : "Text"}
             {scope_id && ` of ${scope_id}`}
             {Object.entries(entry.metadata).map(([key, value]) =>
