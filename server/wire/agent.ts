@@ -38,7 +38,7 @@ const MemoryPolicy = t.named(
         top_k: t.integer,
         score_threshold: t.number,
         rerank: t.optional(t.named("Rerank", t.object({ model: t.text, candidates: t.integer }))),
-        learn: t.optional(t.word(true)),
+        learn: t.optional(t.boolean),
       }),
     ),
     history: t.named("HistoryPolicy", t.object({ mode: t.oneOf(["none", "thread"]), max_messages: t.integer })),
