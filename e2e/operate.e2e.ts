@@ -127,7 +127,7 @@ test.skipIf(Bun.which("nginx") === null)(
     const file = await nginx.send("/v1/files", { method: "POST", body: form });
     expect(await file.json()).toMatchObject({ bytes: 3_000_000, status: "ready" });
 
-    // Whoever asks by the proxy is not on this machine.
+    // A request through the proxy does not come from this machine.
     expect((await nginx.send("/metrics")).status).toBe(401);
 
     const [, token] = server.setupUrl.split("#");

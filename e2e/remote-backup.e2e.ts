@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pythonWith } from "../scripts/python-tool.ts";
@@ -55,6 +55,7 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     await using server = await startRunnel();
     const agent_id = await createAgent(server, "test/echo", { instructions: "A secret recipe." });
     const backup = ["backup", "--data-dir", server.dataDir, "--to", to("acme")];
+    writeFileSync(join(server.dataDir, "backup-999999999.db"), "What a backup that was killed has left.");
     const { code, stderr, json } = await runnel(backup, { RUNNEL_BACKUP_KEY: key });
     expect({ code, stderr, encrypted: json?.encrypted }).toEqual({ code: 0, stderr: "", encrypted: true });
     expect(json.stored.name).toMatch(/^runnel-.*Z\.db\.gz\.age$/);

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import { backUp } from "../db/backup.ts";
@@ -29,6 +29,7 @@ export async function backUpTo(url: string, { dataDir, keep, ifOlder, includeKey
   if (newest && Date.now() - newest.made_at < age! * 1000)
     return print(json, { stored: null, newest }, () => `${target.where}${newest.name} is young enough.`);
   const dir = openDataDir(dataDir, { lock: false, create: false });
+  removeLeftovers(dir.path);
   const file = join(dir.path, `backup-${process.pid}.db`);
   try {
     backUp(dir.database, file);
@@ -42,6 +43,23 @@ export async function backUpTo(url: string, { dataDir, keep, ifOlder, includeKey
     );
   } finally {
     rmSync(file, { force: true });
+  }
+}
+
+/** Copies of commands that were killed: nobody else would delete them, and each is as large as the database. */
+function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const [, pid] = /^(?:backup|fetched)-(\d+)\.db$/.exec(name) ?? [];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return pid !== process.pid; // An earlier process had the same number.
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

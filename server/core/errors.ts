@@ -71,8 +71,7 @@ export const catalogue = {
   metrics_token_required: {
     status: 401,
     type: "authentication_error",
-    meaning:
-      "Metrics are for the server's own machine, and for whoever sends `RUNNEL_METRICS_TOKEN` as a bearer token.",
+    meaning: "Metrics can be read from the server's own machine, or with `RUNNEL_METRICS_TOKEN` as a bearer token.",
   },
   invalid_login: {
     status: 401,
