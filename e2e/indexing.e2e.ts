@@ -123,14 +123,16 @@ test.each([
   ["mid_chunks", 2],
   ["mid_indexing", 4],
 ])("a kill -9 at %s neither loses nor doubles a chunk, a vector or a word", async (point, times) => {
-  await using server = await startRunnel();
-  const memory_id = await createStore(server);
+  await using embeddings = startEmbeddingServer(64); // The model inside takes half a minute for so many on two cores.
+  const environment = stubConnection(embeddings.url);
+  await using server = await startRunnel({ environment });
+  const memory_id = await createStore(server, { model: "openai_compatible/stub/words", dimensions: 64 });
   await server.stop();
-  await server.restart({ RUNNEL_FAILPOINT: `${point}:${times}` });
+  await server.restart({ ...environment, RUNNEL_FAILPOINT: `${point}:${times}` });
   const answer = upload(server, "ships.md", sections(500), { memory_id }).catch(() => null);
   expect(await server.died()).toBe("SIGKILL");
   await answer;
-  await server.restart({});
+  await server.restart(environment);
   const [{ id }] = (await server.get("/v1/files")).body.data;
   const file = await ended(server, id);
   const { chunks } = file;
