@@ -29,7 +29,7 @@ export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id:
       <Cell main>
         <span className="cut block font-medium" title={file.filename}>
           {file.chunks > 0 ? (
-            <Link to="/files/$fileId" params={{ fileId: file.id }} className="hover:underline">
+            <Link to="/files/$fileId" params={{ fileId: file.id }} className="cut block hover:underline">
               {file.filename}
             </Link>
           ) : (
