@@ -35,6 +35,7 @@ import erasures from "./0034_erasures.sql" with { type: "text" };
 import chunkBoxes from "./0035_chunk_boxes.sql" with { type: "text" };
 import fileOwners from "./0036_file_owners.sql" with { type: "text" };
 import facts from "./0037_facts.sql" with { type: "text" };
+import identities from "./0038_identities.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -75,4 +76,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0035_chunk_boxes", sql: chunkBoxes },
   { name: "0036_file_owners", sql: fileOwners },
   { name: "0037_facts", sql: facts },
+  { name: "0038_identities", sql: identities },
 ];

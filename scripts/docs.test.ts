@@ -86,7 +86,10 @@ describe("exactly one page of the reference has", () => {
     expect(read).toContain("OPENAI_API_KEY");
     expect(read).toContain("RUNNEL_MODEL_<NAME>_API_KEY");
     expect(
-      misplaced(read, (page, name) => page.path === "reference/configuration" && hasOnce(page, `\n| \`${name}\` |`)),
+      misplaced(
+        read,
+        (page, name) => /^reference\/(configuration|variables)$/.test(page.path) && hasOnce(page, `\n| \`${name}\` |`),
+      ),
     ).toEqual([]);
   });
 

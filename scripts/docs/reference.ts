@@ -8,7 +8,7 @@ import { metricsPage } from "./metrics.ts";
 import { eventPages, objectPages } from "./objects.ts";
 import { operationPages } from "./operations.ts";
 import type { Page } from "./pages.ts";
-import { configurationPage, limitsPage } from "./settings.ts";
+import { configurationPages, limitsPage } from "./settings.ts";
 
 /** The pages of the reference: made of what the server itself is made of, so that they cannot say anything else. */
 export function referencePages(document: OpenApi): Page[] {
@@ -20,7 +20,7 @@ export function referencePages(document: OpenApi): Page[] {
     ...objectPages(pages, document),
     ...errorPages(),
     ...commandPages(program),
-    configurationPage(program),
+    ...configurationPages(program),
     addressesPage(),
     metricsPage(),
     limitsPage(countsOf(document)),

@@ -5,8 +5,8 @@ import { defaultLimits, projectLimitMeanings } from "../../server/core/project-s
 import { commandsOf, flagsOf } from "./commands.ts";
 import { type Page, pageOf } from "./pages.ts";
 
-/** Every environment variable: those of flags lead to their commands. */
-export function configurationPage(program: Command): Page {
+/** Every environment variable, on a page for those without a flag and one for those of flags, which leads to their commands. */
+export function configurationPages(program: Command): Page[] {
   const flags = commandsOf(program).flatMap(({ command, name }) =>
     flagsOf(command).map(({ envVar = "", long }) => ({ envVar, flag: `${long}`, name })),
   );
@@ -17,7 +17,7 @@ export function configurationPage(program: Command): Page {
     return `| \`${variable}\` | \`${uses[0]!.flag}\` | ${links.join(", ")}${rest} |`;
   });
   const others = variables.map(({ name, meaning }) => `| \`${name}\` | ${meaning} |`);
-  return pageOf(
+  const own = pageOf(
     "reference/configuration",
     `# Configuration
 
@@ -26,19 +26,27 @@ You configure runnel by flags, by environment variables or by [a file](../operat
 A flag counts most, then its variable, then the file, then the default. A switch that is set to \`0\`, \`false\`, \`no\` or \`off\`
 is off, and an empty variable is as none.
 
+Each flag has a variable: [those of flags](variables.md) are on a page of their own.
+
 ## Variables without a flag
 
 | Variable | Meaning |
 |---|---|
 ${others.join("\n")}
+`,
+  );
+  const ofFlags = pageOf(
+    "reference/variables",
+    `# Variables of flags
 
-## Variables of flags
+The environment variable of each flag, and the commands that read it.
 
 | Variable | Flag | Commands |
 |---|---|---|
 ${rows.join("\n")}
 `,
   );
+  return [own, ofFlags];
 }
 
 /** An operation, and the limit that it counts for. */

@@ -58,6 +58,20 @@ export const serveCommand = (): Command =>
         "lets other machines read /metrics; the variable keeps it out of the process list",
       ),
     )
+    .addOption(option("--oidc-issuer <url>", "people sign in at this OpenID Connect issuer"))
+    .addOption(option("--oidc-client-id <id>", "what the issuer calls this server"))
+    .addOption(
+      option("--oidc-client-secret <secret>", "its secret there; the variable keeps it out of the process list"),
+    )
+    .addOption(option("--oidc-name <text>", 'the button says "Sign in with …" (default: the issuer\'s host)'))
+    .addOption(option("--oidc-role-claim <name>", "the claim that says owner, member or viewer: roles, a.b"))
+    .addOption(option("--oidc-domains <list>", "domains of mail addresses that may sign in, with commas"))
+    .addOption(
+      option("--local-accounts <switch>", "off: nobody signs in by a password", {
+        choices: ["on", "off"],
+        default: "on",
+      }),
+    )
     .addOption(
       option("--log <format>", "form of the log on standard error", { choices: logFormats, default: "pretty" }),
     )

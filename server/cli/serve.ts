@@ -31,6 +31,7 @@ import {
   planListener,
   splitList,
 } from "./listen-plan.ts";
+import { type OidcFlags, oidcSettings } from "./oidc-settings.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
 import { openStorage, type Storage, type StorageFlags } from "./open-storage.ts";
 import { type OtlpFlags, otlpSecrets, otlpTarget } from "./otlp-target.ts";
@@ -39,7 +40,7 @@ import type { SandboxFlag } from "./sandbox-flags.ts";
 import { openSandbox } from "./sandbox-level.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 
-export interface ServeFlags extends ListenFlags, StorageFlags, OtlpFlags {
+export interface ServeFlags extends ListenFlags, StorageFlags, OtlpFlags, OidcFlags {
   workers?: string;
   egressAllow?: string;
   keepExposedKeys?: boolean;
@@ -63,6 +64,8 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const audit_days = readDays(flags.auditDays, "--audit-days");
   checkPublicUrl(flags.publicUrl);
   const collector = otlpTarget(flags, process.env);
+  const oidc = oidcSettings(flags);
+  const localAccounts = flags.localAccounts !== "off";
   createAddressRules(egress); // Throws for a rule that cannot be read, before anything is touched.
   const write = (line: string) => console.error(line);
   const told = signalTold();
@@ -104,7 +107,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     publicUrl: () => flags.publicUrl ?? addressOf(plan, entrance.port),
     makeBackup: backUpApart(dir.path),
     dashboard: {
-      ...{ pages, secureCookie: !plan.insecureHttp, version: build.version },
+      ...{ pages, secureCookie: !plan.insecureHttp, version: build.version, oidc, localAccounts },
       caFile: () => cacertOf(entrance),
     },
   });
@@ -124,7 +127,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
 
   // A link to a page that no browser trusts yet is a bad welcome: what is shown first should work, if it takes seconds.
   await Promise.race([entrance.certified, told, Bun.sleep(firstCertificate_ms)]);
-  const greeting = await greet({ plan, entrance, dir, db, app, recovered_runs });
+  const greeting = await greet({ plan, entrance, dir, db, app, recovered_runs, localAccounts });
   tellCommands();
   sandbox.test();
   entrance.onRenewed(tellCommands);
@@ -160,11 +163,11 @@ function checkPublicUrl(text: string | undefined): void {
 /** Values that no line of the log may hold. */
 const secretsOf = (
   environment: Record<string, string | undefined>,
-  { metricsToken }: ServeFlags,
+  { metricsToken, oidcClientSecret }: ServeFlags,
   collector: ReturnType<typeof otlpTarget>,
 ): string[] => [
   ...Object.entries(environment).flatMap(([name, value]) => (value && /_(API_)?KEY$/.test(name) ? [value.trim()] : [])),
-  ...(metricsToken ? [metricsToken] : []),
+  ...[metricsToken, oidcClientSecret].flatMap((secret) => (secret ? [secret] : [])),
   ...otlpSecrets(collector),
 ];
 
@@ -175,9 +178,10 @@ interface Started {
   db: Db;
   app: App;
   recovered_runs: number;
+  localAccounts: boolean;
 }
 
-async function greet({ plan, entrance, dir, db, app, recovered_runs }: Started): Promise<Greeting> {
+async function greet({ plan, entrance, dir, db, app, recovered_runs, localAccounts }: Started): Promise<Greeting> {
   const address = addressOf(plan, entrance.port);
   const project = await app.projects.createDefault();
   const common = {
@@ -197,7 +201,7 @@ async function greet({ plan, entrance, dir, db, app, recovered_runs }: Started):
   };
   const audit = createAudit({ db });
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
-  const setup = createSetup({ db, audit, accounts });
+  const setup = createSetup({ db, audit, accounts, localAccounts });
   const [test, live] = await Promise.all([key("test"), key("live")]);
   const setup_link = setup.required() ? setupLink(address, await setup.issue(cliActor())) : null;
   return { ...common, setup_link, project: project.name, keys: { test, live } };

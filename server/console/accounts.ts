@@ -89,7 +89,7 @@ export function createAccounts({
       const account = email.trim(); // Or each space before it would give five more guesses.
       slowDown(account, origin.ip);
       const row = byEmail(account);
-      if (!(await passwords.matches(password, row?.password_hash ?? null))) {
+      if (!(await passwords.matches(password, row?.password_hash || null))) {
         const details = failures.take();
         // Of an account that is not there too: the time that the write takes would tell. Not by what was typed, which
         // may be a password in the wrong field.
@@ -112,7 +112,7 @@ export function createAccounts({
       checkPassword(password);
       slowDown(email, actor.ip); // Whoever finds a browser left open may not guess at its owner's password either.
       const row = byEmail(email);
-      if (!row || !(await passwords.matches(current_password, row.password_hash)))
+      if (!row || !(await passwords.matches(current_password, row.password_hash || null)))
         throw validationError([fault("current_password", "This is not your password.")]);
       throttle.forgive(email, actor.ip);
       const hash = await passwords.hash(password);

@@ -10,14 +10,17 @@ import type { Watches } from "../runs/watch.ts";
 import { createBackups, type MakeBackup } from "./backups.ts";
 import { connectionRoutes } from "./connection-routes.ts";
 import { type Console, type ConsoleOptions, createConsole } from "./console.ts";
+import { createOidc, type OidcSettings } from "./oidc.ts";
+import { createOidcPeople } from "./oidc-people.ts";
+import { type OidcSignIn, oidcCallback } from "./oidc-routes.ts";
 import { reaches } from "./role.ts";
 import { serverRoutes } from "./server-routes.ts";
-import { sessionCookie } from "./session-cookie.ts";
+import { attemptCookie, sessionCookie } from "./session-cookie.ts";
 import { createSessions } from "./sessions.ts";
 
 export interface DashboardOptions {
   /** Absent where nobody looks: the API alone. */
-  dashboard?: ConsoleOptions;
+  dashboard?: ConsoleOptions & { oidc?: OidcSettings | null };
   /** Makes the backups that people download at the dashboard. */
   makeBackup?: MakeBackup;
 }
@@ -50,7 +53,14 @@ export function composeConsole({
       .use(connectionRoutes({ signedIn, connections, prices, tryConnection, db, audit }))
       .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi }));
   const sessions = createSessions(base);
-  const cookie = sessionCookie({ secure: dashboard?.secureCookie ?? true });
+  const secure = dashboard?.secureCookie ?? true;
+  const cookie = sessionCookie({ secure });
+  const oidcOf = (settings: OidcSettings): OidcSignIn => ({
+    oidc: createOidc({ settings, seal: base.seal, callback: () => `${base.publicUrl()}${oidcCallback}`, now }),
+    people: createOidcPeople({ db, audit, settings, now }),
+    cookie: attemptCookie({ secure }),
+    log: base.log,
+  });
   const shared = {
     sessions,
     cookie,
@@ -62,6 +72,7 @@ export function composeConsole({
     onRefused,
     resources,
     ofServer,
+    oidc: dashboard?.oidc ? oidcOf(dashboard.oidc) : null,
   };
 
   return {

@@ -19,6 +19,7 @@ import { createConsoleAuth, missingSession } from "./auth.ts";
 import { createFindRun } from "./find-run.ts";
 import { liveRuns } from "./live-runs.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
+import type { OidcSignIn } from "./oidc-routes.ts";
 import { createPasswords } from "./password.ts";
 import { createPeople } from "./people.ts";
 import { peopleRoutes } from "./people-routes.ts";
@@ -38,6 +39,8 @@ export interface ConsoleOptions {
   version: string;
   /** The file that clients need to trust the certificate, if it is the server's own. */
   caFile?: () => string | null;
+  /** False where people sign in at the issuer alone. */
+  localAccounts?: boolean;
 }
 
 export interface Console extends ConsoleOptions {
@@ -59,6 +62,8 @@ export interface Console extends ConsoleOptions {
   resources: Mount;
   /** What belongs to no project: the server's own. */
   ofServer: (signedIn: SignedIn) => AnyElysia;
+  /** Where people sign in at an issuer. */
+  oidc?: OidcSignIn | null;
   now?: () => number;
 }
 
@@ -67,7 +72,7 @@ export function createConsole(deps: Console) {
   const { db, audit, projects, sessions, cookie, limiter, watches, publicUrl, closing, resources, now } = deps;
   const throttle = createLoginThrottle({ now });
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle, now });
-  const setup = createSetup({ db, audit, accounts, now });
+  const setup = createSetup({ db, audit, accounts, localAccounts: deps.localAccounts, now });
   const people = createPeople({ db, audit, accounts, now });
   const { clientOf, idempotency, onRefused } = deps;
   const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency, onRefused });

@@ -1,10 +1,14 @@
 import { Elysia } from "elysia";
+import { AppError } from "../core/errors.ts";
+import type { Audit } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
 import { readJsonBody } from "../http/json-body.ts";
 import { declared } from "../http/operation.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import { Session } from "../wire/console.ts";
 import type { Accounts, Origin, User } from "./accounts.ts";
 import { missingSession } from "./auth.ts";
+import { type OidcSignIn, oidcRoutes } from "./oidc-routes.ts";
 import type { People } from "./people.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import { AcceptInvitation, Login, Logout, ReadInvitation, SetUp } from "./schema.ts";
@@ -22,6 +26,13 @@ interface SessionRoutes {
   clientOf: (request: Request) => string | null;
   version: string;
   caFile?: () => string | null;
+  /** False where people sign in at the issuer alone. */
+  localAccounts?: boolean;
+  oidc?: OidcSignIn | null;
+  publicUrl: () => string;
+  db: Db;
+  audit: Audit;
+  now?: () => number;
 }
 
 type Headers = Record<string, string | number>;
@@ -29,6 +40,7 @@ type Headers = Record<string, string | number>;
 /** Who is signed in: set-up by the one-time link, invitations, login, logout. */
 export function sessionRoutes(deps: SessionRoutes) {
   const { accounts, people, sessions, setup, cookie, projects, clientOf, version, caFile } = deps;
+  const { localAccounts = true, oidc = null } = deps;
 
   const sessionOf = (user: User) => ({
     user,
@@ -44,19 +56,26 @@ export function sessionRoutes(deps: SessionRoutes) {
     ip: clientOf(request),
     request_id: String(headers["x-request-id"]),
   });
-  /** Always a new session: one that somebody planted before the login is worth nothing after it. */
-  async function signIn(user: User, origin: Origin, request: Request, headers: Headers) {
+  /** Always a new session: one that somebody planted before the login is worth nothing after it. Returns its cookie. */
+  async function openSession(user: User, origin: Origin, request: Request): Promise<string> {
     const token = await sessions.open(user.id, origin, request.headers.get("user-agent"));
     await sessions.close(cookie.read(request));
-    headers["set-cookie"] = cookie.set(token);
+    return cookie.set(token);
+  }
+  async function signIn(user: User, origin: Origin, request: Request, headers: Headers) {
+    headers["set-cookie"] = await openSession(user, origin, request);
     return sessionOf(user);
+  }
+  function requireLocal(): void {
+    if (!localAccounts)
+      throw new AppError("local_accounts_off", "Nobody signs in by a password here: sign in at the issuer.");
   }
   const parse = async ({ request }: { request: Request }) => {
     requireSameOrigin(request);
     return await readJsonBody(request);
   };
 
-  return new Elysia({ prefix: "/console/api" })
+  const local = new Elysia({ prefix: "/console/api" })
     .get(
       "/session",
       ({ request }) => {
@@ -70,6 +89,7 @@ export function sessionRoutes(deps: SessionRoutes) {
       "/setup",
       async ({ body, request, set, status }) => {
         const origin = originOf(request, set.headers as Headers);
+        requireLocal();
         const user = await setup.complete(body, origin);
         return status(201, await signIn(user, origin, request, set.headers as Headers));
       },
@@ -83,6 +103,7 @@ export function sessionRoutes(deps: SessionRoutes) {
       "/invitations/accept",
       async ({ body, request, set, status }) => {
         const origin = originOf(request, set.headers as Headers);
+        requireLocal();
         const user = await people.accept(body, origin);
         return status(201, await signIn(user, origin, request, set.headers as Headers));
       },
@@ -92,6 +113,7 @@ export function sessionRoutes(deps: SessionRoutes) {
       "/login",
       async ({ body, request, set }) => {
         const origin = originOf(request, set.headers as Headers);
+        requireLocal();
         const user = await accounts.login(body, origin);
         return await signIn(user, origin, request, set.headers as Headers);
       },
@@ -106,4 +128,7 @@ export function sessionRoutes(deps: SessionRoutes) {
       },
       { parse, body: Logout, ...declared({ needsRoom: false }) },
     );
+  return new Elysia()
+    .use(local)
+    .use(oidcRoutes({ ...deps, signIn: oidc, localAccounts, openSession, originOfVisitor: originOf }));
 }

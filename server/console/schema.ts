@@ -21,6 +21,8 @@ export const NewInvitation = Type.Object({ email: Email, role: oneOf(roles) }, c
 export const RoleChange = Type.Object({ role: oneOf(roles) }, closed);
 export const ReadInvitation = Type.Object({ token: Token }, closed);
 export const AcceptInvitation = Type.Object({ token: Token, password: Password }, closed);
+// A place in the dashboard: a path alone, so that nothing leads elsewhere from here.
+export const BeginOidc = Type.Object({ to: Type.String({ pattern: "^/(?![/\\\\])[\\x21-\\x7e]{0,500}$" }) }, closed);
 export const PasswordChange = Type.Object({ current_password: Password, password: Password }, closed);
 
 export const ConnectionName = Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" });

@@ -1,18 +1,26 @@
 /** The cookie that carries a session's token. */
 export type SessionCookie = ReturnType<typeof sessionCookie>;
 
+/** A cookie for the minutes that a sign-in takes. */
+export type ShortCookie = SessionCookie;
+
 const week_seconds = 7 * 24 * 3600;
+
+export const sessionCookie = ({ secure }: { secure: boolean }) =>
+  cookieOf(secure ? "__Host-runnel" : "runnel_session", secure, week_seconds);
+
+export const attemptCookie = ({ secure }: { secure: boolean }): ShortCookie =>
+  cookieOf(secure ? "__Host-runnel-oidc" : "runnel_oidc", secure, 600);
 
 /**
  * Over HTTPS the name itself makes browsers refuse a copy that a neighbouring subdomain or plain HTTP tries to set.
  * Plain HTTP on loopback can have no such cookie, so there it has another name.
  */
-export function sessionCookie({ secure }: { secure: boolean }) {
-  const name = secure ? "__Host-runnel" : "runnel_session";
+function cookieOf(name: string, secure: boolean, seconds: number) {
   const attributes = `; Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
   return {
     name,
-    set: (token: string): string => `${name}=${token}${attributes}; Max-Age=${week_seconds}`,
+    set: (token: string): string => `${name}=${token}${attributes}; Max-Age=${seconds}`,
     clear: (): string => `${name}=${attributes}; Max-Age=0`,
     read(request: Request): string | null {
       const pairs = (request.headers.get("cookie") ?? "").split(/;\s*/);

@@ -11,7 +11,13 @@ const validFor_ms = 30 * 60_000;
 /** The one-time link by which the first account is made. */
 export type Setup = ReturnType<typeof createSetup>;
 
-export function createSetup({ db, audit, accounts, now = Date.now }: StoreBase & { accounts: Accounts }) {
+export function createSetup({
+  db,
+  audit,
+  accounts,
+  localAccounts = true,
+  now = Date.now,
+}: StoreBase & { accounts: Accounts; localAccounts?: boolean }) {
   function check(hash: Uint8Array): void {
     if (accounts.exist()) throw new AppError("setup_done", "There is an account already. Sign in with it.");
     const row = db.orm.select().from(setupTokens).where(eq(setupTokens.hash, hash)).get();
@@ -25,7 +31,7 @@ export function createSetup({ db, audit, accounts, now = Date.now }: StoreBase &
   }
 
   return {
-    required: (): boolean => !accounts.exist(),
+    required: (): boolean => localAccounts && !accounts.exist(),
 
     /** A new token; older ones are void. */
     async issue(actor: Actor): Promise<string> {

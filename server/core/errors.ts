@@ -111,6 +111,16 @@ export const catalogue = {
     type: "permission_error",
     meaning: "Your role at the dashboard may not do this. `details.required_role` names the one that may.",
   },
+  local_accounts_off: {
+    status: 403,
+    type: "permission_error",
+    meaning: "People sign in at the issuer here, and nobody by a password: `--local-accounts off`.",
+  },
+  issuer_failed: {
+    status: 502,
+    type: "api_error",
+    meaning: "The issuer that people sign in at was not reached, or is not set up for this server. The log says why.",
+  },
   invitation_invalid: {
     status: 403,
     type: "permission_error",

@@ -244,6 +244,13 @@ export const users = sqliteTable("users", {
   role: text({ enum: roles }).notNull(),
 });
 
+export const identities = sqliteTable("identities", {
+  issuer: text().notNull(),
+  subject: text().notNull(),
+  user_id: text().notNull(),
+  created_at_ms: integer().notNull(),
+});
+
 export const sessions = sqliteTable("sessions", {
   hash: bytes().primaryKey(),
   id: text().notNull(),

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { type App, createApp } from "../app.ts";
+import type { OidcSettings } from "../console/oidc.ts";
 import type { Environment, Permission, Scope } from "../core/scope.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import { type DescribedOperation, describeOperations } from "../http/describe-operations.ts";
@@ -62,6 +63,10 @@ export interface TestAppOptions {
   docs?: string;
   /** With the dashboard's routes under `/console/api`, though without its pages. */
   dashboard?: boolean;
+  /** Where people sign in at the dashboard. */
+  oidc?: OidcSettings;
+  /** False: nobody signs in by a password. */
+  localAccounts?: boolean;
   /** What a server that was stopped has left. */
   db?: Db;
 }
@@ -88,6 +93,8 @@ export function testApp({
   publicUrl = "https://localhost",
   docs,
   dashboard = false,
+  oidc,
+  localAccounts,
   db = openDatabase(":memory:", { vecLibrary: vecLibrary("") }),
 }: TestAppOptions = {}) {
   const server: App = createApp({
@@ -106,7 +113,9 @@ export function testApp({
     embedders,
     docs,
     publicUrl: () => publicUrl,
-    ...(dashboard && { dashboard: { pages: new Elysia(), secureCookie: true, version: "test" } }),
+    ...(dashboard && {
+      dashboard: { pages: new Elysia(), secureCookie: true, version: "test", oidc, localAccounts },
+    }),
     now,
   });
 

@@ -24,6 +24,14 @@ export const Session = t.object({
 });
 export type Session = Static<typeof Session>;
 
+/** How people sign in here: by a password, and at an issuer whose name stands on the button. */
+export const SignInWays = t.object({
+  local: t.boolean,
+  oidc: t.orNull(t.object({ name: t.text })),
+  request_id: t.text,
+});
+export type SignInWays = Static<typeof SignInWays>;
+
 /** Where somebody is signed in; `current` is the one that asks. */
 export const OpenSession = t.object({
   id: t.text,

@@ -226,7 +226,10 @@ export const routeTree = root.addChildren([
   ),
   outside(
     "/login",
-    (search): { to?: string } => (typeof search.to === "string" ? { to: safeReturn(search.to) } : {}),
+    (search): { to?: string; refused?: string } => ({
+      ...(typeof search.to === "string" && { to: safeReturn(search.to) }),
+      ...(typeof search.refused === "string" && { refused: search.refused }),
+    }),
     () => import("../features/account/login-page.tsx").then((it) => it.LoginPage),
     ({ to }) => safeReturn(to),
   ),

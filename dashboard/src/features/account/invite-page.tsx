@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { acceptInvitation, invitationQuery } from "../../entities/session/account-api.ts";
+import { signInWaysQuery } from "../../entities/session/sign-in-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useForm } from "../../lib/use-form.ts";
 import { useTitle } from "../../lib/use-title.ts";
@@ -10,6 +11,7 @@ import { Form } from "../../ui/form.tsx";
 import { Note } from "../../ui/note.tsx";
 import { checkPassword } from "./check-account.ts";
 import { EntryCard } from "./entry-card.tsx";
+import { IssuerButton } from "./issuer-button.tsx";
 import { NewPasswordFields } from "./new-password-fields.tsx";
 
 const mays = {
@@ -31,6 +33,7 @@ export function InvitePage({ token, onSignedIn }: { token: string; onSignedIn: (
     ...invitationQuery(token),
     enabled: form.isIdle, // Once it is taken, it cannot be read.
   });
+  const ways = useQuery(signInWaysQuery);
   const refused = form.failure ?? invitation.error;
   if (refused instanceof ApiError && refused.code === "invitation_invalid") return <SpentInvitation />;
   if (invitation.error)
@@ -39,21 +42,25 @@ export function InvitePage({ token, onSignedIn }: { token: string; onSignedIn: (
         <ErrorNote title="The request failed" error={invitation.error} onRetry={() => void invitation.refetch()} />
       </EntryCard>
     );
-  if (!invitation.data) return null;
+  if (!invitation.data || ways.isPending) return null;
   const { email, role } = invitation.data;
+  const { local = true, oidc = null } = ways.data ?? {};
   return (
     <EntryCard
       title="Join this runnel"
       lead={`You were invited as ${role === "owner" ? "an owner" : `a ${role}`}. ${mays[role]}`}
     >
-      <Form form={{ ...form, isUnsaved: false }}>
-        <Field label="Email" name="email" type="email" autoComplete="username" value={email} readOnly />
-        <NewPasswordFields text={form.text} autoFocus />
-        <ErrorNote title="The account was not created" error={form.error} />
-        <Button type="submit" kind="primary" size="lg" disabled={form.isPending}>
-          {form.isPending ? "Creating account" : "Create account"}
-        </Button>
-      </Form>
+      {local && (
+        <Form form={{ ...form, isUnsaved: false }}>
+          <Field label="Email" name="email" type="email" autoComplete="username" value={email} readOnly />
+          <NewPasswordFields text={form.text} autoFocus />
+          <ErrorNote title="The account was not created" error={form.error} />
+          <Button type="submit" kind="primary" size="lg" disabled={form.isPending}>
+            {form.isPending ? "Creating account" : "Create account"}
+          </Button>
+        </Form>
+      )}
+      {oidc && <IssuerButton name={oidc.name} to="/overview" primary={!local} />}
     </EntryCard>
   );
 }

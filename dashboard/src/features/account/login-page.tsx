@@ -1,5 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { signIn } from "../../entities/session/session.ts";
+import { signInWaysQuery } from "../../entities/session/sign-in-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { formatElapsed } from "../../lib/format.ts";
 import { useForm } from "../../lib/use-form.ts";
@@ -10,10 +12,32 @@ import { Field } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Note } from "../../ui/note.tsx";
 import { EntryCard } from "./entry-card.tsx";
+import { IssuerButton } from "./issuer-button.tsx";
+import { refusals } from "./refusals.ts";
+import { safeReturn } from "./safe-return.ts";
 
-/** Signs a person in. */
+/** Signs a person in: by a password, at the issuer, or either. */
 export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
   useTitle("Sign in");
+  const ways = useQuery(signInWaysQuery);
+  const search = new URLSearchParams(window.location.search);
+  const refusal = refusals[search.get("refused") ?? ""];
+  const { local = true, oidc = null } = ways.data ?? {};
+  if (ways.isPending) return null;
+  return (
+    <EntryCard title="Sign in">
+      {refusal && (
+        <Note tone="bad" role="alert">
+          {refusal}
+        </Note>
+      )}
+      {local && <PasswordLogin onSignedIn={onSignedIn} />}
+      {oidc && <IssuerButton name={oidc.name} to={safeReturn(search.get("to") ?? undefined)} primary={!local} />}
+    </EntryCard>
+  );
+}
+
+function PasswordLogin({ onSignedIn }: { onSignedIn: () => void }) {
   const password = useRef<HTMLInputElement>(null);
   const form = useForm({
     first: { email: "", password: "" },
@@ -28,7 +52,7 @@ export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
     if (form.failure) password.current?.select();
   }, [form.failure]);
   return (
-    <EntryCard title="Sign in">
+    <>
       <Form form={{ ...form, isUnsaved: false }}>
         <Field label="Email" name="email" type="email" autoComplete="username" autoFocus {...form.text("email")} />
         <Field
@@ -47,7 +71,7 @@ export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
       <p className="text-xs text-muted">
         Password forgotten? Run <code>runnel admin reset-password</code> on the server.
       </p>
-    </EntryCard>
+    </>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { sessionQuery, setUp } from "../../entities/session/session.ts";
+import { signInWaysQuery } from "../../entities/session/sign-in-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useForm } from "../../lib/use-form.ts";
 import { useTitle } from "../../lib/use-title.ts";
@@ -10,6 +11,7 @@ import { Form } from "../../ui/form.tsx";
 import { Note } from "../../ui/note.tsx";
 import { checkAccount } from "./check-account.ts";
 import { EntryCard } from "./entry-card.tsx";
+import { IssuerButton } from "./issuer-button.tsx";
 import { NewPasswordFields } from "./new-password-fields.tsx";
 
 interface SetupPageProps {
@@ -34,6 +36,7 @@ function FirstAccount({ token, onSignedIn }: SetupPageProps) {
     send: ({ token, email, password }) => setUp({ token: token.trim(), email: email.trim(), password }),
     onSent: onSignedIn,
   });
+  const { oidc = null } = useQuery(signInWaysQuery).data ?? {};
   const refused = form.failure instanceof ApiError ? form.failure : null;
 
   if (refused?.code === "setup_done") return <AlreadySetUp />;
@@ -68,6 +71,7 @@ function FirstAccount({ token, onSignedIn }: SetupPageProps) {
           {form.isPending ? "Creating account" : "Create account"}
         </Button>
       </Form>
+      {oidc && <IssuerButton name={oidc.name} to="/start" />}
     </EntryCard>
   );
 }

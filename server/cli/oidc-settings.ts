@@ -1,0 +1,57 @@
+import type { OidcSettings } from "../console/oidc.ts";
+import { isLoopback, parseAddress } from "../lib/ip-address.ts";
+import { usageError } from "./exit-code.ts";
+import { splitList } from "./listen-plan.ts";
+
+export interface OidcFlags {
+  oidcIssuer?: string;
+  oidcClientId?: string;
+  oidcClientSecret?: string;
+  oidcName?: string;
+  oidcRoleClaim?: string;
+  oidcDomains?: string;
+  localAccounts?: "on" | "off";
+}
+
+/** Where people sign in beside the server; null where that is nowhere. Throws for settings that are half of it. */
+export function oidcSettings(flags: OidcFlags): OidcSettings | null {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret } = flags;
+  const whole = { "--oidc-issuer": issuer, "--oidc-client-id": clientId, "--oidc-client-secret": clientSecret };
+  const more = { "--oidc-role-claim": flags.oidcRoleClaim, "--oidc-domains": flags.oidcDomains };
+  const given = Object.entries({ ...whole, ...more, "--oidc-name": flags.oidcName }).filter(([, value]) => value);
+  if (given.length === 0) {
+    if (flags.localAccounts === "off")
+      throw usageError("--local-accounts off needs an issuer to sign in at: --oidc-issuer. Nobody could sign in.");
+    return null;
+  }
+  const missing = Object.entries(whole).flatMap(([flag, value]) => (value ? [] : [flag]));
+  if (!issuer || !clientId || !clientSecret)
+    throw usageError(`Signing in at an issuer also needs ${missing.join(" and ")}, beside ${given[0]![0]}.`);
+  const { host } = checkedIssuer(issuer);
+  return {
+    ...{ issuer, clientId, clientSecret, name: flags.oidcName ?? host, roleClaim: flags.oidcRoleClaim ?? null },
+    domains: splitList(flags.oidcDomains).map(checkedDomain),
+  };
+}
+
+/** In plain HTTP whoever stands between could sign in as anybody. */
+function checkedIssuer(text: string): URL {
+  const url = URL.parse(text);
+  const isPlain = url?.protocol === "http:" && isOwnMachine(url.hostname);
+  if (url && (url.protocol === "https:" || isPlain) && url.search === "" && url.hash === "" && url.username === "")
+    return url;
+  throw usageError(
+    `--oidc-issuer takes an address such as https://id.example.com, and plain HTTP on this machine alone, not "${text}".`,
+  );
+}
+
+function isOwnMachine(host: string): boolean {
+  const address = parseAddress(host.replace(/^\[|\]$/g, ""));
+  return host === "localhost" || (address !== null && isLoopback(address));
+}
+
+function checkedDomain(text: string): string {
+  const domain = text.replace(/^@/, "").toLowerCase();
+  if (/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)) return domain;
+  throw usageError(`--oidc-domains takes names such as example.com, not "${text}".`);
+}

@@ -1,0 +1,90 @@
+import { and, eq } from "drizzle-orm";
+import type { Actor, StoreBase } from "../db/audit.ts";
+import { identities, invitations, sessions, users } from "../db/schema.ts";
+import type { Role } from "../wire/names.ts";
+import { checkEmail, type Origin, type User } from "./accounts.ts";
+import { newConsoleId } from "./console-id.ts";
+import { type Identity, OidcRefused, type OidcSettings } from "./oidc.ts";
+
+/** Which account somebody has who has signed in at the issuer. */
+export type OidcPeople = ReturnType<typeof createOidcPeople>;
+
+export function createOidcPeople({
+  db,
+  audit,
+  settings: { roleClaim, domains },
+  now = Date.now,
+}: StoreBase & { settings: Pick<OidcSettings, "roleClaim" | "domains"> }) {
+  const { orm } = db;
+  const user = { id: users.id, email: users.email, role: users.role };
+
+  const bySubject = ({ issuer, subject }: Identity): User | undefined =>
+    orm
+      .select(user)
+      .from(identities)
+      .innerJoin(users, eq(users.id, identities.user_id))
+      .where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)))
+      .get();
+
+  function bind({ issuer, subject }: Identity, user_id: string): void {
+    orm.insert(identities).values({ issuer, subject, user_id, created_at_ms: now() }).run();
+  }
+
+  /** An account that had a password has none from now on: whom the issuer lets in no more has no other way in. */
+  function link(found: User, identity: Identity, by: Actor): void {
+    const others = and(eq(identities.user_id, found.id), eq(identities.issuer, identity.issuer));
+    if (orm.select({ id: identities.user_id }).from(identities).where(others).get()) throw new OidcRefused("taken");
+    bind(identity, found.id);
+    orm.update(users).set({ password_hash: "" }).where(eq(users.id, found.id)).run();
+    orm.delete(sessions).where(eq(sessions.user_id, found.id)).run();
+    audit.note({ actor: by }, "user.linked", found.id, { issuer: identity.issuer });
+  }
+
+  function create(email: string, identity: Identity, by: (id: string) => Actor): User {
+    const invited = orm.select().from(invitations).where(eq(invitations.email, email)).get();
+    const isOpen = invited !== undefined && invited.expires_at_ms > now();
+    const role: Role | null = identity.role ?? (isOpen ? invited.role : domains.length > 0 ? "viewer" : null);
+    if (role === null) throw new OidcRefused("unknown");
+    const id = newConsoleId("user", now());
+    orm.insert(users).values({ id, email, password_hash: "", created_at_ms: now(), role }).run();
+    bind(identity, id);
+    orm.delete(invitations).where(eq(invitations.email, email)).run();
+    audit.note({ actor: by(id) }, "user.created", id, { email, role, issuer: identity.issuer });
+    return { id, email, role };
+  }
+
+  /** What the claim says counts at each sign-in; without it for good, and what is open ends. */
+  function setRole(found: User, role: Role, by: Actor): User {
+    if (role === found.role) return found;
+    orm.update(users).set({ role }).where(eq(users.id, found.id)).run();
+    orm.delete(invitations).where(eq(invitations.invited_by, found.id)).run();
+    audit.note({ actor: by }, "user.role_changed", found.id, { email: found.email, from: found.role, to: role });
+    return { ...found, role };
+  }
+
+  return {
+    /**
+     * The account of whom the issuer names: the one that has signed in as the same subject, else the one with the same
+     * verified address, else a new one. Throws `OidcRefused` for whoever may not come in.
+     */
+    async admit(identity: Identity, origin: Origin): Promise<User> {
+      if (identity.email === null) throw new OidcRefused("unverified");
+      const email = checkEmail(identity.email);
+      const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+      if (domains.length > 0 && !domains.includes(domain)) throw new OidcRefused("domain");
+      const by = (id: string): Actor => ({ type: "user", id, ...origin });
+      const known = bySubject(identity);
+      if (roleClaim !== null && identity.role === null) {
+        if (known) await db.write(() => orm.delete(sessions).where(eq(sessions.user_id, known.id)).run());
+        throw new OidcRefused("role");
+      }
+      return await db.write(() => {
+        const same = bySubject(identity);
+        const found = same ?? orm.select(user).from(users).where(eq(users.email, email)).get();
+        if (!found) return create(email, identity, by);
+        if (!same) link(found, identity, by(found.id));
+        return identity.role === null ? found : setRole(found, identity.role, by(found.id));
+      });
+    },
+  };
+}

@@ -1,0 +1,189 @@
+import type { Configuration } from "openid-client";
+import { lazy } from "../lib/lazy.ts";
+import type { Seal } from "../lib/seal.ts";
+import { type Role, roles } from "../wire/names.ts";
+import { reaches } from "./role.ts";
+
+/** What the operator's settings say of the issuer. */
+export interface OidcSettings {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  /** Stands on the button: "Sign in with …". */
+  name: string;
+  /** The claim that names roles; null: roles are given at the dashboard. */
+  roleClaim: string | null;
+  /** Domains of mail addresses; empty: any. */
+  domains: readonly string[];
+}
+
+/** Who somebody is, as the issuer has proved it. */
+export interface Identity {
+  issuer: string;
+  subject: string;
+  /** Null where the issuer has not verified it. */
+  email: string | null;
+  /** By the claim; null where there is none, or it names no role. */
+  role: Role | null;
+}
+
+/** Why nobody was signed in, as the page of the login says it. */
+type OidcRefusal = "cancelled" | "stale" | "issuer" | "unverified" | "domain" | "role" | "unknown" | "taken";
+
+export class OidcRefused extends Error {
+  readonly reason: OidcRefusal;
+  constructor(reason: OidcRefusal, cause?: unknown) {
+    super(`Not signed in by OpenID Connect: ${reason}`, { cause });
+    this.reason = reason;
+  }
+}
+
+/** A sign-in under way; it lies sealed in a cookie of the browser that began it, so nobody else can end it. */
+interface Attempt {
+  state: string;
+  nonce: string;
+  verifier: string;
+  /** Where in the dashboard it leads. */
+  to: string;
+  until_ms: number;
+}
+
+// Loaded when somebody signs in by it: a start does without.
+const kit = lazy(() => import("openid-client"));
+
+const attempt_ms = 10 * 60_000;
+const discovered_ms = 3_600_000;
+const sealedFor = "oidc";
+
+/** Asks an OpenID Connect issuer who somebody is: authorization code with PKCE, state and nonce. */
+export type Oidc = ReturnType<typeof createOidc>;
+
+export function createOidc({
+  settings,
+  seal,
+  callback,
+  now = Date.now,
+}: {
+  settings: OidcSettings;
+  seal: Seal;
+  /** Where the issuer sends the browser back to. */
+  callback: () => string;
+  now?: () => number;
+}) {
+  let discovered: { config: Promise<Configuration>; at: number } | null = null;
+
+  /** What the issuer says of itself. Kept for an hour; a failure is not kept. */
+  async function configuration(): Promise<Configuration> {
+    if (!discovered || now() - discovered.at > discovered_ms) {
+      const config = discoverIssuer(settings);
+      discovered = { config, at: now() };
+      config.catch(() => {
+        discovered = null;
+      });
+    }
+    return await discovered.config;
+  }
+
+  /** The claims of the id token, and what the issuer tells beside it of the same person. */
+  async function claimsOf(config: Configuration, tokens: Awaited<ReturnType<typeof exchange>>): Promise<Claims> {
+    const own = tokens.claims();
+    if (!own) throw new Error("There is no id token.");
+    const isWhole = own.email !== undefined && (settings.roleClaim === null || claimAt(own, settings.roleClaim));
+    if (isWhole || !config.serverMetadata().userinfo_endpoint) return own as Claims;
+    const more = await (await kit()).fetchUserInfo(config, tokens.access_token, own.sub);
+    return { ...more, ...own } as Claims;
+  }
+
+  const exchange = async (config: Configuration, url: URL, { state, nonce, verifier }: Attempt) =>
+    (await kit()).authorizationCodeGrant(config, url, {
+      ...{ pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
+    });
+
+  return {
+    name: settings.name,
+
+    /** Where to send the browser, and what its cookie keeps until it comes back. */
+    async begin(to: string): Promise<{ url: string; attempt: string }> {
+      const config = await configuration().catch((error) => {
+        throw new OidcRefused("issuer", error);
+      });
+      const client = await kit();
+      const verifier = client.randomPKCECodeVerifier();
+      const attempt = { state: client.randomState(), nonce: client.randomNonce(), verifier, to };
+      const url = client.buildAuthorizationUrl(config, {
+        redirect_uri: callback(),
+        scope: "openid email profile",
+        ...{ state: attempt.state, nonce: attempt.nonce },
+        ...{ code_challenge: await client.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" },
+      });
+      return {
+        url: url.href,
+        attempt: seal.seal(JSON.stringify({ ...attempt, until_ms: now() + attempt_ms }), sealedFor),
+      };
+    },
+
+    /** Who came back, and where to. `search` is what the issuer has added to the address. Throws `OidcRefused`. */
+    async end(search: string, sealed: string | null): Promise<{ identity: Identity; to: string }> {
+      const attempt = openAttempt(sealed);
+      const returned = new URL(`${callback()}${search}`);
+      if (!attempt || attempt.until_ms <= now() || returned.searchParams.get("state") !== attempt.state)
+        throw new OidcRefused("stale");
+      if (returned.searchParams.get("error") === "access_denied") throw new OidcRefused("cancelled");
+      try {
+        const config = await configuration();
+        const claims = await claimsOf(config, await exchange(config, returned, attempt));
+        return { identity: identityOf(config.serverMetadata().issuer, claims, settings.roleClaim), to: attempt.to };
+      } catch (error) {
+        throw new OidcRefused("issuer", error);
+      }
+    },
+  };
+
+  function openAttempt(sealed: string | null): Attempt | null {
+    try {
+      return sealed === null ? null : JSON.parse(seal.open(sealed, sealedFor));
+    } catch {
+      return null;
+    }
+  }
+}
+
+/** Asks the issuer what it is. Throws where it is not reached, or says it is another one. */
+async function discoverIssuer(settings: OidcSettings): Promise<Configuration> {
+  const client = await kit();
+  const issuer = new URL(settings.issuer);
+  const plain = issuer.protocol === "http:" ? [client.allowInsecureRequests] : [];
+  // A signature is checked also where TLS proves who answered: what ends TLS in between then forges nobody.
+  return await client.discovery(issuer, settings.clientId, settings.clientSecret, undefined, {
+    execute: [...plain, client.enableNonRepudiationChecks],
+    timeout: 10,
+  });
+}
+
+type Claims = Record<string, unknown> & { sub: string };
+
+const identityOf = (issuer: string, claims: Claims, roleClaim: string | null): Identity => ({
+  ...{ issuer, subject: claims.sub },
+  email: claims.email_verified === true && typeof claims.email === "string" ? claims.email : null,
+  role: roleClaim === null ? null : highestRole(claimAt(claims, roleClaim)),
+});
+
+/** A claim by its name, or by a path such as `realm_access.roles`. */
+function claimAt(claims: object, path: string): unknown {
+  if (Object.hasOwn(claims, path)) return (claims as Record<string, unknown>)[path];
+  let at: unknown = claims;
+  for (const name of path.split("."))
+    at =
+      at !== null && typeof at === "object" && Object.hasOwn(at, name)
+        ? (at as Record<string, unknown>)[name]
+        : undefined;
+  return at;
+}
+
+/** Of a text or a list: the most that it names, as `owner` or `runnel-owner`. */
+export function highestRole(claim: unknown): Role | null {
+  const named = (Array.isArray(claim) ? claim : [claim]).flatMap((one) =>
+    roles.filter((role) => one === role || one === `runnel-${role}`),
+  );
+  return named.reduce<Role | null>((most, role) => (most && reaches(most, role) ? most : role), null);
+}
