@@ -7,7 +7,7 @@ export const padding = 32;
 /** Bytes of a hit: the place of its row, and its product. */
 export const hitBytes = 8;
 
-interface DotScan {
+export interface DotScan {
   readonly memory: WebAssembly.Memory;
   /**
    * Multiplies the rows from `row` to `end`, each of `size` bytes, with the query at `query`, whose numbers have 16 bits.

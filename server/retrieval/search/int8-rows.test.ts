@@ -103,3 +103,24 @@ test("rows that begin as none become some", () => {
     expect(candidates[0]!.number).toBe(number);
   }
 });
+
+test("stores find their own, whether they share a memory, have grown out of it, or are searched by turns", () => {
+  const dimensions = 64;
+  const along = (direction: number) => Float32Array.from({ length: dimensions }, (_, at) => Number(at === direction));
+  const stores = Array.from({ length: 12 }, (_, store) => ({ store, rows: createInt8Rows(dimensions) }));
+  const fill = (store: number, from: number, to: number) => {
+    for (let at = from; at < to; at++) stores[store]!.rows.add(1e6 * store + at, along((at + store) % dimensions));
+  };
+  const expectOwn = () => {
+    for (const { store, rows } of stores) {
+      const { candidates } = rows.nearest({ query: along(5), most: 1 });
+      expect(candidates[0]!.number).toBe(1e6 * store + ((5 - store + dimensions) % dimensions));
+    }
+  };
+  for (const { store } of stores) fill(store, 0, dimensions);
+  expectOwn();
+  for (const store of [2, 7]) {
+    fill(store, dimensions, 10_000);
+    expectOwn();
+  }
+});

@@ -1,4 +1,4 @@
-import { createDotScan, head, hitBytes, padding } from "./dot-scan.ts";
+import { createDotScan, type DotScan, head, hitBytes, padding } from "./dot-scan.ts";
 
 // Our own scan: sqlite-vec has none that is exact and as fast, and the libraries that are keep their index in native memory.
 
@@ -61,6 +61,13 @@ const rounding = 2e-6;
 /** Of so many at most the vectors themselves are read, unless more are asked for: beyond, nearly equal ones may be lost. */
 export const most_candidates = 2048;
 
+/**
+ * Up to here a store's rows are copied for each search into a memory that all small stores share. One of its own reserves
+ * gigabytes of addresses, and beyond eight of those the engine collects all its garbage before it gives another.
+ */
+const most_shared = 2 ** 19;
+let shared: DotScan | null = null;
+
 /** What a number takes in a map. */
 const bytes_each = 40;
 
@@ -68,12 +75,12 @@ const sizeOf = (dimensions: number) => head + Math.ceil(dimensions / padding) * 
 
 /** For about so many vectors at first; they may become more. */
 export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
-  const scan = createDotScan();
+  let own: DotScan | null = null;
   const size = sizeOf(dimensions);
   let [count, untagged, removals] = [0, 0, 0];
   let numbers = new Float64Array(0);
   const indexes = new Map<number, number>();
-  let [bytes, floats, words] = viewsOf(scan.memory);
+  let [bytes, floats, words] = viewsOf(new ArrayBuffer(rowsAt));
   const placeOf = (index: number) => rowsAt + index * size;
   // In words of four bytes.
   const factorOf = (index: number) => placeOf(index) / 4;
@@ -81,9 +88,12 @@ export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
   const tagOf = (index: number) => factorOf(index) + 2;
 
   function reserve(rows: number): void {
-    const missing = Math.ceil((placeOf(rows) - scan.memory.buffer.byteLength) / page);
-    if (missing > 0) scan.memory.grow(missing);
-    [bytes, floats, words] = viewsOf(scan.memory);
+    const isThere = own !== null; // A memory that grows takes its bytes along.
+    if (placeOf(rows) > most_shared) own ??= createDotScan();
+    if (own) growTo(own.memory, placeOf(rows));
+    const before = bytes;
+    [bytes, floats, words] = viewsOf(own ? own.memory.buffer : new ArrayBuffer(placeOf(rows)));
+    if (!isThere) bytes.set(before.subarray(0, placeOf(count)));
     const old = numbers;
     numbers = new Float64Array(rows);
     numbers.set(old.subarray(0, count));
@@ -103,7 +113,7 @@ export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
 
   function take(some: Float64Array, copied: Uint8Array): void {
     if (count + some.length > numbers.length) reserve(Math.max(count + some.length, expected));
-    new Uint8Array(scan.memory.buffer).set(copied, placeOf(count));
+    new Uint8Array(bytes.buffer).set(copied, placeOf(count));
     for (const number of some) {
       words[tagOf(count)] = 0; // Tags are of one start.
       indexes.set(number, count);
@@ -144,6 +154,15 @@ export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
     untagged -= places.length;
   }
 
+  /** Where the rows can be scanned until something else is. */
+  function scanOf(): DotScan {
+    if (own) return own;
+    shared ??= createDotScan();
+    growTo(shared.memory, placeOf(count));
+    new Int8Array(shared.memory.buffer).set(bytes.subarray(rowsAt, placeOf(count)), rowsAt);
+    return shared;
+  }
+
   /*
    * Why the nearest are among the candidates. Let x and u be a row and the query at the length 1, x′ and u′ what is kept of
    * them, and a = x′·u′ the product of the scan. Then x·u − a = x·(u − u′) + (x − x′)·u′, which by Cauchy and Schwarz is
@@ -152,6 +171,7 @@ export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
    * a row with a + e below the floor has `most` others before it. What words add is known exactly, and moves both bounds.
    */
   function nearest({ query, most, isAllowed, extras }: Asked): Nearest {
+    const scan = scanOf();
     const asked = quantise(query, largestFor(query), new Int16Array(scan.memory.buffer, queryAt, dimensions));
     const [reach, lost] = [1 + asked.error, asked.error + rounding];
     const lows = createHighest(most);
@@ -201,12 +221,12 @@ export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
     },
     size,
     numbers: (count) => numbers.slice(0, count),
-    copy: (from, to) => new Uint8Array(scan.memory.buffer).slice(placeOf(from), placeOf(to)),
+    copy: (from, to) => new Uint8Array(bytes.buffer).slice(placeOf(from), placeOf(to)),
     take,
     has: (number) => indexes.has(number),
     isOf,
     get bytes() {
-      return scan.memory.buffer.byteLength + (8 + bytes_each) * numbers.length;
+      return bytes.byteLength + (8 + bytes_each) * numbers.length;
     },
     add,
     remove,
@@ -220,7 +240,12 @@ export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
   };
 }
 
-const viewsOf = ({ buffer }: WebAssembly.Memory) =>
+function growTo(memory: WebAssembly.Memory, bytes: number): void {
+  const missing = Math.ceil((bytes - memory.buffer.byteLength) / page);
+  if (missing > 0) memory.grow(missing);
+}
+
+const viewsOf = (buffer: ArrayBuffer) =>
   [new Int8Array(buffer), new Float32Array(buffer), new Uint32Array(buffer)] as const;
 
 /** What `createInt8Rows` will take for so many vectors. */

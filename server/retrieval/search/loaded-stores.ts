@@ -35,7 +35,7 @@ const vectors_at_once = pieces_at_once * chunk_size;
 /** Of the memory, for a store that has no room in it, and for what is known of one store's entries. */
 const part = 0.25;
 const rows_at_once = 2048;
-/** Each reserves gigabytes of addresses, however little it holds, and a process has only so many. */
+/** Each large one reserves gigabytes of addresses, and a process has only so many. */
 const most_stores = 128;
 /** Rows that are read again within a blink are not kept on the disk. */
 const least_kept = 10_000;
