@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newId } from "../core/ids.ts";
 import { type ClientScope, clientScopes, type Permission, permissions } from "../core/scope.ts";
 import type { Need } from "../http/operation.ts";
+import { createRows } from "../testing/rows.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import { createOperations } from "./a2a/operations.ts";
@@ -530,6 +531,7 @@ const never: Things = {
     session: crypto.randomUUID(),
   },
 };
+const everything = Object.keys(never) as Name[];
 
 async function made(client: Client, path: string, body: object) {
   const answer = await client.post(path, body);
@@ -537,12 +539,11 @@ async function made(client: Client, path: string, body: object) {
   return answer.body;
 }
 
-/** An agent that all doors reach, with a run of a user that waits. In the live environment there are no test models. */
-async function thingsOf(client: Client, user_id = "ada"): Promise<Things> {
+/** An agent that all doors reach, and of the rest what is named. In the live environment there are no test models. */
+async function thingsOf(client: Client, user_id = "ada", names: readonly Name[] = everything): Promise<Things> {
   const name = `t${crypto.randomUUID().replaceAll("-", "")}`;
   const isTest = client.scope.environment === "test";
   const { id: store } = await made(client, "/v1/memory", { name: "m", kind: "vector" });
-  const { id: file } = await made(client, "/v1/files", { filename: "a.txt", text: name, purpose: "attachment" });
   const { id: tool } = await made(client, "/v1/tools", { name });
   const script = [{ tool_calls: [{ name, arguments: {} }] }, { text: "Done." }];
   const model = isTest ? { model: "test/script", model_settings: { script } } : { model: "openai/gpt-5" };
@@ -550,19 +551,25 @@ async function thingsOf(client: Client, user_id = "ada"): Promise<Things> {
     ...{ name, instructions: "", ...model, tools: [tool], memory: { stores: [{ memory_id: store }] } },
     doors: { mcp: true, a2a: true },
   });
-  const { id: thread } = await made(client, "/v1/threads", { user_id });
-  const session = await open(client.key.secret);
-  const chat = crypto.randomUUID();
-  if (!isTest) return { ...never, agent, tool: name, thread, store, file, chat, session };
-  const said = uiChat({ ...never, agent, chat }, userSays("x"));
-  expect((await client.post(said.path, { ...(said.body as object), user_id })).status).toBe(200);
-  const run = await made(client, "/v1/runs?wait=10", { agent_id: agent, input: "x", user_id });
-  const call = run.required_action.submit_tool_outputs.tool_calls[0].id;
-  return { agent, tool: name, run: run.id, call, thread, store, file, chat, session };
+  const things: Things = { ...never, agent, tool: name, store, chat: crypto.randomUUID() };
+  if (names.includes("file"))
+    things.file = (await made(client, "/v1/files", { filename: "a.txt", text: name, purpose: "attachment" })).id;
+  if (names.includes("thread")) things.thread = (await made(client, "/v1/threads", { user_id })).id;
+  if (names.includes("session")) things.session = await open(client.key.secret);
+  if (isTest && names.includes("chat")) {
+    const said = uiChat(things, userSays("x"));
+    expect((await client.post(said.path, { ...(said.body as object), user_id })).status).toBe(200);
+  }
+  if (isTest && names.some((name) => name === "run" || name === "call")) {
+    const run = await made(client, "/v1/runs?wait=10", { agent_id: agent, input: "x", user_id });
+    things.run = run.id;
+    things.call = run.required_action.submit_tool_outputs.tool_calls[0].id;
+  }
+  return things;
 }
 
 /** What a read leaves as it is, all of them ask for. */
-const thingsFor = (name: string) => (name.startsWith("GET") ? ownThings : thingsOf(owner));
+const thingsFor = (name: string) => (name.startsWith("GET") ? ownThings : thingsOf(owner, "ada", table[name]!.names));
 
 interface Answer {
   status: number;
@@ -650,7 +657,9 @@ describe("a door", () => {
   test.each(protectedRows)("at %s admits keys with the scope of the table, and no others", async (name) => {
     const things = await thingsFor(name);
     for (const [scope, { key }] of keys) {
-      const { id: thread } = await made(owner, "/v1/threads", { user_id: "ada" }); // In one, the next would wait.
+      // In one thread, the next would wait.
+      const isIn = table[name]!.names.includes("thread");
+      const thread = isIn ? (await made(owner, "/v1/threads", { user_id: "ada" })).id : never.thread;
       const answer = await knock(key.secret, name, { ...things, thread });
       const isRefused = [401, 403].includes(answer.status);
       expect({ scope, isRefused }).toEqual({ scope, isRefused: !admits(table[name]!.needs, scope) });
@@ -720,21 +729,9 @@ function seen({ status, headers, text }: Answer, sent: Things): object {
   return { status, headers: shown.sort(), text: told(text) };
 }
 
-const tables = server.db.sqlite
-  .query<{ name: string }, []>(
-    `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%environment%' AND name <> 'mcp_sessions'`,
-  )
-  .all();
-
+const allRows = createRows(server.db);
 /** All that the holder has, but for the sessions that a key of theirs opens to ask. */
-const holdersRows = (): string =>
-  JSON.stringify(
-    tables.map(({ name }) =>
-      server.db.sqlite
-        .query(`SELECT * FROM ${name} WHERE project_id = ? AND environment = ?`)
-        .all(holder.scope.project_id, holder.scope.environment),
-    ),
-  );
+const holdersRows = () => allRows.only(holder.scope).replace(/^mcp_sessions .*$/m, "");
 
 /** Settles when nothing of the holder is at work: a chat's run goes on when its message is answered, and files are read. */
 async function atRest(): Promise<void> {
@@ -769,7 +766,7 @@ describe("a thing of others", () => {
     async (name, what) => {
       // Whoever says something in a chat of a name has one of their own by that.
       const [taken, absent] =
-        what === "chat" ? [(await thingsOf(holder)).chat, newId("thread")] : [theirs[what], never[what]];
+        what === "chat" ? [(await thingsOf(holder, "ada", [what])).chat, newId("thread")] : [theirs[what], never[what]];
       const isRead = name.startsWith("GET");
       await atRest();
       const before = isRead ? "" : holdersRows();
@@ -885,11 +882,14 @@ function expectUnharmed(name: string, sent: unknown, { status, headers, text }: 
 describe("nonsense", () => {
   test.each(spoken)("at %s is answered, or refused in the words of the door", async (name) => {
     const chance = createChance(spoken.indexOf(name) + 1);
-    const things = await thingsOf(owner);
+    const { names, send } = table[name]!;
+    const things = await thingsOf(owner, "ada", names);
     const [, path = ""] = name.split(" ");
     for (let i = 0; i < 20; i++) {
-      const { id: thread } = await made(owner, "/v1/threads", { user_id: "ada" }); // In one, the next would wait.
-      const sent = table[name]!.send({ ...things, thread, session: await open(owner.key.secret, path) });
+      // In one thread, the next would wait.
+      if (names.includes("thread")) things.thread = (await made(owner, "/v1/threads", { user_id: "ada" })).id;
+      if (names.includes("session")) things.session = await open(owner.key.secret, path);
+      const sent = send(things);
       const body = Array.from({ length: 1 + chance(2) }).reduce((value) => bent(value, chance), sent.body ?? {});
       const header = Object.keys(sent.headers ?? {})[chance(4)];
       const headers = { ...sent.headers, ...(header && { [header]: ["", "x", "2026-07-28", "%"][chance(4)]! }) };

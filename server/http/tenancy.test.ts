@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { newId, siblingId } from "../core/ids.ts";
 import { clientScopes } from "../core/scope.ts";
 import type { Answer } from "../testing/expect-declared.ts";
+import { createRows } from "../testing/rows.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 
@@ -703,20 +704,9 @@ async function rowsAtRest(of: Partial<Client>): Promise<string> {
   return rowsBut(of);
 }
 
+const rows = createRows(server.db);
 /** Every row that is not this client's own. */
-function rowsBut({ scope }: Partial<Client>): string {
-  const tables = server.db.sqlite
-    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    .all();
-  const isOwn = (row: Record<string, unknown>) =>
-    scope !== undefined && row.project_id === scope.project_id && row.environment === scope.environment;
-  return JSON.stringify(
-    tables.map(({ name }) => {
-      const rows = server.db.sqlite.query<Record<string, unknown>, []>(`SELECT * FROM ${name}`).all();
-      return [name, rows.filter((row) => !isOwn(row))];
-    }),
-  );
-}
+const rowsBut = ({ scope }: Partial<Client>) => rows.but(scope);
 
 const withParameter = routes.filter(({ path }) => path.includes(":"));
 

@@ -1,0 +1,61 @@
+import type { Statement } from "bun:sqlite";
+import type { Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+
+/** When a key was last used is written every minute, whatever was asked with it. */
+const ignored = ["last_used_at_ms", "last_used_ip"];
+
+interface Reader {
+  all(): string;
+  /** Null where a table's rows are of no project and environment. */
+  scoped: { but(scope: Scope): string; only(scope: Scope): string } | null;
+}
+
+/** Reads the rows of all tables as a text to compare with a later one. */
+export function createRows({ sqlite }: Db) {
+  // What a virtual table holds stands in tables of its own.
+  const tables = sqlite.query<{ name: string }, []>(
+    `SELECT name FROM sqlite_schema
+     WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name`,
+  );
+  // Stores have tables of their own, so that there are hundreds: to prepare takes longer than to read.
+  const readers = new Map<string, Reader>();
+
+  function readerOf(table: string): Reader {
+    const known = readers.get(table);
+    if (known) return known;
+    const columns = sqlite.prepare<{ name: string }, []>(`PRAGMA table_info("${table}")`).all();
+    const names = columns.map(({ name }) => name);
+    const shown = names.filter((name) => !ignored.includes(name)).map((name) => `"${name}"`);
+    const select = `SELECT ${shown.join(", ")} FROM "${table}"`;
+    const whole = sqlite.prepare(select);
+    const ofScope = (is: string) => {
+      const statement = sqlite.prepare(`${select} WHERE (project_id, environment) ${is} (?, ?)`);
+      return (scope: Scope) => textOf(statement, scope.project_id, scope.environment);
+    };
+    const isScoped = names.includes("project_id") && names.includes("environment");
+    const scoped = isScoped ? { but: ofScope("IS NOT"), only: ofScope("IS") } : null;
+    const reader = { all: () => textOf(whole), scoped };
+    readers.set(table, reader);
+    return reader;
+  }
+
+  const texts = (read: (reader: Reader) => string | undefined) =>
+    tables
+      .all()
+      .map(({ name }) => `${name} ${read(readerOf(name)) ?? ""}`)
+      .join("\n");
+
+  return {
+    /** Every row that is not this owner's; every one where nobody is named. */
+    but: (scope?: Scope) => texts(({ all, scoped }) => (scope && scoped ? scoped.but(scope) : all())),
+    only: (scope: Scope) => texts(({ scoped }) => scoped?.only(scope)),
+  };
+}
+
+function textOf(statement: Statement, ...parameters: string[]): string {
+  const rows = statement.values(...parameters);
+  for (const row of rows)
+    for (const [at, value] of row.entries()) if (value instanceof Uint8Array) row[at] = Bun.hash(value).toString();
+  return JSON.stringify(rows);
+}
