@@ -13,7 +13,7 @@ await using model = await start<{ url: string }>([process.execPath, `${import.me
 await using product = await startProduct({ parent: tmpdir(), model: model.line.url, tls: false });
 
 interface Way {
-  path: string;
+  path: (agent: string) => string;
   body: (agent: string) => object;
   /** What stands in the first piece that has text. */
   mark: string;
@@ -22,19 +22,42 @@ interface Way {
 const messages = [{ role: "user", content: "Go." }];
 const ways: Record<string, Way> = {
   "/v1/runs": {
-    path: "/v1/runs",
+    path: () => "/v1/runs",
     body: (agent_id) => ({ agent_id, input: "Go.", stream: true }),
     mark: "event: token",
   },
   "/chat/completions": {
-    path: "/openai/v1/chat/completions",
+    path: () => "/openai/v1/chat/completions",
     body: (agent) => ({ model: agent, messages, stream: true }),
     mark: '"delta":{"content"',
   },
   "/responses": {
-    path: "/openai/v1/responses",
+    path: () => "/openai/v1/responses",
     body: (agent) => ({ model: agent, input: "Go.", stream: true }),
     mark: "event: response.output_text.delta",
+  },
+  "/ui (a new chat)": {
+    path: (agent) => `/ui/v1/agents/${agent}/chat`,
+    body: () => ({
+      id: crypto.randomUUID(),
+      messages: [{ id: "m1", role: "user", parts: [{ type: "text", text: "Go." }] }],
+    }),
+    mark: '"type":"text-delta"',
+  },
+  "/ag-ui (a new chat)": {
+    path: (agent) => `/ag-ui/v1/agents/${agent}`,
+    body: () => ({
+      ...{
+        threadId: crypto.randomUUID(),
+        runId: crypto.randomUUID(),
+        state: {},
+        tools: [],
+        context: [],
+        forwardedProps: {},
+      },
+      messages: [{ id: "m1", role: "user", content: "Go." }],
+    }),
+    mark: '"TEXT_MESSAGE_CONTENT"',
   },
 };
 
@@ -46,7 +69,11 @@ const paced = await agentOf(`t${tokens}-d5`);
 async function stream({ path, body, mark }: Way, agent: string): Promise<number> {
   const { url, headers } = await product.stream("t1-d0");
   const begun = performance.now();
-  const response = await fetch(new URL(path, url), { method: "POST", headers, body: JSON.stringify(body(agent)) });
+  const response = await fetch(new URL(path(agent), url), {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body(agent)),
+  });
   let first = Number.NaN;
   let text = "";
   const decoder = new TextDecoder();
@@ -55,7 +82,7 @@ async function stream({ path, body, mark }: Way, agent: string): Promise<number>
     text += decoder.decode(chunk, { stream: true });
     if (text.includes(mark)) first = performance.now() - begun;
   }
-  if (Number.isNaN(first)) throw new Error(`${path} said no text: ${text}`);
+  if (Number.isNaN(first)) throw new Error(`${path(agent)} said no text: ${text}`);
   return first;
 }
 

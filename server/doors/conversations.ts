@@ -92,18 +92,36 @@ export function createConversations({
     const body = { ...run, agent_id: agentId, ...(chat.userId !== null && { user_id: chat.userId }) };
     // Whoever may not is told so by the API, and leaves no thread behind.
     if (!mayRun(principal) || principal.token?.run_id) return (await must(talk, "POST", "/v1/runs", body, rename)).id;
-    const there =
-      threadOf(talk, chat.id, chat.userId) ?? (await chats.open(principal, nameOf(talk, chat.id, chat.userId)));
-    const thread_id = chat.keep === undefined ? there : await cut(talk, there, chat.keep);
+    const there = await threadFor(talk, chat.id, chat.userId);
+    try {
+      return await sayIn(talk, there, chat.keep, body, rename);
+    } finally {
+      chats.settled(there);
+    }
+  }
+
+  /** The chat's thread; one that is not there yet begins in the write of its first run, so that it costs no write of its own. */
+  async function threadFor(talk: Talk, chat: string, userId: string | null): Promise<string> {
+    const there = threadOf(talk, chat, userId);
+    if (there !== null) return there;
+    const name = nameOf(talk, chat, userId);
+    // A request that may be sent again with its key has to be the same then, also when this one is refused.
+    return talk.request.headers.has("idempotency-key")
+      ? chats.open(talk.principal, name)
+      : chats.promise(talk.principal, name);
+  }
+
+  async function sayIn(talk: Talk, there: string, keep: string | null | undefined, run: object, rename: Rename) {
+    const thread_id = keep === undefined ? there : await cut(talk, there, keep);
     const isCut = thread_id !== there;
-    const asked = { ...body, thread_id, if_thread_busy: "cancel_previous" };
+    const asked = { ...run, thread_id, if_thread_busy: "cancel_previous" };
     // Only with its run the chat goes on in its new thread: one that is refused takes nothing back.
     const { id } = await must(talk, "POST", "/v1/runs", asked, rename).catch(async (error) => {
-      if (isCut) await chats.drop(principal, thread_id);
+      if (isCut) await chats.drop(talk.principal, thread_id);
       throw error;
     });
-    if (isCut) await leave(talk, there, thread_id, chat.keep ?? null);
-    return id;
+    if (isCut) await leave(talk, there, thread_id, keep ?? null);
+    return String(id);
   }
 
   /** The thread that goes on behind a run, or from the beginning: a new one, unless that is the end of this one. */

@@ -12,6 +12,8 @@ type Stored = Record<string, unknown>;
 export type DocumentWork = ReturnType<typeof createDocumentWork>;
 
 const unread = "status IN ('uploaded', 'processing') AND chunks = 0";
+// Who sent a file with a client token; all that came with keys are one sender.
+const sender = "coalesce(owner, '.')";
 const columns = columnsOf(files);
 const rowOf = createReader(files);
 const toRow = (row: Stored | null): FileRow | null => row && rowOf(row);
@@ -27,8 +29,13 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Pick<Db, "sqli
     `SELECT project_id, environment FROM files WHERE ${unread} AND (project_id, environment) > (?, ?)
        ORDER BY project_id, environment LIMIT 1`,
   );
-  const first = sqlite.query<Stored, [string, Environment, number, string]>(
-    `SELECT ${columns} FROM files WHERE ${unread} AND project_id = ? AND environment = ? AND ${alive}
+  // Likewise for each sender.
+  const nextSender = sqlite.query<{ sender: string }, [string, Environment, string]>(
+    `SELECT ${sender} AS sender FROM files WHERE ${unread} AND project_id = ? AND environment = ? AND ${sender} > ?
+       ORDER BY ${sender} LIMIT 1`,
+  );
+  const first = sqlite.query<Stored, [string, Environment, string, number, string]>(
+    `SELECT ${columns} FROM files WHERE ${unread} AND project_id = ? AND environment = ? AND ${sender} = ? AND ${alive}
        AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT 1`,
   );
   const one = sqlite.query<Stored, [...Key, number]>(`SELECT ${columns} FROM files WHERE ${key} AND ${alive}`);
@@ -54,9 +61,18 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Pick<Db, "sqli
       for (let at = nextOwner.get("", ""); at; at = nextOwner.get(at.project_id, at.environment)) found.push(at);
       return found;
     },
-    /** The oldest of an owner's files to read, but none of these. */
-    first: ({ project_id, environment }: Scope, except: readonly string[]): FileRow | null =>
-      toRow(first.get(project_id, environment, now(), JSON.stringify(except))),
+    /** Who of an owner has sent files to read, or being read. */
+    senders({ project_id, environment }: Scope): string[] {
+      const found: string[] = [];
+      for (let at = nextSender.get(project_id, environment, ""); at; ) {
+        found.push(at.sender);
+        at = nextSender.get(project_id, environment, at.sender);
+      }
+      return found;
+    },
+    /** The oldest of a sender's files to read, but none of these. */
+    first: ({ project_id, environment }: Scope, sender: string, except: readonly string[]): FileRow | null =>
+      toRow(first.get(project_id, environment, sender, now(), JSON.stringify(except))),
     /** Null for what is not there any more. */
     find: (file: FileRef): FileRow | null => toRow(one.get(...keyOf(file), now())),
     /** Files that are read, and wait for memory stores. */

@@ -197,6 +197,21 @@ test("each project has its turn, however many documents another one has", async 
   expect(slow.begun.slice(3).sort()).toEqual(["a2", "a3"]);
 });
 
+test("each visitor of a project has their turn, however many documents another one has", async () => {
+  const slow = slowReader();
+  await using server = start(slow.reader);
+  for (const name of ["a1", "a2", "a3", "a4", "b1", "c1"]) {
+    const { id } = await server.upload(name);
+    server.db.sqlite.run("UPDATE files SET owner = ? WHERE id = ?", [`user:${name[0]}`, id]);
+  }
+  for (let count = 1; count <= 6; count++) {
+    await slow.reached(count);
+    slow.waiting[count - 1]!.go("x");
+  }
+  await server.processing.idle();
+  expect(new Set(slow.begun.slice(1, 4))).toEqual(new Set(["a2", "b1", "c1"]));
+});
+
 test("documents of a project that take long leave a place to another project's", async () => {
   const slow = slowReader();
   await using server = start(slow.reader, { count: 3, reserve: 1 });

@@ -60,6 +60,9 @@ export function createProcessing(options: ProcessingOptions) {
   const { pause_ms = 1000 } = options;
   const closing = new AbortController();
   const underWay = new Map<string, { stop: AbortController; done: Promise<void> }>();
+  /** When the senders of a project were served last, of those who still wait. */
+  const served = new Map<string, Map<string, number>>();
+  let turns = 0;
   let isRunning = true;
   let timer: Timer | undefined;
 
@@ -68,10 +71,27 @@ export function createProcessing(options: ProcessingOptions) {
     if (!isRunning) return;
     const waiting = new Map(work.owners().map((scope) => [nameOf(scope), scope]));
     for (let owner = places.next(waiting.keys()); owner !== null; owner = places.next(waiting.keys())) {
-      const file = work.first(waiting.get(owner)!, [...underWay.keys()]);
+      const file = nextOf(waiting.get(owner)!);
       if (file) take(file, places.take(owner));
       else waiting.delete(owner);
     }
+  }
+
+  /** The next of a project's files: from each sender in turn, so that one visitor's many do not hold up another's one. */
+  function nextOf(scope: Scope): FileRow | null {
+    const name = nameOf(scope);
+    const before = served.get(name) ?? new Map<string, number>();
+    const senders = work.senders(scope);
+    const turnOf = (sender: string): number => before.get(sender) ?? 0;
+    for (const sender of senders.toSorted((a, b) => turnOf(a) - turnOf(b))) {
+      const file = work.first(scope, sender, [...underWay.keys()]);
+      if (!file) continue;
+      const still = senders.flatMap((one) => (before.has(one) ? [[one, turnOf(one)] as const] : []));
+      served.set(name, new Map([...still, [sender, ++turns]]));
+      return file;
+    }
+    served.delete(name);
+    return null;
   }
 
   function take(file: FileRow, giveBack: () => void): void {

@@ -138,7 +138,8 @@ export function composeRuns({ workers, forgetters, callbacks, learning, ...base 
       snapshot: agents.snapshot,
       editAgent: agents.edited,
       threadOwner: threads.ownerOf,
-      beginThread: threads.begin,
+      beginThread: (scope, thread, isNew) =>
+        void (isNew ? threads.begin(scope, thread) : threads.chats.begin(thread.id)),
     },
     ...{ requireThere: connections.requireThere, requireFiles: files.files.facts },
     imagesOf: files.files.imagesOf,

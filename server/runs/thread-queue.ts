@@ -15,8 +15,8 @@ interface Owner {
   session_id: string | null;
 }
 
-/** Within a write: there is a thread of this id from here on. */
-export type BeginThread = (scope: Scope, thread: Owner & { id: string }) => void;
+/** Within a write: there is a thread of this id from here on. One that is not new may have been promised to its first run. */
+export type BeginThread = (scope: Scope, thread: Owner & { id: string }, isNew: boolean) => void;
 
 /** What a new run meets in its thread. */
 interface ThreadPlace {
@@ -71,9 +71,9 @@ export function createThreadQueue({
     return { ended: before.flatMap((row) => insertCancelled(row, replaced)), line: null };
   }
 
-  /** Within a write: the thread that a run begins, if it begins one. */
+  /** Within a write: the run's thread is there. */
   function beginFor(scope: Scope, body: CreateRun, { thread_id, user_id, session_id }: ReturnType<typeof owner>): void {
-    if (body.thread_id === newThread) begin(scope, { id: thread_id!, user_id, session_id });
+    if (thread_id !== null) begin(scope, { id: thread_id, user_id, session_id }, body.thread_id === newThread);
   }
 
   return { owner, take, beginFor };

@@ -23,6 +23,16 @@ interface ChatOptions {
   now: () => number;
 }
 
+interface Promised {
+  viewer: Scope;
+  name: ChatName;
+  /** Both, as one text. */
+  key: string;
+  thread: NewThread;
+  /** How many requests are yet to begin in it, or to be refused. */
+  holders: number;
+}
+
 type Said = Pick<typeof threadMessages.$inferSelect, "position" | "run_id" | "message" | "prompt" | "created_at_ms">;
 
 /** How many messages are copied within one write: others write meanwhile. */
@@ -35,6 +45,8 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
   const { sqlite } = db;
   /** By threads that have no run yet, the one that each goes on with. In memory: after a crash, nobody begins in them. */
   const inPlaceOf = new Map<string, string>();
+  /** Threads that begin with their first run, in its write. */
+  const promised = new Map<string, Promised>();
   const selection = sqlite.query<{ thread_id: string }, string[]>(
     `SELECT thread_id FROM thread_chats WHERE ${within} AND agent_id = ? AND user_id = ? AND chat = ?`,
   );
@@ -87,19 +99,63 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
     };
   }
 
+  /**
+   * The thread of this name; where there is none, one that begins with its first run. Whoever asks for this name before
+   * that gets the same; each says when it is `settled`.
+   */
+  function promise(viewer: Viewer, name: ChatName): string {
+    const there = threadOf(viewer, name);
+    if (there !== null) return there;
+    const key = JSON.stringify(keyOf(viewer, name));
+    const of = [...promised.values()].find((one) => one.key === key) ?? {
+      viewer,
+      name,
+      key,
+      thread: newThread(name.user_id),
+      holders: 0,
+    };
+    of.holders++;
+    promised.set(of.thread.id, of);
+    return of.thread.id;
+  }
+
+  /** Within a write, which may be done twice: a promised thread is there from here on. */
+  function begin(id: string): void {
+    const of = promised.get(id);
+    if (!of || selection.get(...keyOf(of.viewer, of.name))) return;
+    insert(of.viewer, of.thread);
+    naming.run(...keyOf(of.viewer, of.name), id);
+  }
+
+  /** A run has begun in this thread, or was refused. */
+  function settled(id: string): void {
+    inPlaceOf.delete(id);
+    const of = promised.get(id);
+    if (of && --of.holders === 0) promised.delete(id);
+  }
+
   return {
     threadOf,
 
+    promise,
+    begin,
+
     /** The same, made where there is none. */
-    open: (viewer: Viewer, name: ChatName): Promise<string> =>
-      db.write(() => {
-        const there = threadOf(viewer, name);
-        if (there !== null) return there;
-        const thread = newThread(name.user_id);
-        insert(viewer, thread);
-        naming.run(...keyOf(viewer, name), thread.id);
-        return thread.id;
-      }),
+    async open(viewer: Viewer, name: ChatName): Promise<string> {
+      const id = promise(viewer, name);
+      try {
+        await db.write(() => begin(id));
+      } finally {
+        settled(id);
+      }
+      return id;
+    },
+
+    /** A thread that is yet to begin, as whoever asks may see it. */
+    promisedTo({ project_id, environment }: Viewer, id: string): NewThread | null {
+      const of = promised.get(id);
+      return of?.viewer.project_id === project_id && of.viewer.environment === environment ? of.thread : null;
+    },
 
     /** Whether something was said behind a run, or at all. */
     goesOnBehind: ({ project_id, environment }: Viewer, threadId: string, keep: string | null): boolean =>
@@ -145,8 +201,7 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
       if (from !== undefined) renaming.run(id, project_id, environment, from);
     },
 
-    /** It was begun in. */
-    settled: (id: string): void => void inPlaceOf.delete(id),
+    settled,
 
     /** Deletes a thread in which no run was made. */
     async drop({ project_id, environment }: Viewer, id: string): Promise<void> {

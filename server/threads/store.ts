@@ -180,7 +180,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
 
     /** Whom its runs are for; throws for a thread that is not there, as for every id in a body. */
     ownerOf(viewer: Viewer, id: string): ThreadOwner {
-      const row = known(viewer, id);
+      const row = known(viewer, id) ?? chats.promisedTo(viewer, id);
       if (!row) throw validationError([fault("thread_id", "There is no such thread.")]);
       return row;
     },

@@ -26,6 +26,8 @@ const userSays = (text: string, id: string = crypto.randomUUID()) => ({
 
 const textPart = (text: string) => ({ type: "text", text, state: "done" });
 
+const bearer = ({ key }: Client) => ({ authorization: `Bearer ${key.secret}` });
+
 /** The parts of a stream, in their order. */
 const partsOf = (text: string): Json[] =>
   text.split("\n").flatMap((line) => (line.startsWith("data: {") ? [JSON.parse(line.slice(6))] : []));
@@ -192,6 +194,25 @@ describe("a chat", () => {
     expect((await owner.get(`/v1/runs/${other.parts[0].messageId}`)).body.thread_id).not.toBe(a.thread_id);
   });
 
+  test("begins by the same write as its first run, or not at all, and two messages at once begin one", async () => {
+    const { owner, at } = await opened(null, remembering);
+    const image = { type: "file", mediaType: "image/png", url: "data:image/png;base64,AA" };
+    expect((await send(owner, at, { messages: [{ id: "m1", role: "user", parts: [image] }] })).status).toBe(400);
+    expect((await owner.get("/v1/threads")).body.data).toEqual([]);
+    const { sqlite } = server.db;
+    sqlite.run("CREATE TEMP TRIGGER unnamed BEFORE INSERT ON thread_chats BEGIN SELECT RAISE(ABORT, 'cut off'); END");
+    try {
+      expect((await send(owner, at, { messages: [userSays("One")] })).status).toBe(500);
+    } finally {
+      sqlite.run("DROP TRIGGER unnamed");
+    }
+    expect((await owner.get("/v1/threads")).body.data).toEqual([]);
+    expect((await owner.get("/v1/runs")).body.data).toEqual([]);
+    await Promise.all(["One", "Two"].map((text) => send(owner, at, { messages: [userSays(text)] })));
+    expect((await owner.get("/v1/threads")).body.data).toHaveLength(1);
+    expect((await owner.get("/v1/runs")).body.data).toHaveLength(2);
+  });
+
   test("has its messages in the record, with the calls of tools, for a page that was loaded anew", async () => {
     const { owner, at } = await asking("output");
     expect((await owner.get(`${at}/chat`)).body).toMatchObject({ id: "chat", messages: [] });
@@ -296,7 +317,7 @@ describe("a chat", () => {
   test("is made anew once for one Idempotency-Key, and not at all for one of another request", async () => {
     const { owner, at } = await opened(null, remembering);
     const one = await send(owner, at, { messages: [userSays("One")] });
-    const by = { authorization: `Bearer ${owner.key.secret}`, "idempotency-key": "k" };
+    const by = { ...bearer(owner), "idempotency-key": "k" };
     const anew = (text: string) =>
       server.send("POST", at, { id: "chat", trigger: "regenerate-message", messages: [userSays(text)] }, by);
     const made = partsOf((await anew("Two")).body)[0].messageId;

@@ -157,18 +157,27 @@ describe("an agent that opted in", () => {
     expect([isError, content.at(-1).text]).toEqual([true, expect.stringMatching(/^model_error: /)]);
   });
 
-  test("is called by a request with the longest id, and no run begins by a longer one", async () => {
+  test("is called with the longest id and progress token, and no run begins with longer ones", async () => {
     const { owner, name } = await opened();
     const headers = { "mcp-session-id": await session(owner) };
-    const ask = (id: string) =>
-      raw(owner, { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: { input: "x" } } }, headers);
+    const ask = (id: string, progressToken: string) =>
+      raw(
+        owner,
+        {
+          ...{ jsonrpc: "2.0", id, method: "tools/call" },
+          params: { name, arguments: { input: "x" }, _meta: { progressToken } },
+        },
+        headers,
+      );
     const [longest, longer] = [`"${"x".repeat(508)}`, `"${"x".repeat(509)}`];
-    expect((await ask(longest)).status).toBe(200);
-    const { status, body } = await ask(longer);
-    expect([status, body.id, body.error.message]).toEqual([
-      400,
-      longer,
-      "Expected an id of at most 512 characters as JSON.",
+    expect((await ask(longest, longest)).status).toBe(200);
+    const [byId, byToken] = [await ask(longer, "p"), await ask("1", longer)];
+    expect([byId.status, byId.body.id, byId.body.error.message]).toEqual([
+      ...[400, longer, "Expected an id of at most 512 characters as JSON."],
+    ]);
+    expect([byToken.body.id, byToken.body.error]).toEqual([
+      "1",
+      { code: -32602, message: "params._meta.progressToken: expected at most 512 characters as JSON." },
     ]);
     expect((await owner.get("/v1/runs")).body.data.length).toBe(1);
   });

@@ -76,7 +76,7 @@ const isId = (value: unknown): value is RequestId =>
 const isObject = (value: unknown): value is Params =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Of a request's id: its run keeps it, and each event of its stream repeats it. */
+/** Of a request's id, which its run keeps, and of its progress token: each event of its stream repeats both. */
 const idMost = limits.metadata_value_length;
 
 /** One message of JSON-RPC 2.0; throws for anything else, batches too. */
@@ -96,6 +96,8 @@ export function readMessage(body: unknown): Message {
   if (!isId(id)) throw invalidRequest("Expected an id that is a text or a whole number.");
   if (JSON.stringify(id).length > idMost)
     throw invalidRequest(`Expected an id of at most ${idMost} characters as JSON.`);
+  if (JSON.stringify(progressTokenOf(params)).length > idMost)
+    throw invalidParams(`params._meta.progressToken: expected at most ${idMost} characters as JSON.`);
   return { kind: "request", id, method, params };
 }
 

@@ -57,7 +57,7 @@ export function createDoor({ identify, api, forward }: Pick<DoorAccess, "identif
         if (thrown instanceof Refused) return thrown.response;
         const error = toAppError(thrown);
         if (error.code === "internal_error") throw thrown; // A bug: the log shall have its cause.
-        return json(error.status, openAiError(error), errorHeaders(error));
+        return json(error.status, openAiError(error), { ...errorHeaders(error), ...(isFinal(error) && noRetry) });
       }
     },
 
@@ -69,6 +69,12 @@ export function createDoor({ identify, api, forward }: Pick<DoorAccess, "identif
     },
   };
 }
+
+/** OpenAI's clients ask twice more whenever a status is from 500, unless they are told not to. */
+export const noRetry = { "x-should-retry": "false" };
+
+/** Whether the same texts would fail again: a failure that may pass says when to come back. */
+const isFinal = ({ code, retryAfter }: AppError): boolean => code === "embedding_failed" && retryAfter === undefined;
 
 /** Says whether a body is of a schema; throws what is wrong with it first. */
 export function readerOf<T extends TSchema>(schema: T): (body: unknown) => Static<T> {

@@ -14,7 +14,7 @@ import type { RunStore } from "../../runs/store.ts";
 import { chatDialect } from "./chat-dialect.ts";
 import { type AskedChat, readChat } from "./chat-request.ts";
 import { CreateChatCompletion } from "./chat-schema.ts";
-import { createDoor, json, readerOf } from "./door.ts";
+import { createDoor, json, noRetry, readerOf } from "./door.ts";
 import { noModel, ofMessages } from "./errors.ts";
 import { withFetchedImages } from "./fetch-images.ts";
 import { answerAt, createdAt, isOfSchema, lastAsked } from "./journal-places.ts";
@@ -81,7 +81,7 @@ export function openAiRoutes({
     const result = dialect.result();
     if (!result) return whole.cutOff(named);
     if ("completion" in result) return json(200, result.completion, named);
-    return json(result.failed.status, result.failed.body, { ...named, "x-should-retry": "false" });
+    return json(result.failed.status, result.failed.body, { ...named, ...noRetry });
   }
 
   async function create(

@@ -1,7 +1,7 @@
 import { AppError } from "../../core/errors.ts";
 import { errorHeaders } from "../../http/errors.ts";
 import type { Dialect } from "../../runs/stream.ts";
-import { json } from "./door.ts";
+import { json, noRetry } from "./door.ts";
 import { openAiError, stopping } from "./errors.ts";
 
 /**
@@ -23,6 +23,6 @@ export function wholly(dialect: Dialect) {
       },
     },
     cutOff: (headers: Record<string, string>): Response =>
-      json(why.status, openAiError(why), { ...errorHeaders(why), ...headers, "x-should-retry": "false" }),
+      json(why.status, openAiError(why), { ...errorHeaders(why), ...headers, ...noRetry }),
   };
 }

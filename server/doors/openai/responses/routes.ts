@@ -10,7 +10,7 @@ import type { DoorAccess } from "../../../http/within.ts";
 import type { OpenStream } from "../../../runs/open-stream.ts";
 import type { CreateRun } from "../../../runs/schema.ts";
 import type { RunStore } from "../../../runs/store.ts";
-import { createDoor, json, readerOf } from "../door.ts";
+import { createDoor, json, noRetry, readerOf } from "../door.ts";
 import { failedRun, noModel, ofMessages } from "../errors.ts";
 import { withFetchedImages } from "../fetch-images.ts";
 import { responseId, type Stretch } from "../item-ids.ts";
@@ -61,7 +61,7 @@ export function responseRoutes(deps: Deps) {
     if (status === "queued" || status === "in_progress") return whole.cutOff(named(stretch));
     if (!failed) return json(200, object, named(stretch));
     const { status: code, body: error } = failedRun(failed);
-    return json(code, error, { ...named(stretch), "x-should-retry": "false" });
+    return json(code, error, { ...named(stretch), ...noRetry });
   }
 
   /** A run of its own, with what was said before; `from` is one whose client goes on with another agent. */

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import fc from "fast-check";
 import { newId } from "../../../core/ids.ts";
 import type { Principal } from "../../../http/principal.ts";
-import type { Embedder } from "../../../retrieval/embed/embedder.ts";
+import { type Embedder, EmbeddingError } from "../../../retrieval/embed/embedder.ts";
 import type { Answer } from "../../../testing/expect-declared.ts";
 import { type Client, type TestApp, testApp } from "../../../testing/test-app.ts";
+import { createDoor } from "../door.ts";
 import { createEmbeddings } from "./embeddings.ts";
 
 // Embeddings, files and vector stores as OpenAI's clients ask for them.
@@ -106,6 +107,28 @@ describe("embeddings", () => {
     ["no model", { input: "a", model: null }, "model"],
   ])("of %s are refused, and it is said where", async (_, body, param) => {
     expect(refusal(await embed(body))).toEqual([400, "validation_failed", param]);
+  });
+
+  test("are not asked for again by the client where the same would fail again", async () => {
+    const failing = (error: EmbeddingError) => {
+      const embed = createEmbeddings({
+        ...{ embedders: { of: () => ({ embed: () => Promise.reject(error) }) }, stores: { isUsing: () => false } },
+      });
+      const { guarded } = createDoor({ identify: () => ({ scopes: new Set(["run"]), agent_ids: null }) } as never);
+      const request = new Request("http://localhost/", {
+        ...{ method: "POST", headers: { "content-type": "application/json" } },
+        body: JSON.stringify({ model: "runnel/embedder", input: "a boat" }),
+      });
+      return guarded({ request, set: { headers: {} } }, (by) => embed(request, by));
+    };
+    const told = async (retryable: boolean) => {
+      const { status, headers } = await failing(new EmbeddingError("embedding_failed", "No.", retryable));
+      return [status, headers.get("x-should-retry"), headers.get("retry-after")];
+    };
+    expect([await told(false), await told(true)]).toEqual([
+      [503, "false", null],
+      [503, null, "5"],
+    ]);
   });
 
   test("of so many texts that they take too long are refused in time, and their work ends", async () => {
