@@ -13,7 +13,7 @@ import { approvals, runs } from "../db/schema.ts";
 import { maySee, mayUse, ofAgents, requireAgent, type Viewer, withinBounds } from "../http/auth.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
 import type { LongObject } from "../http/long-json.ts";
-import { listPage, type Page } from "../http/page.ts";
+import { type Condition, listPage, type Page } from "../http/page.ts";
 import { forgetBlobs } from "../journal/blob-uses.ts";
 import { createBriefs } from "../journal/briefs.ts";
 import { endedState } from "../journal/ended-state.ts";
@@ -52,6 +52,9 @@ const aheadInThread = `
 
 const afterAllRuns = "run_~";
 const shown = { sql: isShown, values: [] };
+
+// Rows are counted on the thread that serves everybody.
+const countMost = 10_000;
 
 // How long runs take is seen from so many of the last ones.
 const paceOf = 20;
@@ -275,6 +278,15 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
         },
         (row): Promise<RunItem | null> => (messages ? items.withMessages(row, rest) : items.summary(row, rest)),
       );
+    },
+    /** How many runs a list like this one would show; no more than `countMost` are counted. */
+    count(scope: Viewer, of: Partial<Record<"agent_id" | "thread_id" | "status", string>>): number {
+      const asked = Object.entries(of).map(([name, value]): Condition => ({ sql: `${name} = ?`, values: [value] }));
+      const where = [shown, ...ofAgents(scope, "agent_id"), ...withinBounds(scope), ...asked];
+      const text = `SELECT count(*) AS n FROM (SELECT 1 FROM runs WHERE project_id = ? AND environment = ?
+        AND ${where.map(({ sql }) => sql).join(" AND ")} LIMIT ${countMost})`;
+      const values = [scope.project_id, scope.environment, ...where.flatMap((one) => one.values)] as string[];
+      return sqlite.query<{ n: number }, string[]>(text).get(...values)!.n;
     },
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
     /** How runs that take slots come along. */

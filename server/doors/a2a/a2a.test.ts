@@ -70,8 +70,8 @@ const asking = async (needs: "output" | "approval", times = 1) => {
 
 test("a card says what an agent is and where it is reached", async () => {
   const { owner, agent, at } = await opened();
-  const { status, body } = await rest(owner, "GET", `${at}/.well-known/agent-card.json`);
-  expect(status).toBe(200);
+  const { status, body, headers } = await rest(owner, "GET", `${at}/.well-known/agent-card.json`);
+  expect([status, Date.parse(headers.get("last-modified")!) <= Date.parse(agent.updated_at)]).toEqual([200, true]);
   expect(body).toMatchObject({
     ...{ name: "Desk", description: "Helps.", version: "1", skills: [{ id: agent.id }] },
     capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
@@ -81,6 +81,21 @@ test("a card says what an agent is and where it is reached", async () => {
       ...{ url: `https://localhost${at}`, protocolBinding, protocolVersion: "1.0" },
     })),
   );
+});
+
+test("fields may have the names of the protocol's definition, and what is the client's own keeps its names", async () => {
+  const { owner, at } = await asking("output");
+  const message = { message_id: "m1", role: "ROLE_USER", parts: [{ text: "Go." }] };
+  const { task } = (await ask(owner, at, "SendMessage", { message })).body.result;
+  const [call] = task.status.message.parts[1].data.tool_calls;
+  const data = { tool_outputs: [{ tool_call_id: call.id, output: { snake_case: 1 } }] };
+  const answer = { message_id: "m2", task_id: task.id, role: "ROLE_USER", parts: [{ data }] };
+  expect((await ask(owner, at, "SendMessage", { message: answer })).body.result.task.id).toBe(task.id);
+  expect((await owner.get(`/v1/runs/${task.id}`)).body.tool_calls[0].output).toEqual({ snake_case: 1 });
+  const { body } = await rest(owner, "GET", `${at}/tasks?page_size=1&context_id=${task.contextId}`);
+  expect(body).toMatchObject({ tasks: [{ id: task.id }], pageSize: 1, totalSize: 1 });
+  const none = await ask(owner, at, "ListTaskPushNotificationConfigs", { task_id: task.id });
+  expect(none.body.result.configs).toEqual([]);
 });
 
 describe("a message", () => {
@@ -294,11 +309,19 @@ test("tasks are listed, those of one agent, page by page", async () => {
   expect(first.tasks.map(({ id }: { id: string }) => id)).toEqual([ids[2], ids[1]]);
   expect(first.tasks[0].artifacts[0].parts).toEqual([{ text: "c" }]);
   const { body: rest_ } = await rest(owner, "GET", `${at}/tasks?pageSize=2&pageToken=${first.nextPageToken}`);
-  expect(rest_).toMatchObject({ tasks: [{ id: ids[0] }], nextPageToken: "", pageSize: 2 });
+  expect(rest_).toMatchObject({ tasks: [{ id: ids[0] }], nextPageToken: "", pageSize: 2, totalSize: 3 });
+  expect(first.totalSize).toBe(3);
   expect(rest_.tasks[0]).not.toContainAnyKeys(["artifacts", "history"]);
   const done = await ask(owner, at, "ListTasks", { status: "TASK_STATE_FAILED" });
-  expect(done.body.result.tasks).toEqual([]);
-  for (const wrong of [{ pageSize: 0 }, { status: "TASK_STATE_NONE" }, { pageToken: "x" }, { historyLength: -1 }])
+  expect(done.body.result).toMatchObject({ tasks: [], totalSize: 0 });
+  const since = { statusTimestampAfter: "2026-01-01T00:00:00Z" };
+  for (const wrong of [
+    { pageSize: 0 },
+    { status: "TASK_STATE_NONE" },
+    { pageToken: "x" },
+    { historyLength: -1 },
+    since,
+  ])
     expect((await ask(owner, at, "ListTasks", wrong)).body.error.data[0].reason).toBe("INVALID_PARAMS");
   for (const id of [theirs.id, "run_\ud800", { toString: 1 }])
     expect((await ask(owner, at, "GetTask", { id })).body.error.data[0].reason).toBe("TASK_NOT_FOUND");
@@ -383,7 +406,7 @@ describe("notifications", () => {
     await send("Create", { id: "two", url: "http://127.0.0.1:9999/b" });
     const changed = await send("Create", { id: "two", url: "http://127.0.0.1:9999/c" });
     expect(await send("List", {})).toEqual({ configs: [made, changed], nextPageToken: "" });
-    expect(await send("Delete", { id: made.id })).toEqual({});
+    for (const _ of ["once", "again"]) expect(await send("Delete", { id: made.id })).toEqual({});
     expect((await send("Get", { id: made.id })).error).toBeDefined();
     expect((await send("List", {})).configs).toEqual([changed]);
   });

@@ -18,7 +18,7 @@ import { outputsOf, readMessage, type Sent, statusOf, type TaskRun, taskOf } fro
 
 interface Deps {
   agents: Pick<AgentStore, "throughDoor">;
-  runs: Pick<RunStore, "standing">;
+  runs: Pick<RunStore, "standing" | "count">;
   settled: RunService["settled"];
   openStream: OpenStream;
   api: Api;
@@ -138,8 +138,9 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 
     getTask: async (asked) => taskOf(await runOf(asked), { history: historyOf(asked.params) }),
 
-    async listTasks({ request, agentId, params }) {
-      const { contextId, status, pageToken, includeArtifacts } = params;
+    async listTasks({ request, principal, agentId, params }) {
+      const { contextId, status, pageToken, includeArtifacts, statusTimestampAfter } = params;
+      if (statusTimestampAfter) throw invalid("statusTimestampAfter: tasks are not listed by that.");
       const pageSize = Number(asText(params.pageSize ?? 50));
       if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > pageMax)
         throw invalid(`pageSize: expected a number from 1 to ${pageMax}.`);
@@ -156,7 +157,12 @@ export function createOperations(deps: Deps): Record<string, Operation> {
       const { data, has_more, last_id } = answer.body;
       const history = historyOf(params) ?? 0;
       const tasks = data.map((run: TaskRun) => taskOf(run, { history, artifacts: whole }));
-      return { tasks, nextPageToken: has_more ? last_id : "", pageSize, totalSize: tasks.length };
+      const totalSize = runs.count(principal, {
+        ...{ agent_id: agentId },
+        ...(contextId ? { thread_id: asText(contextId) } : {}),
+        ...(status ? { status: statusOf(asText(status)) ?? "none" } : {}),
+      });
+      return { tasks, nextPageToken: has_more ? last_id : "", pageSize, totalSize };
     },
 
     async cancelTask(asked) {

@@ -6,6 +6,7 @@ import type { DoorAccess } from "../../http/within.ts";
 import { hashJson } from "../../lib/hash.ts";
 import { cardOf, protocolVersion } from "./card.ts";
 import { A2aError, thrownAs } from "./errors.ts";
+import { inCamelCase } from "./field-names.ts";
 import type { Operation } from "./operations.ts";
 
 interface Deps {
@@ -49,7 +50,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
     const body = bytes.length === 0 ? {} : parseJson(bytes);
     if (typeof body !== "object" || body === null || Array.isArray(body))
       throw new A2aError("INVALID_REQUEST", "Expected an object.");
-    return body as Json;
+    return inCamelCase(body) as Json;
   }
 
   /** JSON-RPC 2.0. */
@@ -87,7 +88,8 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
       const path = pathname.slice(pathname.indexOf(agentId) + agentId.length);
       const [name, of] = operationAt(request.method, path) ?? [];
       if (!name) throw new A2aError("METHOD_NOT_FOUND", "There is no such address.");
-      const body = request.method === "POST" ? await bodyOf(request) : Object.fromEntries(searchParams);
+      const body =
+        request.method === "POST" ? await bodyOf(request) : (inCamelCase(Object.fromEntries(searchParams)) as Json);
       const wrap = (message: { result: object } | { error: object }) =>
         "result" in message ? message.result : message;
       const result = await operationNamed(name)!({ request, principal, agentId, params: { ...body, ...of }, wrap });
@@ -103,9 +105,11 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
     rest,
     card(request: Request, headers: Answered, agentId: string): Response {
       try {
-        const card = cardOf(agentOf(admit(request, headers, agentId), agentId), publicUrl());
+        const agent = agentOf(admit(request, headers, agentId), agentId);
+        const card = cardOf(agent, publicUrl());
         const answer = json(200, card);
         answer.headers.set("cache-control", "private, max-age=60");
+        answer.headers.set("last-modified", new Date(agent.updated_at).toUTCString());
         answer.headers.set("etag", `"${hashJson(card)}"`);
         return answer;
       } catch (thrown) {
