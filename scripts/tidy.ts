@@ -18,7 +18,7 @@ const levels = [
   ["server/core", "migrations"],
   ["server/wire"],
   ["server/documents"],
-  ["server/db", "server/models", "server/sandbox", "server/mcp"],
+  ["server/db", "server/models", "server/sandbox", "server/mcp", "server/cluster"],
   ["server/guardrails"],
   ["server/retrieval"],
   ["server/journal", "server/worker", "server/http"],

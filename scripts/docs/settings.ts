@@ -12,9 +12,8 @@ export function configurationPages(program: Command): Page[] {
   );
   const byVariable = [...Map.groupBy(flags, ({ envVar }) => envVar)].sort(([one], [other]) => (one < other ? -1 : 1));
   const rows = byVariable.map(([variable, uses]) => {
-    const links = uses.slice(0, 1).map(({ name }) => `[${name.replaceAll("-", " ")}](commands/${name}.md)`);
-    const rest = uses.length > 1 ? ` and ${uses.length - 1} [more](commands/index.md)` : "";
-    return `| \`${variable}\` | \`${uses[0]!.flag}\` | ${links.join(", ")}${rest} |`;
+    const [{ flag, name }] = uses as [(typeof uses)[number]];
+    return `| \`${variable}\` | \`${flag}\` | [${name.replaceAll("-", " ")}](commands/${name}.md) |`;
   });
   const others = variables.map(({ name, meaning }) => `| \`${name}\` | ${meaning} |`);
   const own = pageOf(
@@ -41,7 +40,7 @@ ${others.join("\n")}
 
 The environment variable of each flag, and the commands that read it.
 
-| Variable | Flag | Commands |
+| Variable | Flag | One of its commands |
 |---|---|---|
 ${rows.join("\n")}
 `,

@@ -5,6 +5,7 @@ import { migrations } from "../../migrations/index.ts";
 import { createConnectionStore } from "../connections/store.ts";
 import { createAudit } from "../db/audit.ts";
 import { faultsOf } from "../db/check.ts";
+import { clusterMark } from "../db/cluster-mark.ts";
 import { type DataDir, DataDirInUse, openDataDir } from "../db/data-dir.ts";
 import { masterKeyId, readMasterKeyId } from "../db/key-fact.ts";
 import { networkDisk } from "../db/network-disk.ts";
@@ -82,8 +83,9 @@ async function ollamaFinding(dataDir: string): Promise<Finding> {
 
 /** The address of a stored connection; empty where there is none. */
 function storedOllama(dataDir: string): string {
-  const { database } = openDataDir(dataDir, { lock: false, create: false });
-  if (isCurrent(database) !== "current") return "";
+  const { database, path } = openDataDir(dataDir, { lock: false, create: false });
+  // The log of a node's copy is touched by the node alone.
+  if (isCurrent(database) !== "current" || existsSync(join(path, clusterMark))) return "";
   const db = openDatabase(database);
   try {
     const sql = "SELECT coalesce(base_url, ?) AS url FROM model_connections WHERE provider = 'ollama'";

@@ -20,6 +20,7 @@ export const usageError = (message: string): CliError => new CliError(message, e
 const byName: Record<string, number> = {
   DataDirInUse: exitCodes.in_use,
   DatabaseTooNew: exitCodes.too_new,
+  ClusterError: exitCodes.too_new,
   EgressError: exitCodes.usage, // A rule of `--egress-allow` that cannot be read.
 };
 
@@ -33,6 +34,7 @@ export function exitCodeOf(error: unknown): number {
 const foreseen = new Set([
   "CliError",
   "AppError",
+  "ClusterError",
   "ConnectionLost",
   "CopyRefused",
   "DataDirInUse",

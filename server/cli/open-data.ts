@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { migrations } from "../../migrations/index.ts";
 import { createPriceStore } from "../connections/prices.ts";
 import { createConnectionStore } from "../connections/store.ts";
@@ -7,12 +8,14 @@ import { createLoginThrottle } from "../console/login-throttle.ts";
 import { createPasswords } from "../console/password.ts";
 import { createSetup } from "../console/setup.ts";
 import { createAudit } from "../db/audit.ts";
+import { clusterMark } from "../db/cluster-mark.ts";
 import { type DataDir, openDataDir } from "../db/data-dir.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import { DatabaseTooNew, databaseVersion } from "../db/version.ts";
 import { createKeyStore } from "../keys/store.ts";
 import { createSeal } from "../lib/seal.ts";
 import { createProjectStore } from "../projects/store.ts";
+import { CliError } from "./exit-code.ts";
 import { masterKeyOf } from "./master-key.ts";
 
 export type Stores = ReturnType<typeof storesOf>;
@@ -44,6 +47,10 @@ export async function withData<T>(
   work: (stores: Stores) => T | Promise<T>,
 ) {
   const looked = openDataDir(path, { lock: false, create });
+  if (existsSync(join(looked.path, clusterMark)))
+    throw new CliError(
+      `${looked.path} belongs to a node of a cluster, whose database is changed by its leader alone. Use the dashboard or the API.`,
+    );
   const dir = isCurrent(looked) ? looked : openDataDir(path, { lock: true, create });
   try {
     const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary() });

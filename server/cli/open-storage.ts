@@ -7,7 +7,7 @@ import { DatabaseUnusable } from "../db/damage.ts";
 import { type DataDir, openDataDir } from "../db/data-dir.ts";
 import { masterKeyId, noteMasterKeyId, readMasterKeyId } from "../db/key-fact.ts";
 import { networkDisk } from "../db/network-disk.ts";
-import { type Db, openDatabase } from "../db/open.ts";
+import { type Db, openDatabase, type Ship } from "../db/open.ts";
 import { createSpace, type Reserve } from "../db/space.ts";
 import type { Log } from "../lib/log.ts";
 import { ownCommand } from "../lib/own-command.ts";
@@ -36,19 +36,25 @@ export interface Storage {
 }
 
 /** Takes the data directory for this process and opens its database, checked if the last one did not end in order. */
-export async function openStorage(flags: StorageFlags, log: Log): Promise<Storage> {
+export async function openStorage(
+  flags: StorageFlags,
+  log: Log,
+  /** Waits until the database is the one that is to be served; it says where its durable copy is. */
+  lead?: (dir: DataDir) => Promise<Ship>,
+): Promise<Storage> {
   const reserve = flags.minFreeSpace === undefined ? undefined : readReserve(flags.minFreeSpace);
   const dir = openDataDir(flags.dataDir, { lock: true });
   refuseNetworkDisk(dir.path, flags.allowNetworkFilesystem);
   const ballast = createBallast(dir.path);
   relieveAtStart(dir.path, ballast);
-  const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary(), relieve: ballast.release });
+  const ship = await lead?.(dir);
+  const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary(), relieve: ballast.release, ship });
   const alarm = createAlarm(dir.database, log);
   const masterKey = masterKeyOf(dir, db);
   const watching = [
     checkAfterCrash({ db, dir, log, alarm }),
     checkSlowly({ dir, log, alarm }),
-    keepLogShort(db, dir.database),
+    ...(ship ? [] : [keepLogShort(db, dir.database)]), // Whoever ships it does.
   ];
   await matchMasterKey(db, masterKey, log);
   const space = createSpace({ folder: dir.path, sqlite: db.sqlite, ballast, reserve, log });

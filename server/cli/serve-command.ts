@@ -50,6 +50,12 @@ export const serveCommand = (): Command =>
     .addOption(option("--allow-network-filesystem", "keep the data directory on a network disk: it may get damaged"))
     .addOption(option("--keep-exposed-keys", "do not revoke a live key that arrived in clear text"))
     .addOption(option("--audit-days <n>", "days that the audit log is kept, or: forever", { default: "365" }))
+    .addOption(
+      option("--cluster <url>", "Postgres with the durable copy: postgres://USER:PASSWORD@HOST[,HOST]/DATABASE"),
+    )
+    .addOption(option("--cell <name>", "cell of the cluster", { default: "main" }))
+    .addOption(option("--cluster-address <origin>", "where other nodes reach it (default: where it listens)"))
+    .addOption(option("--cluster-ttl <seconds>", "silence after which a leader is replaced", { default: "3" }))
     .addOption(option("--otlp-endpoint <url>", "an OpenTelemetry collector that gets the trace of every run that ends"))
     .addOption(option("--otlp-content", "the collector gets prompts, answers, arguments and results too"))
     .addOption(

@@ -1,4 +1,5 @@
 import { type App, createApp } from "../app.ts";
+import type { Lead } from "../cluster/node.ts";
 import { createAccounts } from "../console/accounts.ts";
 import { createDashboard } from "../console/assets.ts";
 import type { MakeBackup } from "../console/backups.ts";
@@ -18,6 +19,8 @@ import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { createSeal } from "../lib/seal.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { cliActor } from "./actor.ts";
+import { clusterAway, type LeadingNode, leadNode } from "./cluster-node.ts";
+import { type ClusterFlags, planCluster } from "./cluster-plan.ts";
 import { readDays } from "./duration.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { exitCodes, usageError } from "./exit-code.ts";
@@ -31,6 +34,7 @@ import {
   planListener,
   splitList,
 } from "./listen-plan.ts";
+import type { Handle } from "./listener.ts";
 import { type OidcFlags, oidcSettings } from "./oidc-settings.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
 import { openStorage, type Storage, type StorageFlags } from "./open-storage.ts";
@@ -40,7 +44,7 @@ import type { SandboxFlag } from "./sandbox-flags.ts";
 import { openSandbox } from "./sandbox-level.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 
-export interface ServeFlags extends ListenFlags, StorageFlags, OtlpFlags, OidcFlags {
+export interface ServeFlags extends ListenFlags, StorageFlags, OtlpFlags, OidcFlags, ClusterFlags {
   workers?: string;
   egressAllow?: string;
   keepExposedKeys?: boolean;
@@ -60,6 +64,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   removeProxyEnvironment();
   const plan = planListener(flags);
   const workers = readWorkers(flags.workers);
+  const cluster = planCluster(flags, plan, process.env.RUNNEL_MASTER_KEY);
   const egress = { allow: splitList(flags.egressAllow), loopback: opensLoopback(plan) };
   const audit_days = readDays(flags.auditDays, "--audit-days");
   checkPublicUrl(flags.publicUrl);
@@ -69,17 +74,26 @@ export async function serve(flags: ServeFlags): Promise<never> {
   createAddressRules(egress); // Throws for a rule that cannot be read, before anything is touched.
   const write = (line: string) => console.error(line);
   const told = signalTold();
-  const storage = await openStorage(
-    flags,
-    createLog({ format: flags.log, write, secrets: secretsOf(process.env, flags, collector) }),
-  );
+  const plainLog = createLog({ format: flags.log, write, secrets: secretsOf(process.env, flags, collector) });
+  const publicUrlAt = (port: number): string => flags.publicUrl ?? addressOf(plan, port);
+  let node: LeadingNode | null = null;
+  const lead = async (dir: DataDir) => {
+    node = await leadNode({ cluster: cluster!, plan, dir, log: plainLog, publicUrlAt, told });
+    return node.lead.ship;
+  };
+  const storage = await openStorage(flags, plainLog, cluster ? lead : undefined);
   const { dir, db, log } = storage;
+  const leading = node as LeadingNode | null;
+  const waysOut = leading?.waysOut;
+  if (waysOut) globalThis.fetch = waysOut.requesting(globalThis.fetch);
   // The port comes first: a start that fails because it is taken may not count as a recovery of anybody's run. Requests
   // wait for the recovery, which would take the runs that they make for unfinished ones.
-  const entrance = await openEntrance(plan, dir, log).catch((error) => {
-    storage.close();
-    throw error;
-  });
+  const entrance =
+    leading?.entrance ??
+    (await openEntrance(plan, dir, log).catch((error) => {
+      storage.close();
+      throw error;
+    }));
 
   const sandbox = await openSandbox(flags.sandbox, log).catch(async (error) => {
     await entrance.cut();
@@ -93,6 +107,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     log,
     environment: process.env,
     workers,
+    ordering: waysOut?.ordering,
     egress: { ...egress, own: ownAddresses(plan, [entrance.port, entrance.httpPort], flags.publicUrl) },
     transport: {
       ...entrance,
@@ -104,7 +119,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     otlpTarget: collector,
     metricsToken: flags.metricsToken,
     sandbox,
-    publicUrl: () => flags.publicUrl ?? addressOf(plan, entrance.port),
+    publicUrl: () => publicUrlAt(entrance.port),
     makeBackup: backUpApart(dir.path),
     dashboard: {
       ...{ pages, secureCookie: !plan.insecureHttp, version: build.version, oidc, localAccounts },
@@ -119,7 +134,8 @@ export async function serve(flags: ServeFlags): Promise<never> {
   if (few) log.warn(few);
 
   const recovered_runs = await app.recover();
-  entrance.letIn((request) => app.app.handle(routable(request)));
+  const handle: Handle = (request) => app.app.handle(routable(request));
+  entrance.letIn(waysOut ? waysOut.answering(handle, () => clusterAway(() => publicUrlAt(entrance.port))) : handle);
   const tellCommands = () => {
     const cacert = cacertOf(entrance);
     writeServerFile(dir.serverFile, { address: addressOf(plan, entrance.port), cacert, pid: process.pid });
@@ -135,7 +151,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   process.on("uncaughtException", (error) => log.error("an error reached nobody", { error }));
   process.on("unhandledRejection", (error) => log.error("a promise was rejected and nobody listened", { error }));
   log.info("stopping", { signal: await told });
-  await stop({ entrance, app, storage });
+  await stop({ entrance, app, storage, lead: leading?.lead });
   log.info("stopped");
   process.exit(exitCodes.done); // What still runs is taken up by the next start, and may not delay this end.
 }
@@ -163,11 +179,11 @@ function checkPublicUrl(text: string | undefined): void {
 /** Values that no line of the log may hold. */
 const secretsOf = (
   environment: Record<string, string | undefined>,
-  { metricsToken, oidcClientSecret }: ServeFlags,
+  { metricsToken, oidcClientSecret, cluster }: ServeFlags,
   collector: ReturnType<typeof otlpTarget>,
 ): string[] => [
   ...Object.entries(environment).flatMap(([name, value]) => (value && /_(API_)?KEY$/.test(name) ? [value.trim()] : [])),
-  ...[metricsToken, oidcClientSecret].flatMap((secret) => (secret ? [secret] : [])),
+  ...[metricsToken, oidcClientSecret, cluster].flatMap((secret) => (secret ? [secret] : [])),
   ...otlpSecrets(collector),
 ];
 
@@ -228,9 +244,10 @@ interface Running {
   entrance: Entrance;
   app: App;
   storage: Storage;
+  lead?: Lead;
 }
 
-async function stop({ entrance, app, storage }: Running): Promise<void> {
+async function stop({ entrance, app, storage, lead }: Running): Promise<void> {
   await app.stop();
   // Answers on their way get this long; then nothing is waited for, since a dead client would be waited for for ever.
   const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
@@ -239,6 +256,8 @@ async function stop({ entrance, app, storage }: Running): Promise<void> {
   clearTimeout(timer);
   await entrance.cut();
   removeServerFile(storage.dir.serverFile);
+  storage.db.write.flush();
+  await lead?.leave();
   storage.close();
 }
 

@@ -283,6 +283,12 @@ export const catalogue = {
     type: "api_error",
     meaning: "The server is stopping. Try again after `Retry-After`.",
   },
+  cluster_unavailable: {
+    status: 503,
+    type: "api_error",
+    meaning:
+      "The cluster has no leader at the moment, or its engine is away. What was asked may have been done: try again after `Retry-After`, with the same `Idempotency-Key`.",
+  },
   overloaded: {
     status: 503,
     type: "api_error",

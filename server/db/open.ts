@@ -42,6 +42,16 @@ interface OpenDatabase {
   vecLibrary?: string | null;
   /** Makes room on a full disk for what must still be written; false when there is none to give. */
   relieve?: () => boolean;
+  /** Where the durable copy is, if not in this file. */
+  ship?: Ship;
+}
+
+/** Takes what the database commits to where its durable copy is. */
+export interface Ship {
+  /** Is given the connection that writes before that has written anything. */
+  attach(sqlite: Database): void;
+  /** Called after each commit, in the same tick. */
+  committed(): Promise<void>;
 }
 
 /**
@@ -62,10 +72,11 @@ export function openDatabase(path: string, options: OpenDatabase = {}): Db {
   }
 }
 
-function prepare(sqlite: Database, path: string, { vecLibrary, relieve }: OpenDatabase): Db {
+function prepare(sqlite: Database, path: string, { vecLibrary, relieve, ship }: OpenDatabase): Db {
   sqlite.run("PRAGMA busy_timeout = 5000"); // First: the switch to WAL itself may have to wait.
   if (path !== ":memory:") requireOwn(sqlite, path);
   for (const pragma of pragmas) sqlite.run(`PRAGMA ${pragma}`);
+  ship?.attach(sqlite);
   if (vecLibrary) sqlite.loadExtension(vecLibrary);
   migrate(sqlite, path);
   const version = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
@@ -73,7 +84,7 @@ function prepare(sqlite: Database, path: string, { vecLibrary, relieve }: OpenDa
   const dataVersion = (): number => version.get()!.data_version;
   const snapshot = createSnapshot(sqlite, () => kept.look());
   const kept = createKeeper({ dataVersion, beginRead: snapshot.begin });
-  const write = createWriter(sqlite, { relieve, endRead: snapshot.end, kept });
+  const write = createWriter(sqlite, { relieve, endRead: snapshot.end, kept, committed: ship?.committed });
   return {
     sqlite,
     orm: drizzle(sqlite, { schema }),

@@ -48,6 +48,8 @@ interface Options {
   endRead?: () => void;
   kept?: Pick<Keeper, "look" | "forget" | "change">;
   slice_ms?: number;
+  /** Of a database whose durable copy is elsewhere: called after each commit, and nobody hears of it before this settles. */
+  committed?: () => Promise<void>;
 }
 
 /**
@@ -58,7 +60,7 @@ interface Options {
  */
 export function createWriter(
   sqlite: Database,
-  { relieve = () => false, endRead = () => {}, kept = noneKept, slice_ms = default_slice_ms }: Options = {},
+  { relieve = () => false, endRead = () => {}, kept = noneKept, slice_ms = default_slice_ms, committed }: Options = {},
 ): Writer {
   // Prepared once: these run at every commit.
   const [begin, end, back] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => sqlite.query(sql));
@@ -123,11 +125,8 @@ export function createWriter(
     endRead();
     const outcomes = commit(waiting, plainly) ?? oneByOne(waiting);
     queue = [...waiting.slice(outcomes.length), ...queue];
-    outcomes.forEach((outcome, index) => {
-      const { resolve, reject } = waiting[index]!;
-      if (outcome.ok) resolve(outcome.value);
-      else reject(outcome.error);
-    });
+    if (committed) void committed().then(() => settle(waiting, outcomes));
+    else settle(waiting, outcomes);
   }
 
   function oneByOne(waiting: readonly Queued[]): Outcome[] {
@@ -174,6 +173,14 @@ export function createWriter(
     commits: () => commits,
     timed: timed.listen,
     defer: (work: Deferred): void => void deferred.push(work),
+  });
+}
+
+function settle(waiting: readonly Queued[], outcomes: readonly Outcome[]): void {
+  outcomes.forEach((outcome, index) => {
+    const { resolve, reject } = waiting[index]!;
+    if (outcome.ok) resolve(outcome.value);
+    else reject(outcome.error);
   });
 }
 

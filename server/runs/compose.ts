@@ -39,13 +39,15 @@ import { createRunService, type RunService } from "./service.ts";
 import { createSlots } from "./slots.ts";
 import { createRunStore } from "./store.ts";
 import { createRunStream } from "./stream.ts";
-import { sameThread, workerThread } from "./threads.ts";
+import { inTurn, sameThread, workerThread } from "./threads.ts";
 import { createToolTries } from "./tool-tries.ts";
 import { createWatches } from "./watch.ts";
 
 export interface RunOptions {
   /** Threads for runs; 0 runs the loops on this thread. */
   workers: number;
+  /** Holds orders to threads back for as long as nobody may hear of what they say. */
+  ordering?: <T>(send: (order: T) => void) => (order: T) => void;
 }
 
 interface Needs {
@@ -70,7 +72,14 @@ const indexedWithin_ms = 5000;
 export type RunPorts = ReturnType<typeof composeRuns>["ports"];
 
 /** Everything that drives runs. */
-export function composeRuns({ workers, forgetters, callbacks, learning, ...base }: Base & RunOptions & Needs) {
+export function composeRuns({
+  workers,
+  ordering,
+  forgetters,
+  callbacks,
+  learning,
+  ...base
+}: Base & RunOptions & Needs) {
   const { db, audit, log, policyOf, sandbox, closing, now } = base;
   const { projects, agents, files, memory, threads } = base;
   const { journal } = base.journals;
@@ -124,7 +133,7 @@ export function composeRuns({ workers, forgetters, callbacks, learning, ...base 
     }),
     answer: createAnswers(answerers),
     insert: ends.driven,
-    threads: workers === 0 ? sameThread : workerThread,
+    threads: inTurn(workers === 0 ? sameThread : workerThread, ordering),
     size: workers,
     slots: createSlots({ limit: inProgressMax }),
     ...{ gate, lost },

@@ -39,6 +39,15 @@ export const workerThread: ThreadFactory = (hear, died) => {
   };
 };
 
+/** Threads that get their orders when they may, if anything says so. */
+export const inTurn = (make: ThreadFactory, ordering?: (send: Thread["send"]) => Thread["send"]): ThreadFactory =>
+  ordering === undefined
+    ? make
+    : (...given) => {
+        const thread = make(...given);
+        return { ...thread, send: ordering(thread.send) };
+      };
+
 /** The same loops on the calling thread: `--workers 0`, and tests. */
 export const sameThread: ThreadFactory = (hear) => {
   const engine = createEngine(batched<Notice>(hear, deltaPace));

@@ -1,0 +1,63 @@
+import { networkInterfaces } from "node:os";
+import { migrations } from "../../migrations/index.ts";
+import { ClusterError } from "../cluster/cluster-error.ts";
+import { addressesIn } from "../cluster/hosts.ts";
+import { masterKeyId } from "../db/key-fact.ts";
+import { exitCodes, usageError } from "./exit-code.ts";
+import type { ListenPlan } from "./listen-plan.ts";
+
+export interface ClusterFlags {
+  cluster?: string;
+  cell: string;
+  clusterAddress?: string;
+  clusterTtl: string;
+}
+
+/** How a node takes part in a cluster. */
+export interface ClusterPlan {
+  url: string;
+  cell: string;
+  ttl_ms: number;
+  masterKey: Uint8Array;
+  master_key_id: string;
+  version: number;
+  /** Where other nodes reach this one, once its port is known. */
+  addressOf(port: number): string;
+}
+
+/** Null without `--cluster`. Throws for what no node can be started with. */
+export function planCluster(flags: ClusterFlags, plan: ListenPlan, masterKey?: string): ClusterPlan | null {
+  if (flags.cluster === undefined) return null;
+  addressesIn(flags.cluster);
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(flags.cell))
+    throw usageError(`--cell takes small letters, digits and hyphens, not "${flags.cell}".`);
+  if (!/^\d+(\.\d+)?$/.test(flags.clusterTtl) || Number(flags.clusterTtl) < 1 || Number(flags.clusterTtl) > 60)
+    throw usageError(`--cluster-ttl takes 1 to 60 seconds, not "${flags.clusterTtl}".`);
+  if (flags.clusterAddress !== undefined && !/^https?:\/\/[^/?#@]+$/.test(flags.clusterAddress))
+    throw usageError(`--cluster-address takes an origin such as https://10.0.0.5:8443, not "${flags.clusterAddress}".`);
+  const key = readKey(masterKey);
+  const scheme = plan.tls ? "https" : "http";
+  return {
+    ...{ url: flags.cluster, cell: flags.cell, ttl_ms: Number(flags.clusterTtl) * 1000 },
+    ...{ masterKey: key, master_key_id: masterKeyId(key), version: migrations.length },
+    addressOf: (port) => flags.clusterAddress ?? `${scheme}://${hostOf(plan)}:${port}`,
+  };
+}
+
+/** A key in the folder of one node would be gone with that node. */
+function readKey(text = ""): Uint8Array {
+  if (!/^[0-9a-f]{64}$/i.test(text.trim()))
+    throw new ClusterError(
+      "With --cluster all nodes need the same RUNNEL_MASTER_KEY: 32 bytes as 64 hexadecimal digits, such as openssl rand -hex 32 prints.",
+    );
+  return Uint8Array.fromHex(text.trim());
+}
+
+function hostOf({ host }: ListenPlan): string {
+  if (host !== "0.0.0.0" && host !== "::") return host.includes(":") ? `[${host}]` : host;
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
+}
+
+/** Another node leads: this process ends, and whoever keeps it running starts it as a spare. */
+export const fencedCode = exitCodes.in_use;

@@ -1,0 +1,264 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { SQL } from "bun";
+import { type Db, openDatabase } from "../db/open.ts";
+import { type Postgres, sqlAt, startPostgres } from "../testing/postgres.ts";
+import { temporaryFolder } from "../testing/temporary.ts";
+import { compact, follow, type Position, plant } from "./copy.ts";
+import { createEngine } from "./engine.ts";
+import { type Candidate, claim, readCell, release } from "./lease.ts";
+import { createShipper, now } from "./shipper.ts";
+import { makeTables } from "./tables.ts";
+
+const patience_ms = 20_000;
+
+/** Does something at an engine once, on a connection of its own. */
+async function at<T>(url: string, work: (sql: SQL) => Promise<T>): Promise<T> {
+  const sql = new SQL({ url, max: 1, bigint: true });
+  try {
+    return await work(sql);
+  } finally {
+    await sql.close({ timeout: 0 });
+  }
+}
+
+describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
+  let postgres: Postgres;
+  let url: string;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    url = postgres.url;
+    await at(url, makeTables);
+  }, 60_000);
+  afterAll(async () => await postgres?.[Symbol.asyncDispose]());
+
+  let cells = 0;
+  const newCell = () => `cell-${++cells}`;
+  const candidate = (cell: string, over: { [Name in keyof Candidate]?: Candidate[Name] } = {}): Candidate => ({
+    ...{ cell, name: "a", address: "", certificate: "", ttl_ms: 60_000, master_key_id: "key", version: 1, ...over },
+  });
+
+  /** Leads a cell with a database in a folder of its own, which goes with it. */
+  async function leader(cell: string, { ttl_ms = 60_000, name = cell, through = url } = {}) {
+    const folder = temporaryFolder();
+    const path = folder.file("runnel.db");
+    const engine = createEngine(through, { patience_ms, name });
+    const claimed_at = now();
+    const won = await at(through, (sql) => claim(sql, candidate(cell, { ttl_ms })));
+    if (!won) throw new Error("somebody leads");
+    let head = won.head;
+    if (head === 0) {
+      openDatabase(path).close();
+      head = (await at(through, (sql) => plant(sql, cell, won.epoch, path))).seq;
+    } else await at(through, (sql) => follow(sql, cell, path, null));
+    const { promise: fenced, resolve } = Promise.withResolvers<void>();
+    const options = { engine, cell, epoch: won.epoch, claimed_at, path, ttl_ms, patience_ms, onFenced: resolve };
+    const ship = createShipper({ ...options, log: { warn() {} } });
+    ship.goOn(head);
+    const db = openDatabase(path, { ship });
+    return {
+      ...{ db, ship, path, fenced, engine, epoch: won.epoch },
+      async [Symbol.asyncDispose]() {
+        ship.stop();
+        db.close();
+        await engine.close();
+        folder[Symbol.dispose]();
+      },
+    };
+  }
+
+  const fill = (db: Db) =>
+    db.write(() => db.sqlite.run("CREATE TABLE given (n INTEGER PRIMARY KEY, data BLOB) STRICT"));
+  const give = (db: Db, n: number, bytes = 300) =>
+    db.write(() => db.sqlite.query("INSERT INTO given (n, data) VALUES (?, randomblob(?))").run(n, bytes));
+  const countIn = (path: string) => {
+    using copy = new Database(path, { readonly: true });
+    expect(copy.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+    return copy.query<{ n: number }, []>("SELECT count(*) AS n FROM given").get()!.n;
+  };
+
+  /** Where the copies of a test are. */
+  function copies(cell: string) {
+    const folder = temporaryFolder();
+    const path = folder.file("copy.db");
+    const sql = new SQL({ url, max: 1, bigint: true });
+    return {
+      path,
+      sql,
+      follow: (from: Position | null) => follow(sql, cell, path, from),
+      async [Symbol.asyncDispose]() {
+        await sql.close({ timeout: 0 });
+        folder[Symbol.dispose]();
+      },
+    };
+  }
+
+  test("a copy is equal byte for byte, also after a rolled back spill, a shrunken database and a log begun again", async () => {
+    const cell = newCell();
+    await using first = await leader(cell);
+    const { db, ship, path } = first;
+    await fill(db);
+    await Promise.all(Array.from({ length: 40 }, (_, n) => give(db, n, 200_000)));
+    db.sqlite.run("PRAGMA cache_size = 10");
+    await db
+      .write(() => {
+        db.sqlite.run("INSERT INTO given (data) SELECT randomblob(100000) FROM given LIMIT 30");
+        throw new Error("never mind");
+      })
+      .catch(() => {});
+    await give(db, 1000);
+    await db.write(() => db.sqlite.run("DELETE FROM given WHERE n BETWEEN 3 AND 30"));
+    db.sqlite.run("VACUUM");
+    await give(db, 1001, 3_000_000);
+    await ship.settled();
+    db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    await using copy = copies(cell);
+    await copy.follow(null);
+    expect(Buffer.compare(readFileSync(copy.path), readFileSync(path))).toBe(0);
+    expect(countIn(copy.path)).toBe(14);
+  });
+
+  test("what is told stands in the engine, and what is committed while rows are on their way shares one", async () => {
+    const cell = newCell();
+    await using first = await leader(cell);
+    await fill(first.db);
+    const before = first.ship.figures().rows;
+    const commits = first.db.write.commits();
+    const told: number[] = [];
+    for (let n = 0; n < 60; n++) {
+      void give(first.db, n).then(() => told.push(n));
+      first.db.write.flush();
+    }
+    await first.ship.settled();
+    expect(first.db.write.commits() - commits).toBe(60);
+    expect(first.ship.figures().rows - before).toBeLessThan(60);
+    expect(told).toEqual(Array.from({ length: 60 }, (_, n) => n));
+    await using copy = copies(cell);
+    await copy.follow(null);
+    expect(countIn(copy.path)).toBe(60);
+  });
+
+  test("a warm copy goes on from its row, through compaction, and begins anew from one that is not in the log", async () => {
+    const cell = newCell();
+    await using first = await leader(cell);
+    await using copy = copies(cell);
+    await fill(first.db);
+    const early = await copy.follow(null);
+    for (let n = 0; n < 5; n++) await give(first.db, n);
+    const warm = await copy.follow(early);
+    expect(warm.seq).toBe(first.ship.figures().acked);
+    expect(countIn(copy.path)).toBe(5);
+    expect(await compact(copy.sql, cell, warm.seq)).toBeGreaterThan(0);
+    expect(await copy.follow(warm)).toEqual(warm);
+    for (const from of [early, { ...warm, epoch: 7 }, null]) {
+      expect(await copy.follow(from)).toEqual(warm);
+      expect(countIn(copy.path)).toBe(5);
+    }
+    expect(await compact(copy.sql, cell, warm.seq)).toBe(0);
+  });
+
+  test("nothing is lost and nothing is there twice when the connection is cut again and again", async () => {
+    const cell = newCell();
+    await using first = await leader(cell, { name: `cut-${cell}` });
+    await fill(first.db);
+    let n = 0;
+    const told: number[] = [];
+    const giving = async () => {
+      while (n < 400) {
+        const mine = n++;
+        await give(first.db, mine);
+        told.push(mine);
+      }
+    };
+    const all = Promise.all([giving(), giving(), giving(), giving()]);
+    let isDone = false;
+    void all.then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await sqlAt(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut-${cell}'`);
+      await Bun.sleep(20);
+    }
+    expect(first.ship.figures().reconnects).toBeGreaterThan(0);
+    expect(told.length).toBe(400);
+    await using copy = copies(cell);
+    expect((await copy.follow(null)).seq).toBe(first.ship.figures().acked);
+    expect(countIn(copy.path)).toBe(400);
+  });
+
+  test("a leader whose lease ran out is fenced by its heir, and nothing that it commits is told", async () => {
+    const cell = newCell();
+    await using old = await leader(cell, { ttl_ms: 60_000 });
+    await fill(old.db);
+    await give(old.db, 1);
+    await sqlAt(url, `UPDATE runnel_cells SET lease_until = '-infinity' WHERE id = '${cell}'`);
+    await using heir = await leader(cell);
+    expect(heir.epoch).toBe(old.epoch + 1);
+    let isTold = false;
+    void give(old.db, 2).then(() => {
+      isTold = true;
+    });
+    await old.fenced;
+    await give(heir.db, 3);
+    expect(isTold).toBe(false);
+    await using copy = copies(cell);
+    await copy.follow(null);
+    using read = new Database(copy.path, { readonly: true });
+    expect(read.query("SELECT n FROM given ORDER BY n").values()).toEqual([[1], [3]]);
+  });
+
+  test("an idle leader keeps its cell, and one that ends gives it to the next at once", async () => {
+    const cell = newCell();
+    const ttl_ms = 1000;
+    await using first = await leader(cell, { ttl_ms });
+    await using other = copies(cell);
+    const as = candidate(cell, { name: "b", ttl_ms });
+    const began = (await readCell(other.sql, as))!;
+    for (const until = performance.now() + 1.5 * ttl_ms; performance.now() < until; await Bun.sleep(30))
+      expect(await claim(other.sql, as)).toBeNull();
+    first.ship.stop();
+    await release(other.sql, cell, first.epoch);
+    expect(await claim(other.sql, as)).toEqual({ epoch: began.epoch + 1, head: began.head });
+  });
+
+  test("no second node gets a cell that is led, however many ask at once", async () => {
+    const cell = newCell();
+    const won = await Promise.all(Array.from({ length: 8 }, () => at(url, (sql) => claim(sql, candidate(cell)))));
+    expect(won.filter((one) => one !== null)).toEqual([{ epoch: 1, head: 0 }]);
+  });
+
+  test("a node with another master key, or older than the cell, is refused in one line", async () => {
+    const cell = newCell();
+    await using other = copies(cell);
+    const { sql } = other;
+    await claim(sql, candidate(cell));
+    await expect(readCell(sql, candidate(cell, { master_key_id: "other" }))).rejects.toThrow(
+      `The cell "${cell}" belongs to nodes with another RUNNEL_MASTER_KEY (key, here other).`,
+    );
+    await expect(readCell(sql, candidate(cell, { version: 0 }))).rejects.toThrow(
+      `The cell "${cell}" is of a newer runnel: its database is of version 1, and this node knows 0.`,
+    );
+  });
+
+  test("while the engine is away nobody is told anything, and everything once it is back", async () => {
+    const cell = newCell();
+    await using own = await startPostgres();
+    await at(own.url, makeTables);
+    await using first = await leader(cell, { ttl_ms: 1000, through: own.url });
+    await fill(first.db);
+    await own.primary.kill();
+    let isTold = false;
+    const gave = give(first.db, 1).then(() => {
+      isTold = true;
+    });
+    while (first.ship.figures().silent_ms < 1500) await Bun.sleep(10);
+    expect(isTold).toBe(false);
+    await own.primary.start();
+    await gave;
+    await first.ship.settled();
+    const copy = `${first.path}.copy`;
+    await at(own.url, (sql) => follow(sql, cell, copy, null));
+    expect(countIn(copy)).toBe(1);
+  }, 60_000);
+});

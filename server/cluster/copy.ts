@@ -1,0 +1,141 @@
+import { closeSync, ftruncateSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
+import type { SQL } from "bun";
+import { compress, decodeFrames, type Frames, page_bytes } from "./frames.ts";
+
+/** The row of the log that a copy has got to. */
+export interface Position {
+  seq: number;
+  epoch: number;
+}
+
+// In one reading: a row may hold some megabytes, a page four kilobytes.
+const [rowsMax, pagesMax] = [100, 2000];
+
+/**
+ * Brings a copy of the cell's database forward, whose file nobody has open, and returns where it stands then. It goes on
+ * from a position that is in the log, or else begins anew.
+ */
+export const follow = (sql: SQL, cell: string, path: string, from: Position | null): Promise<Position> =>
+  // All of it as it was in one moment: else what is compacted meanwhile would be read twice or not at all.
+  sql.begin("isolation level repeatable read read only", async (moment) => {
+    const [row] = await moment`SELECT base, base_epoch FROM runnel_cells WHERE id = ${cell}`;
+    const base: Position = { seq: Number(row.base), epoch: Number(row.base_epoch) };
+    const goesOn = from !== null && (isSame(from, base) || (await isInLog(moment, cell, from)));
+    const file = openSync(path, goesOn ? "r+" : "w+");
+    try {
+      let at = goesOn ? from : base;
+      if (!goesOn) await writePages(moment, cell, file);
+      for (let rows = await rowsAfter(moment, cell, at); rows.length > 0; rows = await rowsAfter(moment, cell, at)) {
+        for (const { seq, epoch, frames } of rows) {
+          if (seq !== at.seq + 1) throw new Error(`The log of the cell "${cell}" has no row ${at.seq + 1}.`);
+          write(file, decodeFrames(frames));
+          at = { seq, epoch };
+        }
+      }
+      // Nothing of a log that belonged to what stood here before.
+      for (const tail of ["-wal", "-shm"]) rmSync(path + tail, { force: true });
+      return at;
+    } finally {
+      closeSync(file);
+    }
+  });
+
+const isSame = (a: Position, b: Position): boolean => a.seq === b.seq && a.epoch === b.epoch;
+
+async function isInLog(moment: SQL, cell: string, { seq, epoch }: Position): Promise<boolean> {
+  const rows = await moment`SELECT seq FROM runnel_log WHERE cell = ${cell} AND seq = ${seq} AND epoch = ${epoch}`;
+  return rows.length === 1;
+}
+
+async function rowsAfter(moment: SQL, cell: string, { seq }: Position) {
+  const rows = await moment`SELECT seq, epoch, frames FROM runnel_log WHERE cell = ${cell} AND seq > ${seq}
+    ORDER BY seq LIMIT ${rowsMax}`;
+  return rows.map((row: { seq: bigint; epoch: bigint; frames: Uint8Array }) => ({
+    seq: Number(row.seq),
+    epoch: Number(row.epoch),
+    frames: row.frames,
+  })) as (Position & { frames: Uint8Array })[];
+}
+
+async function writePages(moment: SQL, cell: string, file: number): Promise<void> {
+  for (let last = 0, more = true; more; ) {
+    const rows = await moment`SELECT page, image FROM runnel_pages WHERE cell = ${cell} AND page > ${last}
+      ORDER BY page LIMIT ${pagesMax}`;
+    for (const { page, image } of rows) {
+      last = Number(page);
+      writePage(file, last, Bun.zstdDecompressSync(image));
+    }
+    more = rows.length === pagesMax;
+  }
+}
+
+function write(file: number, { size_pages, pages }: Frames): void {
+  for (const [number, image] of pages) writePage(file, number, image);
+  ftruncateSync(file, size_pages * page_bytes); // After a VACUUM it is shorter.
+}
+
+const writePage = (file: number, number: number, image: Uint8Array): void =>
+  void writeSync(file, image, 0, page_bytes, (number - 1) * page_bytes);
+
+/**
+ * Puts a database at the beginning of a cell that has none, as a whole, by its leader of this epoch. Its log has to be
+ * empty and nobody may write to it. Throws when another leads meanwhile.
+ */
+export const plant = (sql: SQL, cell: string, epoch: number, path: string): Promise<Position> =>
+  sql.begin(async (transaction) => {
+    const file = openSync(path, "r");
+    try {
+      const size_pages = statSync(path).size / page_bytes;
+      for (let first = 1; first <= size_pages; first += 500) {
+        const pages: Frames["pages"] = new Map();
+        for (let number = first; number < first + 500 && number <= size_pages; number++) {
+          const image = Buffer.alloc(page_bytes);
+          readSync(file, image, 0, page_bytes, (number - 1) * page_bytes);
+          pages.set(number, image);
+        }
+        await putPages(transaction, cell, pages);
+      }
+    } finally {
+      closeSync(file);
+    }
+    const rows = await transaction`UPDATE runnel_cells SET head = 1, base = 1, base_epoch = ${epoch}
+      WHERE id = ${cell} AND epoch = ${epoch} AND head = 0 RETURNING head`;
+    if (rows.length === 0) throw new Error(`The cell "${cell}" is led by another node.`);
+    return { seq: 1, epoch };
+  });
+
+async function putPages(transaction: SQL, cell: string, pages: Frames["pages"]): Promise<void> {
+  const all = [...pages].map(([page, image]) => ({ cell, page, image: compress(Buffer.from(image)) }));
+  for (let at = 0; at < all.length; at += 1000)
+    await transaction`INSERT INTO runnel_pages ${transaction(all.slice(at, at + 1000))}
+      ON CONFLICT (cell, page) DO UPDATE SET image = excluded.image`;
+}
+
+/**
+ * Moves the oldest rows of the log into the pages, up to `upto` and no more than some hundred. Returns how many rows
+ * those were. Two that compact the same cell do not harm each other: the second finds nothing.
+ */
+export const compact = (sql: SQL, cell: string, upto: number): Promise<number> =>
+  sql.begin(async (transaction) => {
+    const [row] = await transaction`SELECT base FROM runnel_cells WHERE id = ${cell}`;
+    const base = Number(row.base);
+    const end = Math.min(upto, base + rowsMax);
+    const rows = await transaction`SELECT seq, epoch, frames FROM runnel_log
+      WHERE cell = ${cell} AND seq > ${base} AND seq <= ${end} ORDER BY seq FOR UPDATE`;
+    if (rows.length === 0 || Number(rows[0].seq) !== base + 1) return 0;
+    let size_pages = 0;
+    const pages: Frames["pages"] = new Map();
+    for (const { frames } of rows) {
+      const decoded = decodeFrames(frames);
+      size_pages = decoded.size_pages;
+      for (const [number, image] of decoded.pages) pages.set(number, image);
+    }
+    for (const number of pages.keys()) if (number > size_pages) pages.delete(number);
+    await putPages(transaction, cell, pages);
+    const last = rows.at(-1);
+    await transaction`DELETE FROM runnel_pages WHERE cell = ${cell} AND page > ${size_pages}`;
+    await transaction`DELETE FROM runnel_log WHERE cell = ${cell} AND seq <= ${last.seq}`;
+    // Last: from here to the end the leader's commits wait for this row.
+    await transaction`UPDATE runnel_cells SET base = ${last.seq}, base_epoch = ${last.epoch} WHERE id = ${cell}`;
+    return rows.length;
+  });

@@ -1,0 +1,18 @@
+import { ClusterError } from "./cluster-error.ts";
+
+const form = /^(postgres(?:ql)?:\/\/)((?:[^/?#@]*@)?)([^/?#@]+)(\/[^/?#]+)((?:\?[^#]*)?)$/;
+
+/** One address for each host that an address names, in their order. Throws `ClusterError` for what is none. */
+export function addressesIn(url: string): string[] {
+  const [, scheme, user, hosts, database, query] = form.exec(url) ?? [];
+  if (hosts === undefined)
+    throw new ClusterError("--cluster takes postgres://USER:PASSWORD@HOST[:PORT][,HOST[:PORT]]/DATABASE.");
+  return hosts.split(",").map((host) => {
+    const address = `${scheme}${user}${host}${database}${query}`;
+    if (!URL.canParse(address)) throw new ClusterError(`--cluster names a host that is none: ${host}.`);
+    return address;
+  });
+}
+
+/** An address as a log may hold it. */
+export const withoutPassword = (address: string): string => address.replace(/^([^:]+:\/\/[^:@/]*):[^@/]*@/, "$1@");

@@ -1,0 +1,221 @@
+import type { Database } from "bun:sqlite";
+import type { Log } from "../lib/log.ts";
+import { createSignal } from "../lib/signal.ts";
+import { createCapture } from "./capture.ts";
+import type { Engine } from "./engine.ts";
+import { encodeFrames, type Frames, joined } from "./frames.ts";
+import { leased } from "./lease.ts";
+
+/** The leader's side of a cell: what its database commits is told of once the engine has it. */
+export interface Shipper {
+  /** Goes on from the newest row of the log; before the first commit. */
+  goOn(head: number): void;
+  /** To be called with the connection that writes, before its first commit. */
+  attach(sqlite: Database): void;
+  /** To be called after each commit, in the same tick. Settles once the engine has it. */
+  committed(): Promise<void>;
+  /**
+   * Settles once the engine has everything that was committed until now, and this node is known to lead. To be awaited
+   * before anything leaves the process that was read here.
+   */
+  settled(): Promise<void>;
+  /** Whether the engine has said nothing for so long that whoever waits is told so. */
+  isStalled(): boolean;
+  /** Who hears of each stall. */
+  onStalled(hear: () => void): void;
+  figures(): ShipperFigures;
+  /** Ships no more. */
+  stop(): void;
+}
+
+interface ShipperFigures {
+  epoch: number;
+  /** Rows of the log that this leader has written, and bytes in them. */
+  rows: number;
+  bytes: number;
+  /** The newest row that the engine has acknowledged. */
+  acked: number;
+  /** Commits and rows that nobody has acknowledged yet. */
+  waiting: number;
+  /** Since the engine has answered. */
+  silent_ms: number;
+  reconnects: number;
+}
+
+interface ShipperOptions {
+  engine: Engine;
+  cell: string;
+  epoch: number;
+  /** Before the cell was claimed. */
+  claimed_at: Moment;
+  /** The file of the database. */
+  path: string;
+  ttl_ms: number;
+  /** Who waits for the engine longer is told that it is away. */
+  patience_ms: number;
+  /** Another node leads: nothing may be told any more. */
+  onFenced(): void;
+  log: Pick<Log, "warn">;
+}
+
+// Hides the way to the engine. With more, one connection to a server with a synchronous standby does no more: it ends
+// one wait before it begins the next, so commits share rows instead.
+const rowsOnTheirWay = 2;
+// What one page costs to copy into the database is saved when it is written again before.
+const checkpoint_bytes = 4 * 1024 * 1024;
+const largeLog_bytes = 64 * 1024 * 1024;
+/** Wall clock and monotonic clock part when the machine was asleep, or somebody has set it. */
+const parted_ms = 500;
+
+/** A moment by both clocks of this process. */
+interface Moment {
+  mono: number;
+  wall: number;
+}
+
+export const now = (): Moment => ({ mono: performance.now(), wall: Date.now() });
+
+export function createShipper(options: ShipperOptions): Shipper {
+  const { engine, cell, epoch, path, ttl_ms, patience_ms, onFenced, log } = options;
+  const capture = createCapture(path);
+  const asked = `UPDATE runnel_cells SET ${leased(ttl_ms)} WHERE id = $1 AND epoch = $2 RETURNING head`;
+  const shipped = `WITH mine AS (
+      UPDATE runnel_cells SET head = $3, ${leased(ttl_ms)} WHERE id = $1 AND epoch = $2 AND head = $3 - 1 RETURNING id
+    ) INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq`;
+  let sqlite: Database | null = null;
+  let [seq, acked, onTheirWay, rows, bytes] = [0, 0, 0, 0, 0];
+  /** What was committed while rows were on their way: the next row. */
+  let next: { frames: Frames; told: PromiseWithResolvers<void> } | null = null;
+  /** Settles when everything has been acknowledged that was committed. */
+  let last: Promise<void> = Promise.resolve();
+  let agreeing: Promise<void> | null = null;
+  let heard = options.claimed_at;
+  let isOver = false;
+  const stalls = createSignal();
+  let wasStalled = false;
+
+  const timer = setInterval(watch, ttl_ms / 4);
+
+  /** Renews the lease of a leader that ships nothing, and notices when nobody answers. */
+  function watch(): void {
+    if (performance.now() - heard.mono > ttl_ms / 3) void agreed();
+    const isSilent = isStalled();
+    if (isSilent && !wasStalled) {
+      log.warn("the cluster's engine does not answer", { fault: engine.fault() });
+      stalls.tell();
+    }
+    wasStalled = isSilent;
+  }
+
+  const isStalled = (): boolean => performance.now() - heard.mono > patience_ms;
+
+  /** By this process's own clocks: the engine counts from a later moment. */
+  function leads(): boolean {
+    const { mono, wall } = now();
+    const [passed, onWall] = [mono - heard.mono, wall - heard.wall];
+    return passed < ttl_ms && Math.abs(onWall - passed) < parted_ms;
+  }
+
+  async function ask(statement: string, values: readonly unknown[]) {
+    const begun = now();
+    const answer = await engine.ask(statement, values);
+    if (answer && answer.length > 0 && begun.mono > heard.mono) heard = begun;
+    return answer;
+  }
+
+  /**
+   * Asks what the engine has, and renews the lease. By a write: what a reading shows, the standby may lack, while a
+   * write waits for the copy of all before it.
+   */
+  async function agree(): Promise<void> {
+    const answer = await ask(asked, [cell, epoch]);
+    if (answer?.length === 0) fenced();
+    else if (answer) acked = Math.max(acked, Number(answer[0]!.head));
+    else await Bun.sleep(50 + Math.random() * 100);
+  }
+
+  function agreed(): Promise<void> {
+    agreeing ??= agree().finally(() => {
+      agreeing = null;
+    });
+    return agreeing;
+  }
+
+  function fenced(): void {
+    if (isOver) return;
+    isOver = true;
+    clearInterval(timer);
+    onFenced();
+  }
+
+  /** Two rows may be on their way; what is committed meanwhile shares the next one, with each page once. */
+  function send(): void {
+    if (!next || onTheirWay === rowsOnTheirWay) return;
+    const { frames, told } = next;
+    next = null;
+    onTheirWay++;
+    const encoded = encodeFrames(frames);
+    rows++;
+    bytes += encoded.length;
+    void deliver(++seq, encoded).then(() => {
+      onTheirWay--;
+      told.resolve();
+      send();
+    });
+  }
+
+  /** No row, or no answer: it may be there, one before it may not, or another leads. */
+  async function deliver(row: number, frames: Buffer): Promise<void> {
+    while (acked < row) {
+      if (isOver) await new Promise(() => {}); // Nobody may hear that it was done.
+      const answer = await ask(shipped, [cell, epoch, row, frames]);
+      if (answer?.length === 1) acked = Math.max(acked, row);
+      else if (acked < row) await agreed();
+    }
+  }
+
+  function keepLogShort(): void {
+    // Everything in it has been taken.
+    if (capture.length_bytes() > checkpoint_bytes)
+      sqlite?.run(`PRAGMA wal_checkpoint(${capture.length_bytes() > largeLog_bytes ? "TRUNCATE" : "PASSIVE"})`);
+  }
+
+  return {
+    goOn(head) {
+      [seq, acked] = [head, head];
+    },
+    attach(connection) {
+      sqlite = connection;
+      // The engine is the durable copy: a commit waits for no disk, a checkpoint does. And what is not taken yet may not
+      // go into the database.
+      for (const pragma of ["synchronous = NORMAL", "wal_autocheckpoint = 0"]) connection.run(`PRAGMA ${pragma}`);
+    },
+    committed() {
+      const frames = capture.take();
+      if (!frames) return last;
+      keepLogShort();
+      const told = next?.told ?? Promise.withResolvers<void>();
+      if (!next) last = Promise.all([last, told.promise]).then(() => {});
+      next = { told, frames: next ? joined(next.frames, frames) : frames };
+      send();
+      return last;
+    },
+    async settled() {
+      await last;
+      while (!leads() || isOver) await (isOver ? new Promise(() => {}) : agreed());
+    },
+    isStalled,
+    onStalled: stalls.listen,
+    figures: () => ({
+      ...{ epoch, rows, bytes, acked },
+      waiting: seq - acked + (next ? 1 : 0),
+      silent_ms: Math.round(performance.now() - heard.mono),
+      reconnects: engine.reconnects(),
+    }),
+    stop() {
+      isOver = true;
+      clearInterval(timer);
+      capture.close();
+    },
+  };
+}

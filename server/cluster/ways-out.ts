@@ -1,0 +1,76 @@
+import type { Shipper } from "./shipper.ts";
+
+type Handle = (request: Request) => Response | Promise<Response>;
+type Settling = Pick<Shipper, "settled" | "isStalled" | "onStalled">;
+
+/**
+ * What leaves a leader's process waits until the engine has all that it may tell of. There are four ways out: what a write
+ * settles with (the group commit sees to that), answers to requests, requests, and orders to threads, which send requests
+ * of their own.
+ */
+export interface WaysOut {
+  /** Answers wait, and each piece of a stream. While the engine is away, `away` answers. */
+  answering(handle: Handle, away: (request: Request) => Response): Handle;
+  /** Requests of this thread wait. */
+  requesting(fetch: typeof globalThis.fetch): typeof globalThis.fetch;
+  /** Passes on in order, each once it may leave. */
+  ordering<T>(send: (order: T) => void): (order: T) => void;
+}
+
+export function createWaysOut(ship: Settling): WaysOut {
+  const waiting = new Set<() => void>();
+  ship.onStalled(() => {
+    for (const giveUp of waiting) giveUp();
+  });
+
+  async function settledAnswer(handle: Handle, request: Request): Promise<Response> {
+    const response = await handle(request);
+    // Most answers are there as a whole.
+    const whole = isWhole(response) ? await response.arrayBuffer() : null;
+    await ship.settled();
+    if (whole) return new Response(whole, response);
+    return response.body ? new Response(inStep(response.body), response) : response;
+  }
+
+  /** Each piece once the engine has what was committed before it was read. */
+  function inStep(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    const reader = body.getReader();
+    return new ReadableStream({
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        await ship.settled();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+  }
+
+  return {
+    answering: (handle, away) => async (request) => {
+      if (ship.isStalled()) return away(request);
+      const { promise: stalled, resolve } = Promise.withResolvers<Response>();
+      const giveUp = () => resolve(away(request));
+      waiting.add(giveUp);
+      try {
+        return await Promise.race([settledAnswer(handle, request), stalled]);
+      } finally {
+        waiting.delete(giveUp);
+      }
+    },
+    requesting: (fetch) =>
+      Object.assign(async (...given: Parameters<typeof fetch>) => {
+        await ship.settled();
+        return await fetch(...given);
+      }, fetch),
+    ordering(send) {
+      let last: Promise<unknown> = Promise.resolve();
+      return (order) => {
+        last = Promise.all([last, ship.settled()]).then(() => send(order));
+      };
+    },
+  };
+}
+
+const isWhole = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("application/json") ?? false;

@@ -1,0 +1,160 @@
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A Postgres of this machine, and perhaps a standby without which it commits nothing. */
+export interface Postgres {
+  /** Of the first, then of the standby: a client tries one after the other. */
+  url: string;
+  primary: PostgresServer;
+  standby: PostgresServer | null;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface PostgresServer {
+  url: string;
+  folder: string;
+  process: Bun.Subprocess;
+  /** At once, as a crash would. */
+  kill(): Promise<void>;
+  /** After a kill. */
+  start(): Promise<void>;
+  /** Makes a standby the one that is written to; it has no standby of its own then. */
+  promote(): Promise<void>;
+}
+
+const programs = "/usr/lib/postgresql";
+const patience_ms = 30_000;
+
+/** Where Debian's package keeps its programs; null where it is not installed. */
+function findPrograms(): string | null {
+  const versions = existsSync(programs) ? readdirSync(programs).filter((name) => /^\d+$/.test(name)) : [];
+  const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
+  return newest ? join(programs, newest, "bin") : null;
+}
+
+const bin = findPrograms();
+
+/** It refuses to run as root. */
+const asUser = (command: string[]): string[] =>
+  process.getuid?.() === 0
+    ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", ...command]
+    : command;
+
+async function run(command: string[]): Promise<void> {
+  const child = Bun.spawn(asUser(command), { cwd: "/", stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [, complaint, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`${command[0]} failed: ${complaint}`);
+}
+
+const base = ["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", "max_connections = 60"];
+
+/** Starts a Postgres on loopback, every commit on disk; with `standby` in two places before it is answered. */
+export async function startPostgres({ standby = false } = {}): Promise<Postgres> {
+  if (!bin) throw new Error("Postgres is not installed.");
+  const root = mkdtempSync(join(tmpdir(), "runnel-postgres-"));
+  chmodSync(root, 0o755);
+  const folders = [join(root, "primary"), join(root, "standby")] as const;
+  if (process.getuid?.() === 0) chownSync(root, ...userIds());
+  const ports = freePorts();
+  await run([join(bin, "initdb"), "--pgdata", folders[0], "--auth=trust", "--username=runnel", "--no-sync"]);
+  const primary = await startServer(folders[0], ports[0]);
+  let copy: PostgresServer | null = null;
+  if (standby) {
+    const from = `host=127.0.0.1 port=${ports[0]} user=runnel`;
+    await run([join(bin, "pg_basebackup"), "-d", from, "-D", folders[1], "-R", "-X", "stream", "-c", "fast"]);
+    copy = await startServer(folders[1], ports[1]);
+    await sqlAt(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+    await sqlAt(primary.url, "SELECT pg_reload_conf()");
+    await until(async () => {
+      const [row] = await sqlAt(
+        primary.url,
+        "SELECT count(*)::int AS n FROM pg_stat_replication WHERE sync_state = 'sync'",
+      );
+      return row?.n === 1;
+    });
+  }
+  const hosts = [ports[0], ...(standby ? [ports[1]] : [])].map((port) => `127.0.0.1:${port}`);
+  return {
+    url: `postgres://runnel@${hosts.join(",")}/postgres`,
+    primary,
+    standby: copy,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([primary.kill(), copy?.kill()]);
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+startPostgres.available = bin !== null;
+
+/** Says so where it is not there, and what is missing then. */
+startPostgres.orSkipped = (what: string): boolean => {
+  if (bin === null) console.warn(`SKIPPED: ${what}: Debian's postgresql is not installed`);
+  return bin !== null;
+};
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+
+function userIds(): [uid: number, gid: number] {
+  const id = (flag: string) => Number(Bun.spawnSync(["id", flag, "postgres"]).stdout.toString());
+  return [id("-u"), id("-g")];
+}
+
+async function startServer(folder: string, port: number): Promise<PostgresServer> {
+  const url = `postgres://runnel@127.0.0.1:${port}/postgres`;
+  const settings = [...base, `port = ${port}`].flatMap((line) => ["-c", line.replace(" = ", "=").replaceAll("'", "")]);
+  const launch = () =>
+    Bun.spawn(asUser([join(bin!, "postgres"), "-D", folder, ...settings]), {
+      ...{ cwd: "/", stdin: "ignore", stdout: "ignore", stderr: "ignore" },
+    });
+  const server: PostgresServer = {
+    ...{ url, folder, process: launch() },
+    async kill() {
+      // Its children would go on with what they were asked, until they notice.
+      const all = [server.process.pid, ...childrenOf(server.process.pid)];
+      for (const pid of all) process.kill(pid, "SIGKILL");
+      await server.process.exited;
+      await until(async () => !all.some((pid) => existsSync(`/proc/${pid}`)));
+    },
+    async start() {
+      server.process = launch();
+      await until(async () => (await sqlAt(url, "SELECT 1")).length === 1);
+    },
+    async promote() {
+      await sqlAt(url, "SELECT pg_promote(true)");
+    },
+  };
+  await until(async () => (await sqlAt(url, "SELECT 1")).length === 1);
+  return server;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: rows of any statement.
+export async function sqlAt(url: string, statement: string): Promise<any[]> {
+  const sql = new Bun.SQL({ url, max: 1, connectionTimeout: 5 });
+  try {
+    return await sql.unsafe(statement);
+  } finally {
+    await sql.close({ timeout: 0 }).catch(() => {});
+  }
+}
+
+async function until(ask: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + patience_ms;
+  while (!(await ask().catch(() => false))) {
+    if (performance.now() > end) throw new Error("Postgres does not get there.");
+    await Bun.sleep(50);
+  }
+}
+
+function freePorts(): [number, number] {
+  const listeners = [0, 1].map(() => Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } }));
+  const [first, second] = listeners.map(({ port }) => port);
+  for (const listener of listeners) listener.stop(true);
+  return [first!, second!];
+}
