@@ -38,6 +38,13 @@ export function adminCommand(): Command {
       withAccount(email, options, "resetPassword", "has the new password; its sessions are ended"),
     );
   admin
+    .command("remove-second-factor")
+    .description("take an account's authenticator app, recovery codes and passkeys away, and end its sessions")
+    .argument("<email>", "the address of the account")
+    .addOption(dataDirOption())
+    .addOption(jsonOption())
+    .action(removeSecondFactor);
+  admin
     .command("setup-link")
     .description("print a new one-time link that makes the first account; older ones are void")
     .addOption(dataDirOption())
@@ -57,6 +64,16 @@ async function withAccount(
     accounts()[action]({ email, password, role }, cliActor),
   );
   print(json, user, () => `${user.email} ${done}.`);
+}
+
+async function removeSecondFactor(email: string, { dataDir, json }: DataFlags): Promise<void> {
+  const gone = await withStores(dataDir, true, ({ removeFactors }) => removeFactors(email, cliActor()));
+  const app = gone.totp ? "an authenticator app" : "no authenticator app";
+  print(
+    json,
+    gone,
+    () => `${gone.email} had ${app} and ${gone.passkeys} passkeys. They are gone; the password is enough.`,
+  );
 }
 
 async function newPassword(): Promise<string> {

@@ -6,8 +6,9 @@ import { createConnectionStore } from "../connections/store.ts";
 import { createAccounts } from "../console/accounts.ts";
 import { createLoginThrottle } from "../console/login-throttle.ts";
 import { createPasswords } from "../console/password.ts";
+import { removeFactors } from "../console/second-factor.ts";
 import { createSetup } from "../console/setup.ts";
-import { createAudit } from "../db/audit.ts";
+import { type Actor, createAudit } from "../db/audit.ts";
 import { clusterMark } from "../db/cluster-mark.ts";
 import { type DataDir, openDataDir } from "../db/data-dir.ts";
 import { type Db, openDatabase } from "../db/open.ts";
@@ -26,6 +27,7 @@ function storesOf(db: Db, dir: DataDir) {
   const accounts = () => createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
   return {
     ...{ db, dir, accounts },
+    removeFactors: (email: string, by: Actor) => removeFactors({ db, audit }, email, by),
     setup: () => createSetup({ db, audit, accounts: accounts() }),
     keys: () => createKeyStore({ db, audit }),
     projects: () => createProjectStore({ db, audit }),

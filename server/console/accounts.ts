@@ -102,6 +102,18 @@ export function createAccounts({
       return userOf(row!);
     },
 
+    hasPassword: (id: string): boolean =>
+      orm.select({ hash: users.password_hash }).from(users).where(eq(users.id, id)).get()?.hash !== "",
+
+    /** Throws unless this is the person's own password: for changes that a browser left open may not make. */
+    async requirePassword({ email }: User, password: string, actor: Actor): Promise<void> {
+      slowDown(email, actor.ip);
+      const row = byEmail(email);
+      if (!row || !(await passwords.matches(password, row.password_hash || null)))
+        throw validationError([fault("password", "This is not your password.")]);
+      throttle.forgive(email, actor.ip);
+    },
+
     /** Changes one's own password, once the old one was given, and ends all sessions but the one that `token` opened. */
     async changePassword(
       { email }: User,

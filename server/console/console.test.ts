@@ -8,6 +8,7 @@ import { createEdge } from "../http/edge.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
 import { pathOf } from "../http/schemas.ts";
 import { createKeyStore } from "../keys/store.ts";
+import { createSeal } from "../lib/seal.ts";
 import { createProjectStore } from "../projects/store.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { createAccounts } from "./accounts.ts";
@@ -46,6 +47,7 @@ async function startConsole({ secureCookie = true } = {}) {
         secureCookie,
         version: "1.2.3",
         db,
+        seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
         audit,
         projects,
         sessions: createSessions({ db, audit, now }),

@@ -9,6 +9,7 @@ import type { Idempotency } from "../http/idempotency.ts";
 import type { Mount } from "../http/part.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import { isShown } from "../journal/journal.ts";
+import type { Seal } from "../lib/seal.ts";
 import { pushedStream, sseHeaders } from "../lib/sse.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { ProjectStore } from "../projects/store.ts";
@@ -16,15 +17,18 @@ import type { Watches } from "../runs/watch.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { createAccounts } from "./accounts.ts";
 import { createConsoleAuth, missingSession } from "./auth.ts";
+import { factorRoutes } from "./factor-routes.ts";
 import { createFindRun } from "./find-run.ts";
 import { liveRuns } from "./live-runs.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
 import type { OidcSignIn } from "./oidc-routes.ts";
+import { createPasskeys } from "./passkeys.ts";
 import { createPasswords } from "./password.ts";
 import { createPeople } from "./people.ts";
 import { peopleRoutes } from "./people-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
 import { sessionRoutes } from "./routes.ts";
+import { createSecondFactor } from "./second-factor.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
 import { createSetup } from "./setup.ts";
@@ -45,6 +49,7 @@ export interface ConsoleOptions {
 
 export interface Console extends ConsoleOptions {
   db: Db;
+  seal: Seal;
   audit: Audit;
   projects: ProjectStore;
   sessions: Sessions;
@@ -74,6 +79,8 @@ export function createConsole(deps: Console) {
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle, now });
   const setup = createSetup({ db, audit, accounts, localAccounts: deps.localAccounts, now });
   const people = createPeople({ db, audit, accounts, now });
+  const secondFactor = createSecondFactor({ ...deps, throttle: createLoginThrottle({ now }) });
+  const passkeys = createPasskeys({ ...deps, throttle });
   const { clientOf, idempotency, onRefused } = deps;
   const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency, onRefused });
   const admitted = signedIn({ sessions, setup, cookie, clientOf, onRefused });
@@ -121,10 +128,11 @@ export function createConsole(deps: Console) {
 
   return new Elysia()
     .use(deps.pages)
-    .use(sessionRoutes({ ...deps, accounts, people, setup }))
+    .use(sessionRoutes({ ...deps, accounts, secondFactor, passkeys, people, setup }))
     .use(projectRoutes({ signedIn: admitted, projects }))
     .use(peopleRoutes({ signedIn: admitted, people }))
     .use(accountRoutes({ signedIn: admitted, accounts, sessions }))
+    .use(factorRoutes({ signedIn: admitted, accounts, secondFactor, passkeys }))
     .use(deps.ofServer(admitted))
     .group("/console/api/:project_id/:environment", (scoped) =>
       scoped

@@ -5,6 +5,7 @@ import type { Role } from "../wire/names.ts";
 import { checkEmail, type Origin, type User } from "./accounts.ts";
 import { newConsoleId } from "./console-id.ts";
 import { type Identity, OidcRefused, type OidcSettings } from "./oidc.ts";
+import { forgetFactors } from "./second-factor.ts";
 
 /** Which account somebody has who has signed in at the issuer. */
 export type OidcPeople = ReturnType<typeof createOidcPeople>;
@@ -35,6 +36,7 @@ export function createOidcPeople({
     const others = and(eq(identities.user_id, found.id), eq(identities.issuer, identity.issuer));
     if (orm.select({ id: identities.user_id }).from(identities).where(others).get()) throw new OidcRefused("taken");
     bind(identity, found.id);
+    forgetFactors(db, found.id);
     orm.update(users).set({ password_hash: "" }).where(eq(users.id, found.id)).run();
     orm.delete(sessions).where(eq(sessions.user_id, found.id)).run();
     audit.note({ actor: by }, "user.linked", found.id, { issuer: identity.issuer });

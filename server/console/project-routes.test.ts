@@ -4,6 +4,7 @@ import { createAudit } from "../db/audit.ts";
 import { openDatabase } from "../db/open.ts";
 import { createEdge } from "../http/edge.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
+import { createSeal } from "../lib/seal.ts";
 import { createProjectStore } from "../projects/store.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { createAccounts } from "./accounts.ts";
@@ -31,6 +32,7 @@ async function startConsole() {
     .use(createEdge({ routes: () => root.routes, limiter, publicUrl, onBug: (error) => bugs.push(error) }))
     .use(
       createConsole({
+        seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
         ...{ db, audit, projects, limiter, pages: new Elysia(), secureCookie: true, version: "1.2.3" },
         ...{ sessions: createSessions({ db, audit }), cookie: sessionCookie({ secure: true }) },
         watches: { listen: () => () => true },

@@ -8,16 +8,21 @@ import type { ProjectStore } from "../projects/store.ts";
 import { Session } from "../wire/console.ts";
 import type { Accounts, Origin, User } from "./accounts.ts";
 import { missingSession } from "./auth.ts";
+import { pageOf } from "./factor-routes.ts";
 import { type OidcSignIn, oidcRoutes } from "./oidc-routes.ts";
+import type { Passkeys } from "./passkeys.ts";
 import type { People } from "./people.ts";
 import { requireSameOrigin } from "./same-origin.ts";
-import { AcceptInvitation, Login, Logout, ReadInvitation, SetUp } from "./schema.ts";
+import { AcceptInvitation, Login, Logout, Nothing, PasskeySignIn, ReadInvitation, SetUp } from "./schema.ts";
+import type { SecondFactor } from "./second-factor.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Setup } from "./setup.ts";
 
 interface SessionRoutes {
   accounts: Accounts;
+  secondFactor: Pick<SecondFactor, "require">;
+  passkeys: Pick<Passkeys, "beginSignIn" | "signIn">;
   people: Pick<People, "read" | "accept">;
   sessions: Sessions;
   setup: Setup;
@@ -39,7 +44,8 @@ type Headers = Record<string, string | number>;
 
 /** Who is signed in: set-up by the one-time link, invitations, login, logout. */
 export function sessionRoutes(deps: SessionRoutes) {
-  const { accounts, people, sessions, setup, cookie, projects, clientOf, version, caFile } = deps;
+  const { accounts, secondFactor, passkeys, people, sessions, setup, cookie, projects, clientOf, version, caFile } =
+    deps;
   const { localAccounts = true, oidc = null } = deps;
 
   const sessionOf = (user: User) => ({
@@ -115,9 +121,25 @@ export function sessionRoutes(deps: SessionRoutes) {
         const origin = originOf(request, set.headers as Headers);
         requireLocal();
         const user = await accounts.login(body, origin);
+        await secondFactor.require(user, body.code, origin);
         return await signIn(user, origin, request, set.headers as Headers);
       },
       { parse, body: Login, ...declared({ needsRoom: false, returns: Session }) },
+    )
+    .post("/passkeys/begin", async ({ request }) => ({ options: await passkeys.beginSignIn(pageOf(request)) }), {
+      parse,
+      body: Nothing,
+      ...declared({ needsRoom: false }),
+    })
+    .post(
+      "/passkeys/sign_in",
+      async ({ body, request, set }) => {
+        const origin = originOf(request, set.headers as Headers);
+        requireLocal();
+        const user = await passkeys.signIn(body.response, pageOf(request), origin);
+        return await signIn(user, origin, request, set.headers as Headers);
+      },
+      { parse, body: PasskeySignIn, ...declared({ needsRoom: false, returns: Session }) },
     )
     .post(
       "/logout",

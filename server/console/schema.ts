@@ -8,7 +8,21 @@ const closed = { additionalProperties: false };
 const Email = Type.String({ maxLength: 1024 });
 const Password = Type.String({ maxLength: 4096 });
 
-export const Login = Type.Object({ email: Email, password: Password }, closed);
+const CodeText = Type.String({ maxLength: 64 });
+/** `code`: of an authenticator app, or one of those that let somebody in once. */
+export const Login = Type.Object({ email: Email, password: Password, code: Type.Optional(CodeText) }, closed);
+export const Code = Type.Object({ code: CodeText }, closed);
+export const OwnPassword = Type.Object({ password: Password }, closed);
+/** What a browser says of a device: the library looks into it. */
+const DeviceAnswer = Type.Object(
+  { id: Type.String({ minLength: 1, maxLength: 2048 }) },
+  { additionalProperties: true },
+);
+export const NewPasskey = Type.Object(
+  { name: Type.String({ minLength: 1, maxLength: 64 }), response: DeviceAnswer },
+  closed,
+);
+export const PasskeySignIn = Type.Object({ response: DeviceAnswer }, closed);
 export const SetUp = Type.Object({ token: Type.String({ maxLength: 256 }), email: Email, password: Password }, closed);
 export const Logout = Type.Object({}, closed);
 export const Nothing = Type.Object({}, closed);
@@ -16,7 +30,7 @@ export const Nothing = Type.Object({}, closed);
 export const DeleteProject = Type.Object({ name: Type.String({ maxLength: 128 }) }, closed);
 
 const Token = Type.String({ maxLength: 256 });
-export const ConsoleId = Type.String({ pattern: "^(usr|ses|inv|bak)_\\w{26}$" });
+export const ConsoleId = Type.String({ pattern: "^(usr|ses|inv|bak|pky)_\\w{26}$" });
 export const NewInvitation = Type.Object({ email: Email, role: oneOf(roles) }, closed);
 export const RoleChange = Type.Object({ role: oneOf(roles) }, closed);
 export const ReadInvitation = Type.Object({ token: Token }, closed);

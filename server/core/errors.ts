@@ -78,6 +78,16 @@ export const catalogue = {
     type: "authentication_error",
     meaning: "The e-mail address or the password is wrong.",
   },
+  second_factor_required: {
+    status: 401,
+    type: "authentication_error",
+    meaning: "The password is right. The account asks for a code of its authenticator app too, or for a recovery code.",
+  },
+  invalid_code: {
+    status: 401,
+    type: "authentication_error",
+    meaning: "The code is wrong, too old or was used already.",
+  },
   insufficient_scope: {
     status: 403,
     type: "permission_error",

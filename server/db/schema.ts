@@ -251,6 +251,27 @@ export const identities = sqliteTable("identities", {
   created_at_ms: integer().notNull(),
 });
 
+export const totp = sqliteTable("totp", {
+  user_id: text().primaryKey(),
+  sealed: text().notNull(),
+  last_step: integer().notNull(),
+  confirmed_at_ms: integer(),
+});
+
+export const recoveryCodes = sqliteTable("recovery_codes", { user_id: text().notNull(), hash: bytes().notNull() });
+
+export const passkeys = sqliteTable("passkeys", {
+  id: text().primaryKey(),
+  user_id: text().notNull(),
+  credential_id: text().notNull(),
+  public_key: bytes().notNull(),
+  counter: integer().notNull(),
+  rp_id: text().notNull(),
+  name: text().notNull(),
+  created_at_ms: integer().notNull(),
+  last_used_at_ms: integer(),
+});
+
 export const sessions = sqliteTable("sessions", {
   hash: bytes().primaryKey(),
   id: text().notNull(),

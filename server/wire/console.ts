@@ -32,6 +32,22 @@ export const SignInWays = t.object({
 });
 export type SignInWays = Static<typeof SignInWays>;
 
+export const Passkey = t.object({ id: t.text, name: t.text, created_at: t.time, last_used_at: t.orNull(t.time) });
+export type Passkey = Static<typeof Passkey>;
+
+/** What opens the own account. */
+export const Factors = t.object({
+  /** False where somebody signs in at the issuer. */
+  password: t.boolean,
+  /** An authenticator app is asked for a code beside the password. */
+  totp: t.boolean,
+  /** How many are left. */
+  recovery_codes: t.integer,
+  passkeys: t.list(Passkey),
+  request_id: t.text,
+});
+export type Factors = Static<typeof Factors>;
+
 /** Where somebody is signed in; `current` is the one that asks. */
 export const OpenSession = t.object({
   id: t.text,

@@ -18,7 +18,7 @@ export function setUp(body: { token: string; email: string; password: string }):
 }
 
 /** Opens a session. */
-export function signIn(body: { email: string; password: string }): Promise<Session> {
+export function signIn(body: { email: string; password: string; code?: string }): Promise<Session> {
   return post<Session>("/console/api/login", body);
 }
 

@@ -1,14 +1,19 @@
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useId } from "react";
+import { factorsQuery } from "../../entities/session/factor-api.ts";
 import { useSessionUser } from "../../entities/session/use-may.ts";
 import { type Theme, themes } from "../../lib/appearance.ts";
 import { usePreference } from "../../lib/preference.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { Section } from "../../ui/section.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { type TimeFormat, useTimeFormat } from "../../ui/time.tsx";
+import { Authenticator } from "./authenticator.tsx";
+import { PasskeyList } from "./passkey-list.tsx";
 import { PasswordForm } from "./password-form.tsx";
 import { SessionList } from "./session-list.tsx";
 
@@ -32,9 +37,7 @@ export function AccountPage() {
           <Section title="This browser" about="Remembered here, for all pages.">
             <Preferences />
           </Section>
-          <Section title="Password" about="A new one ends your sessions in all other browsers.">
-            <PasswordForm />
-          </Section>
+          <OwnFactors />
           <Section
             title="Sessions"
             about="Where you are signed in. A session ends after 12 hours without use, and after 7 days."
@@ -43,6 +46,29 @@ export function AccountPage() {
           </Section>
         </div>
       </div>
+    </>
+  );
+}
+
+/** What opens the account; nothing of it where somebody signs in at the issuer. */
+function OwnFactors() {
+  const { data: factors, error, refetch } = useQuery(factorsQuery);
+  if (error) return <ErrorNote title="Your account cannot be shown" error={error} onRetry={() => void refetch()} />;
+  if (!factors?.password) return null;
+  return (
+    <>
+      <Section title="Password" about="A new one ends your sessions in all other browsers.">
+        <PasswordForm />
+      </Section>
+      <Section title="Authenticator app" about="Signing in by the password then takes a code of the app too.">
+        <Authenticator factors={factors} />
+      </Section>
+      <Section
+        title="Passkeys"
+        about="Sign in by a device, without a password. It asks for a finger, a face or its code."
+      >
+        <PasskeyList factors={factors} />
+      </Section>
     </>
   );
 }

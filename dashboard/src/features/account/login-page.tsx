@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { signIn } from "../../entities/session/session.ts";
 import { signInWaysQuery } from "../../entities/session/sign-in-api.ts";
 import { ApiError } from "../../lib/api.ts";
@@ -13,6 +13,7 @@ import { Form } from "../../ui/form.tsx";
 import { Note } from "../../ui/note.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { IssuerButton } from "./issuer-button.tsx";
+import { PasskeyButton } from "./passkey-button.tsx";
 import { refusals } from "./refusals.ts";
 import { safeReturn } from "./safe-return.ts";
 
@@ -32,6 +33,7 @@ export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
         </Note>
       )}
       {local && <PasswordLogin onSignedIn={onSignedIn} />}
+      {local && <PasskeyButton onSignedIn={onSignedIn} />}
       {oidc && <IssuerButton name={oidc.name} to={safeReturn(search.get("to") ?? undefined)} primary={!local} />}
     </EntryCard>
   );
@@ -40,17 +42,20 @@ export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
 function PasswordLogin({ onSignedIn }: { onSignedIn: () => void }) {
   const password = useRef<HTMLInputElement>(null);
   const form = useForm({
-    first: { email: "", password: "" },
+    first: { email: "", password: "", code: "" },
     check: (draft) => ({
       ...(draft.email.trim() === "" && { email: "The email of your account is missing." }),
       ...(draft.password === "" && { password: "Your password is missing." }),
     }),
-    send: ({ email, password }) => signIn({ email: email.trim(), password }),
+    send: ({ email, password, code }) => signIn({ email: email.trim(), password, ...(code && { code }) }),
     onSent: onSignedIn,
   });
+  const said = form.failure instanceof ApiError ? form.failure.code : null;
+  const [asksCode, setAsksCode] = useState(false);
   useEffect(() => {
-    if (form.failure) password.current?.select();
-  }, [form.failure]);
+    if (said === "second_factor_required") setAsksCode(true);
+    else if (form.failure && said !== "invalid_code") password.current?.select();
+  }, [form.failure, said]);
   return (
     <>
       <Form form={{ ...form, isUnsaved: false }}>
@@ -63,7 +68,18 @@ function PasswordLogin({ onSignedIn }: { onSignedIn: () => void }) {
           autoComplete="current-password"
           {...form.text("password")}
         />
-        {form.error && <LoginError error={form.error} />}
+        {asksCode && (
+          <Field
+            label="Code"
+            name="code"
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            hint="Of your authenticator app, or a recovery code."
+            autoFocus
+            {...form.text("code")}
+          />
+        )}
+        {form.error && said !== "second_factor_required" && <LoginError error={form.error} />}
         <Button type="submit" kind="primary" size="lg" disabled={form.isPending}>
           {form.isPending ? "Signing in" : "Sign in"}
         </Button>
@@ -81,6 +97,12 @@ function LoginError({ error }: { error: Error }) {
     return (
       <Note tone="bad" role="alert">
         Email or password is wrong. Check both and try again.
+      </Note>
+    );
+  if (error.code === "invalid_code")
+    return (
+      <Note tone="bad" role="alert">
+        The code is wrong or was used already. Wait for the next one.
       </Note>
     );
   if (error.status === 429) {

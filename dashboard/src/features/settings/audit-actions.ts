@@ -22,7 +22,9 @@ const done: Record<string, string> = {
   invitation: "created withdrawn",
   setup_link: "issued",
   request: "refused",
-  user: "signed_in signed_out sign_in_failed created password_changed password_reset sessions_ended role_changed removed",
+  user:
+    "signed_in signed_out sign_in_failed created linked password_changed password_reset sessions_ended role_changed removed " +
+    "totp_added totp_removed recovery_codes_renewed recovery_code_used passkey_added passkey_removed second_factor_removed",
 };
 
 /** What the audit log can be filtered by: every action that the server notes. */

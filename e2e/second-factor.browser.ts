@@ -1,0 +1,115 @@
+import { createHmac } from "node:crypto";
+import { expect, type Page, test } from "@playwright/test";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { account, expectAccessible, setUpAccount, watch } from "./page-checks.ts";
+
+// What the compiled executable's people have beside a password, in a browser with an authenticator of its own.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+
+const { email, password } = account;
+
+/** A device in the browser that makes passkeys, and says yes for the person at it. */
+async function addDevice(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      ...{ protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true },
+      ...{ isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  });
+}
+
+/** The code that an app shows at this moment, or half a minute later: a code counts a little before its time. */
+function codeOf(secret: string, later = 0): string {
+  const bits = [...secret].map((one) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(one).toString(2).padStart(5, "0"));
+  const bytes = Buffer.from((bits.join("").match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + later));
+  const mac = createHmac("sha1", bytes).update(counter).digest();
+  return String((mac.readUInt32BE(mac[19]! & 15) & 0x7f_ff_ff_ff) % 1_000_000).padStart(6, "0");
+}
+
+const signOut = (page: Page): Promise<void> => page.context().clearCookies();
+
+test("a person adds an authenticator app and a passkey, signs in by each, and the operator takes them away", async ({
+  page,
+}) => {
+  test.setTimeout(180_000);
+  const complaints = watch(page);
+  const url = server.url.replace("127.0.0.1", "localhost"); // Passkeys belong to names.
+  await addDevice(page);
+  await setUpAccount(page, server);
+  await page.goto(`${url}/dashboard/login`);
+  const login = async (): Promise<void> => {
+    await page.goto(`${url}/dashboard/login?to=/account`);
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  };
+  const section = (name: string) => page.getByRole("region", { name });
+  await login();
+
+  await test.step("the app is added by the key that is shown, and a first code", async () => {
+    const part = section("Authenticator app");
+    await part.getByRole("button", { name: "Add an authenticator app" }).click();
+    await part.getByLabel("Your password").fill(password);
+    await expectAccessible(page, "password for an app");
+    await page.keyboard.press("Enter");
+    const secret = (await part.locator("[data-secret]").textContent()) ?? "";
+    await expectAccessible(page, "key of an app");
+    await part.getByLabel("Code that the app shows").fill(codeOf(secret));
+    await page.keyboard.press("Enter");
+    const codes = part.getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
+    await expect(codes).toHaveCount(10);
+    await expectAccessible(page, "recovery codes");
+    const recovery = (await codes.first().textContent()) ?? "";
+    await part.getByRole("button", { name: "I have stored them" }).click();
+    await expect(part).toContainText("10 of 10 recovery codes");
+
+    await signOut(page);
+    await login();
+    await expect(page.getByLabel("Code")).toBeVisible();
+    await expectAccessible(page, "code at the login");
+    await page.getByLabel("Code").fill("000000");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("alert")).toContainText("The code is wrong");
+    await page.getByLabel("Code").fill(codeOf(secret, 1));
+    await page.keyboard.press("Enter");
+    await expect(part).toContainText("10 of 10 recovery codes");
+    await signOut(page);
+    await login();
+    await page.getByLabel("Code").fill(recovery);
+    await page.keyboard.press("Enter");
+    await expect(part).toContainText("9 of 10 recovery codes");
+  });
+
+  await test.step("a passkey signs in without a password and without a code", async () => {
+    const part = section("Passkeys");
+    await part.getByRole("button", { name: "Add a passkey" }).click();
+    await part.getByLabel("Name of the passkey").fill("Virtual device");
+    await part.getByLabel("Your password").fill(password);
+    await page.keyboard.press("Enter");
+    await expect(part.getByRole("list", { name: "Passkeys" })).toContainText("Virtual device");
+    await expectAccessible(page, "passkeys");
+    await signOut(page);
+    await page.goto(`${url}/dashboard/login?to=/account`);
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await expect(part.getByRole("list", { name: "Passkeys" })).toContainText("used");
+  });
+
+  await test.step("the operator takes both away, and the password is enough", async () => {
+    const { code, stdout } = await server.command("admin", "remove-second-factor", email);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("1 passkey")]);
+    await page.goto(`${url}/dashboard/login?to=/account`);
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await expect(page.getByRole("alert")).toContainText("opens no account");
+    await login();
+    await expect(section("Authenticator app").getByRole("button", { name: "Add an authenticator app" })).toBeVisible();
+  });
+  expect(complaints).toEqual([]);
+});

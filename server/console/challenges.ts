@@ -1,0 +1,21 @@
+const validFor_ms = 5 * 60_000;
+const most = 10_000;
+
+/** Random texts that devices sign, each taken once. In memory: after a restart whoever was at it begins anew. */
+export function createChallenges({ now = Date.now }: { now?: () => number } = {}) {
+  const open = new Map<string, { whose: string; until: number }>();
+  return {
+    note(challenge: string, whose: string): void {
+      for (const [old, { until }] of open)
+        if (until <= now() || open.size >= most) open.delete(old);
+        else break;
+      open.set(challenge, { whose, until: now() + validFor_ms });
+    },
+    take(challenge: string, whose: string): boolean {
+      const found = open.get(challenge);
+      if (!found || found.whose !== whose) return false;
+      open.delete(challenge);
+      return found.until > now();
+    },
+  };
+}
