@@ -15,13 +15,18 @@ import { fingerprint, markFresh } from "./stamp.ts";
 /** Builds the dashboard and then the one executable that contains it. `target` crosses to another platform. */
 export async function build(target?: Bun.Build.CompileTarget): Promise<string> {
   const inputs = fingerprint();
+  await buildContents();
+  const executable = await compile({ outfile: inProject("dist", nameOf(target)), target });
+  if (!target) markFresh(inputs);
+  return executable;
+}
+
+/** What executables of all platforms contain. */
+export async function buildContents(): Promise<void> {
   const model = sentenceModelFolder(); // Fetched meanwhile.
   await buildDashboard();
   await buildDocs();
   if ((await model) === null) console.warn("Built without all-MiniLM-L6-v2: it needs python3 with venv, and PyPI.");
-  const executable = await compile({ outfile: inProject("dist", nameOf(target)), target });
-  if (!target) markFresh(inputs);
-  return executable;
 }
 
 async function buildDashboard(): Promise<void> {
@@ -34,19 +39,28 @@ async function buildDashboard(): Promise<void> {
   }
 }
 
-/** Compiles the sources in `from` (the project, or a copy of it) and their dashboard into one executable. */
-export async function compile({
-  from = root,
-  outfile,
-  target,
-}: {
+interface Compile {
+  /** The project, or a copy of it. */
   from?: string;
   outfile: string;
+  /** Another platform than this one. */
   target?: Bun.Build.CompileTarget;
-}): Promise<string> {
+  /** The executable of Bun for `target`; without it Bun fetches one. */
+  runtime?: string;
+  /** sqlite-vec's library for `target`. */
+  vec?: string;
+  /** Without Python and without an embedding model: a third smaller. */
+  lean?: boolean;
+  /** What `runnel version` calls the time of the build, in ISO 8601. */
+  date?: string;
+}
+
+/** Compiles the sources and their dashboard into one executable. */
+export async function compile(given: Compile): Promise<string> {
+  const { from = root, outfile, target, runtime, lean = false, date = new Date().toISOString() } = given;
   const { platform, cpu } = platformOf(target);
-  const [python, database] = [await pythonFiles(), databaseFolder()];
-  const models = [embeddingFolder(), await sentenceModelFolder()].filter((folder) => folder !== null);
+  const database = databaseFolder();
+  const large = lean ? [] : [await pythonFiles(), embeddingFolder(), await sentenceModelFolder()];
   const folder = join(dirname(outfile), `.build-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   try {
@@ -63,17 +77,21 @@ export async function compile({
       sourcemap: "linked",
       // Bytecode of one platform crashed on another.
       bytecode: !target,
-      define: { BUILD_COMMIT: JSON.stringify(commit()), BUILD_DATE: JSON.stringify(new Date().toISOString()) },
+      define: {
+        BUILD_COMMIT: JSON.stringify(commit()),
+        BUILD_DATE: JSON.stringify(date),
+        BUILD_LEAN: JSON.stringify(lean),
+      },
       compile: {
         ...(target && { target }),
+        ...(runtime && { executablePath: runtime }),
         outfile: join(folder, basename(outfile)),
         assets: [
           join(from, "dist/dashboard"),
           join(from, "dist/docs"),
           database,
-          python,
-          ...models,
-          vecOf(platform, cpu),
+          ...large.filter((folder) => folder !== null),
+          given.vec ?? vecOf(platform, cpu),
         ],
         // Files of whatever folder it is started in must not run code or set secrets in the server.
         autoloadBunfig: false,
@@ -118,7 +136,8 @@ function vecOf(platform: string, cpu: string): string {
   }
 }
 
-function commit(): string {
+/** The commit that is built, with `+changes` where files differ from it. */
+export function commit(): string {
   const git = (...args: string[]) =>
     Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" })
       .stdout.toString()

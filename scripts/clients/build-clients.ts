@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../server/lib/build-info.ts";
+import { gzippedTar } from "../gzipped-tar.ts";
 import { inProject } from "../root.ts";
-import { npmArchive } from "./npm-archive.ts";
 import type { OpenApi } from "./openapi.ts";
 import { typescriptOf } from "./typescript.ts";
 import { wheelOf } from "./wheel.ts";
@@ -47,7 +47,7 @@ async function npmPackage(document: OpenApi): Promise<{ archive: Uint8Array; mod
       entrypoints: [join(folder, "dist/index.js")],
       ...{ target: "browser", format: "esm", minify: true },
     });
-    return { archive: npmArchive(entries), module: await bundled.outputs[0]!.text() };
+    return { archive: gzippedTar(entries), module: await bundled.outputs[0]!.text() };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

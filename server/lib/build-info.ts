@@ -1,12 +1,15 @@
 import manifest from "../../package.json" with { type: "json" };
 
-// The build replaces these two names; a run from source has neither.
+// The build replaces these names; a run from source has none.
 declare const BUILD_COMMIT: string | undefined;
 declare const BUILD_DATE: string | undefined;
+declare const BUILD_LEAN: boolean | undefined;
 
 /** What `runnel version` says: which code this is and when it became an executable. */
 export const build = {
   version: manifest.version,
   commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source",
   date: typeof BUILD_DATE === "string" ? BUILD_DATE : null,
+  /** Has neither Python nor an embedding model. */
+  lean: typeof BUILD_LEAN === "boolean" && BUILD_LEAN,
 } as const;

@@ -33,15 +33,16 @@ export function createEmbeddingChooser({ embedders }: { embedders: Embedders }) 
 
   return {
     async choose(wanted: Embedding | null): Promise<ChosenEmbedding> {
-      if (!wanted || isHere(wanted.model)) return builtIn(wanted ?? { model: defaultModel });
-      const dimensions = await dimensionsOf(wanted).catch((error) => {
-        throw refusalOf(error, wanted.model);
+      const meant = wanted ?? { model: defaultModel };
+      if (isHere(meant.model)) return builtIn(meant);
+      const dimensions = await dimensionsOf(meant).catch((error) => {
+        throw refusalOf(error, meant.model);
       });
       if (dimensions > limits.embedding_dimensions)
         throw validationError([
           fault("embedding.model", `Its vectors have ${dimensions} numbers, more than ${limits.embedding_dimensions}.`),
         ]);
-      return { model: wanted.model, dimensions };
+      return { model: meant.model, dimensions };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { build } from "../lib/build-info.ts";
 import type { FairOptions } from "../lib/fair/places.ts";
 import { createFairQueue } from "../lib/fair/queue.ts";
 import type { SandboxLevel } from "../wire/names.ts";
@@ -43,8 +44,12 @@ export function createSandbox({ level, places = programPlaces, spares = 2, idle_
   };
 }
 
+/** What a lean build says. */
+export const noPython = "This is a lean build of runnel, without Python.";
+
 function refuse({ language, code, files }: Program, level: SandboxLevel): string | null {
   if (level === "off") return "Code does not run on this server.";
+  if (language === "python" && build.lean) return noPython;
   if (language === "python" && level !== "strict") {
     return "Python runs only where the system can enforce the sandbox (Linux with Landlock and seccomp).";
   }

@@ -4,7 +4,7 @@ import { EmbeddingError } from "../../models/embedding-error.ts";
 import type { Connection } from "../../models/port.ts";
 import { createBuiltIn } from "./built-in.ts";
 
-import { type BuiltInModel, builtInModels, isHere, modelsHere } from "./models.ts";
+import { type BuiltInModel, builtInModels, isHere, notHere } from "./models.ts";
 import { findOwnModel, type OwnModel, ownPrefix } from "./own-models.ts";
 
 export { EmbeddingError } from "../../models/embedding-error.ts";
@@ -30,8 +30,7 @@ export function createEmbedders({ resolve, log, idle_ms, folder = null }: Embedd
   const builtIn = createBuiltIn({ log, idle_ms });
 
   function reach(model: string): ReturnType<EmbeddersOptions["resolve"]> {
-    if (model.startsWith("builtin/"))
-      throw notAvailable(`This build has no ${model}. It has ${modelsHere.join(" and ")}.`);
+    if (model.startsWith("builtin/")) throw notAvailable(notHere(model));
     if (model.startsWith(ownPrefix))
       throw notAvailable(`There is no ${model} on this machine: "runnel embedder add" adds one.`);
     try {

@@ -1,4 +1,5 @@
 import { sentenceModelDir } from "../../lib/assets.ts";
+import { build } from "../../lib/build-info.ts";
 import { ownPrefix } from "./own-models.ts";
 
 /** The models that need no provider: the length of their vectors, and how many characters they read at once. */
@@ -11,14 +12,19 @@ export const builtInModels = {
 
 export type BuiltInModel = keyof typeof builtInModels;
 
-/** Those that this build has: the default first. The second is there where its files could be had at build. */
-export const modelsHere: readonly BuiltInModel[] = [
-  ...(sentenceModelDir() === null ? [] : (["builtin/all-minilm-l6-v2"] as const)),
-  "builtin/use-lite-512",
-];
+/** Those that this build has: the default first. That one is there where its files could be had at build. */
+export const modelsHere: readonly BuiltInModel[] = build.lean
+  ? []
+  : [...(sentenceModelDir() === null ? [] : (["builtin/all-minilm-l6-v2"] as const)), "builtin/use-lite-512"];
 
-/** What stores use that name no model. */
-export const defaultModel: BuiltInModel = modelsHere[0]!;
+/** What stores use that name no model. A lean build has none, and says so to whoever asks for it. */
+export const defaultModel: BuiltInModel = modelsHere[0] ?? "builtin/use-lite-512";
+
+/** Why a built-in model cannot be had. */
+export const notHere = (model: string): string =>
+  modelsHere.length === 0
+    ? "This is a lean build of runnel, without an embedding model: name a provider's."
+    : `This build has no ${model}. It has ${modelsHere.join(" and ")}.`;
 
 export const isHere = (model: string): model is BuiltInModel => (modelsHere as readonly string[]).includes(model);
 

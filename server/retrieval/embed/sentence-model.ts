@@ -34,7 +34,8 @@ const common = { batch_tokens: 0 };
  */
 async function load(folder: string) {
   const runtimeFolder = sentenceModelDir();
-  if (runtimeFolder === null) throw new Error("This build has no runtime for such models: it was made without PyPI.");
+  if (runtimeFolder === null)
+    throw new Error("This build has no runtime for such models: it is lean, or was made without PyPI.");
   onnx.env.wasm.numThreads = 1;
   const runtime = await Bun.zstdDecompress(await Bun.file(join(runtimeFolder, "onnxruntime.wasm.zst")).bytes());
   onnx.env.wasm.wasmBinary = new Uint8Array(runtime).buffer;

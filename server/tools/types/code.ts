@@ -3,7 +3,9 @@ import { type CodeLanguage, codeLanguages } from "../../core/agent-snapshot.ts";
 import { AppError, type Fault } from "../../core/errors.ts";
 import { fault } from "../../http/errors.ts";
 import { idOf } from "../../http/schemas.ts";
+import { build } from "../../lib/build-info.ts";
 import { oneOf, orNull } from "../../lib/schema.ts";
+import { noPython } from "../../sandbox/sandbox.ts";
 import { parameterFaults, textParameter, timeoutField } from "./fields.ts";
 import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
 
@@ -122,6 +124,7 @@ function levelFaults(input: Input, isNew: boolean, language: string, { sandboxLe
   if (!isNew && input.language === undefined && input.source == null) return [];
   const param = input.language === undefined ? "type" : "language";
   if (level === "off") return [fault(param, "No code runs on this server: its sandbox is off.")];
+  if (language === "python" && build.lean) return [fault("language", noPython)];
   if (language !== "python" || level === "strict") return [];
   const message = `Python runs only where the system enforces the sandbox; on this server its level is ${level}.`;
   return [fault("language", message)];

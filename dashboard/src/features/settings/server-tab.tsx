@@ -70,7 +70,9 @@ function Facts({ server }: { server: ServerInfo }) {
         </Fact>
       )}
       <Fact name="Embedding models">
-        <span className="wrap-anywhere">{embedding_models.join(", ")}</span>
+        <span className="wrap-anywhere">
+          {embedding_models.join(", ") || "None in this lean build, which has no Python either"}
+        </span>
       </Fact>
       <Fact name="Database">{size(database_bytes)}</Fact>
       <Fact name="Free on its disk">

@@ -1,8 +1,13 @@
 import { gzipSync } from "node:zlib";
 
+type Entry = readonly [path: string, content: Uint8Array, mode?: number];
+
 /** An archive of files by their paths, as npm packs one: nothing in it says when or where it was made. */
-export function npmArchive(files: readonly (readonly [path: string, content: Uint8Array])[]): Uint8Array {
-  const blocks = files.flatMap(([path, content]) => [headerOf(path, content.length), padded(content)]);
+export function gzippedTar(files: readonly Entry[]): Uint8Array {
+  const blocks = files.flatMap(([path, content, mode = 0o644]) => [
+    headerOf(path, content.length, mode),
+    padded(content),
+  ]);
   return gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * blockSize)]), { level: 9 });
 }
 
@@ -11,12 +16,12 @@ const blockSize = 512;
 const mtime = 499_162_500;
 
 /** Of a file in an archive by POSIX (ustar). Throws for a path that does not fit. */
-function headerOf(path: string, length: number): Buffer {
+function headerOf(path: string, length: number, mode: number): Buffer {
   const header = Buffer.alloc(blockSize);
   const octal = (value: number, width: number): string => value.toString(8).padStart(width - 1, "0");
   if (Buffer.byteLength(path) > 100) throw new Error(`The path is too long for an archive: ${path}`);
   header.write(path, 0);
-  header.write(octal(0o644, 8), 100);
+  header.write(octal(mode, 8), 100);
   header.write(octal(0, 8), 108); // Nobody's, and of no group.
   header.write(octal(0, 8), 116);
   header.write(octal(length, 12), 124);

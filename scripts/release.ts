@@ -1,0 +1,131 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { zipSync } from "fflate";
+import { vecFile } from "../server/lib/assets.ts";
+import { build } from "../server/lib/build-info.ts";
+import { buildContents, commit, compile } from "./build.ts";
+import { licensesText, type Notices, readNotices } from "./docs/licenses.ts";
+import { gzippedTar } from "./gzipped-tar.ts";
+import { lockOfProject, unpackedPackage } from "./release/locked-package.ts";
+import { readmeOf } from "./release/readme.ts";
+import { sbomOf } from "./release/sbom.ts";
+import { isOwn, type Target, targets } from "./release/targets.ts";
+import { inProject, root } from "./root.ts";
+
+// Makes dist/release: an archive for each kind of machine, and their checksums. `--only NAME` makes one of them, `--lean`
+// builds without Python and embedding models, and `--twice` builds this machine's executable once more and compares.
+
+const { values } = parseArgs({
+  options: { only: { type: "string" }, lean: { type: "boolean" }, twice: { type: "boolean" } },
+});
+const lean = values.lean === true;
+const wanted = targets.filter(({ name }) => values.only === undefined || name === values.only);
+if (wanted.length === 0) throw new Error(`There is no "${values.only}" among ${targets.map(({ name }) => name)}.`);
+
+const date = dateOfCommit();
+const folder = inProject("dist/release");
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+await buildContents();
+const notices = await readNotices();
+const leftOut: string[] = [];
+for (const target of wanted) {
+  try {
+    writeArchive(target, await executableOf(target), notices);
+  } catch (error) {
+    leftOut.push(`${target.name}: ${error instanceof Error ? error.message : error}`);
+    console.error(`LEFT OUT: ${leftOut.at(-1)}`);
+  }
+}
+writeSums();
+if (values.twice) await buildAgain();
+if (leftOut.length > 0) process.exit(1);
+
+/** The path of the executable for a kind of machine. Throws where the parts of its own cannot be had. */
+async function executableOf(target: Target): Promise<string> {
+  const windows = target.name.startsWith("windows");
+  const outfile = join(folder, `${target.name}-build`, windows ? "runnel.exe" : "runnel");
+  mkdirSync(join(outfile, ".."), { recursive: true });
+  const [runtime, vec] = await Promise.all([unpackedPackage(target.runtime), unpackedPackage(target.vec)]);
+  const platform = windows ? "win32" : target.name.startsWith("macos") ? "darwin" : "linux";
+  return await compile({
+    outfile,
+    ...{ lean, date },
+    ...(!isOwn(target) && { target: target.bun, runtime: join(runtime, "bin", windows ? "bun.exe" : "bun") }),
+    vec: join(vec, vecFile(platform)),
+  });
+}
+
+function writeArchive(target: Target, executable: string, carried: Notices): void {
+  const name = `runnel-${build.version}-${target.name}${lean ? "-lean" : ""}`;
+  const program = readFileSync(executable);
+  const sha256 = new Bun.CryptoHasher("sha256").update(program).digest("hex");
+  const sbom = sbomOf(
+    { ...build, commit: commit(), date, target: target.name, sha256, lean },
+    carried,
+    lockOfProject(),
+  );
+  const files: [path: string, content: Uint8Array, mode?: number][] = [
+    [executable.endsWith(".exe") ? "runnel.exe" : "runnel", program, 0o755],
+    ["LICENSE", readFileSync(inProject("server/LICENSE"))],
+    ["NOTICES.txt", Buffer.from(licensesText(carried))],
+    ["README.md", Buffer.from(readmeOf(target, build.version, lean))],
+    ["sbom.cdx.json", Buffer.from(`${JSON.stringify(sbom, null, 1)}\n`)],
+    ...(target.name.startsWith("linux")
+      ? [["runnel.service", readFileSync(inProject("server/docs/files/runnel.service"))] as [string, Uint8Array]]
+      : []),
+  ];
+  const bytes = archiveOf(
+    target,
+    files.map(([path, content, mode]) => [`${name}/${path}`, content, mode]),
+  );
+  writeFileSync(join(folder, `${name}.${target.archive}`), bytes);
+  rmSync(join(executable, ".."), { recursive: true });
+  console.log(`${name}.${target.archive}: ${megabytes(bytes)} MB, its executable ${megabytes(program)} MB`);
+}
+
+function megabytes({ length }: Uint8Array): string {
+  return (length / 1e6).toFixed(1);
+}
+
+function archiveOf({ archive }: Target, files: [path: string, content: Uint8Array, mode?: number][]): Uint8Array {
+  if (archive === "tar.gz") return gzippedTar(files);
+  const entries = files.map(([path, content]): [string, Uint8Array] => [path, content]);
+  return zipSync(Object.fromEntries(entries), { mtime: new Date(2000, 0, 1) }); // A zip's times are local ones.
+}
+
+/** What `sha256sum -c SHA256SUMS` checks. */
+function writeSums(): void {
+  const names = [...new Bun.Glob("runnel-*.{tar.gz,zip}").scanSync(folder)].sort();
+  const lines = names.map((name) => {
+    const sum = new Bun.CryptoHasher("sha256").update(readFileSync(join(folder, name))).digest("hex");
+    return `${sum}  ${name}\n`;
+  });
+  writeFileSync(join(folder, "SHA256SUMS"), lines.join(""));
+}
+
+/** Whether the same commit gives the same bytes, with all that is made anew made anew. */
+async function buildAgain(): Promise<void> {
+  const own = targets.find(isOwn);
+  if (!own) throw new Error("No archive is for this machine.");
+  const [first, second] = [inProject("dist/twice-1"), inProject("dist/twice-2")];
+  for (const outfile of [first, second]) {
+    for (const made of ["python", "embedding", "dashboard", "docs", "clients"])
+      rmSync(inProject("dist", made), { recursive: true, force: true });
+    await buildContents();
+    await compile({ outfile, lean, date });
+  }
+  const [one, other] = [readFileSync(first), readFileSync(second)];
+  const differing =
+    one.length === other.length ? one.reduce((sum, byte, at) => sum + (byte === other[at] ? 0 : 1), 0) : null;
+  for (const file of [first, second]) rmSync(file);
+  if (differing === 0) console.log("Built twice: the same bytes.");
+  else
+    console.log(`Built twice: ${differing ?? "another number of"} bytes differ (${one.length} and ${other.length}).`);
+}
+
+function dateOfCommit(): string {
+  const { stdout } = Bun.spawnSync(["git", "show", "-s", "--format=%ct"], { cwd: root });
+  return new Date(Number(stdout.toString().trim()) * 1000).toISOString();
+}

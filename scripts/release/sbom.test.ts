@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import Ajv from "ajv";
+import addFormats from "ajv-formats";
+import { readNotices } from "../docs/licenses.ts";
+import { lockedPackage, lockOfProject } from "./locked-package.ts";
+import { sbomOf } from "./sbom.ts";
+import { targets } from "./targets.ts";
+
+const library = dirname(createRequire(import.meta.url).resolve("@cyclonedx/cyclonedx-library/package.json"));
+const schema = (name: string) =>
+  JSON.parse(readFileSync(join(library, "res/schema", `${name}.SNAPSHOT.schema.json`), "utf8"));
+
+function isValid(sbom: object): true | unknown[] {
+  const ajv = new Ajv({
+    strict: false,
+    schemas: Object.fromEntries(
+      ["spdx", "jsf-0.82"].map((name) => [`http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`, schema(name)]),
+    ),
+  });
+  addFormats(ajv);
+  for (const name of ["iri-reference", "idn-email"]) ajv.addFormat(name, true);
+  const validate = ajv.compile(schema("bom-1.6"));
+  return validate(sbom) || validate.errors!;
+}
+
+const product = { version: "1.2.3", commit: "0123456789ab", date: "2026-11-23T00:00:00.000Z", target: "linux-x64" };
+
+test("the bill of materials is valid CycloneDX, names what the executable carries, and is the same each time", async () => {
+  const notices = await readNotices();
+  const made = (lean: boolean) => sbomOf({ ...product, sha256: "0".repeat(64), lean }, notices, lockOfProject());
+  const names = (sbom: object) => (sbom as { components: { name: string }[] }).components.map(({ name }) => name);
+  expect(isValid(made(false))).toBe(true);
+  expect(isValid(made(true))).toBe(true);
+  expect(isValid({ ...made(false), serialNumber: "urn:uuid:no" })).not.toBe(true);
+  expect(made(false)).toEqual(made(false));
+  expect(names(made(false))).toEqual(expect.arrayContaining(["elysia", "sqlite-vec", "Bun", "pyodide", "react"]));
+  expect(names(made(true))).not.toContain("pyodide");
+  const elysia = (made(false) as { components: { name: string; hashes: object[] }[] }).components.find(
+    ({ name }) => name === "elysia",
+  );
+  expect(elysia?.hashes).toEqual([{ alg: "SHA-512", content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
+});
+
+test("what each kind of machine needs of its own is in a lock, with its hash", () => {
+  const needed = targets.flatMap(({ runtime, vec }) => [runtime, vec]).map(lockedPackage);
+  for (const { version, integrity } of needed)
+    expect(`${version} ${integrity}`).toMatch(/^\d+\.\d+\.\d+ sha512-[\w+/]{86}==$/);
+});

@@ -1,0 +1,44 @@
+/** A kind of machine that a release is for. */
+export interface Target {
+  /** In the archive's name: the system, the processor and, where it is not glibc, the C library. */
+  name: string;
+  bun: Bun.Build.CompileTarget;
+  /** Packages of npm: Bun's executable, and sqlite-vec's library. */
+  runtime: string;
+  vec: string;
+  archive: "tar.gz" | "zip";
+}
+
+const linux = (cpu: "x64" | "arm64", musl = false): Target => ({
+  name: `linux-${cpu}${musl ? "-musl" : ""}`,
+  bun: `bun-linux-${cpu}${musl ? "-musl" : ""}`,
+  runtime: `@oven/bun-linux-${bunCpu(cpu)}${musl ? "-musl" : ""}`,
+  vec: `sqlite-vec-linux-${cpu}`,
+  archive: "tar.gz",
+});
+
+const macos = (cpu: "x64" | "arm64"): Target => ({
+  name: `macos-${cpu}`,
+  bun: `bun-darwin-${cpu}`,
+  runtime: `@oven/bun-darwin-${bunCpu(cpu)}`,
+  vec: `sqlite-vec-darwin-${cpu}`,
+  archive: "tar.gz",
+});
+
+const bunCpu = (cpu: "x64" | "arm64"): string => (cpu === "arm64" ? "aarch64" : cpu);
+
+export const targets: readonly Target[] = [
+  ...[linux("x64"), linux("arm64"), linux("x64", true), linux("arm64", true)],
+  ...[macos("x64"), macos("arm64")],
+  {
+    name: "windows-x64",
+    bun: "bun-windows-x64",
+    runtime: "@oven/bun-windows-x64",
+    vec: "sqlite-vec-windows-x64",
+    archive: "zip",
+  },
+];
+
+/** Whether this machine is of that kind: then what was built can be run, and may have bytecode. */
+export const isOwn = ({ name }: Target): boolean =>
+  name === `${process.platform === "darwin" ? "macos" : process.platform}-${process.arch}`;
