@@ -63,9 +63,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function readKeep(text: string | undefined): number | undefined {
+/** Reads how many backups are kept; undefined stays undefined. Throws for no such number. */
+export function readKeep(text: string | undefined, flag = "--keep"): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw usageError(`--keep takes a number from 1 to 99999, not "${text}".`);
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw usageError(`${flag} takes a number from 1 to 99999, not "${text}".`);
   return Number(text);
 }
 

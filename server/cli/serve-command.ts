@@ -49,6 +49,9 @@ export const serveCommand = (): Command =>
     )
     .addOption(option("--allow-network-filesystem", "keep the data directory on a network disk: it may get damaged"))
     .addOption(option("--keep-exposed-keys", "do not revoke a live key that arrived in clear text"))
+    .addOption(option("--backup-to <url>", "s3://bucket/folder that gets a backup, again and again"))
+    .addOption(option("--backup-every <time>", "with --backup-to: how often", { default: "24h" }))
+    .addOption(option("--backup-keep <n>", "with --backup-to: delete all but the newest there"))
     .addOption(option("--audit-days <n>", "days that the audit log is kept, or: forever", { default: "365" }))
     .addOption(
       option("--cluster <url>", "Postgres with the durable copy: postgres://USER:PASSWORD@HOST[,HOST]/DATABASE"),

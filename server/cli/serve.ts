@@ -42,9 +42,16 @@ import { type OtlpFlags, otlpSecrets, otlpTarget } from "./otlp-target.ts";
 import { print } from "./print.ts";
 import type { SandboxFlag } from "./sandbox-flags.ts";
 import { openSandbox } from "./sandbox-level.ts";
+import { type BackupFlags, backUpRegularly, planBackups } from "./scheduled-backup.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 
-export interface ServeFlags extends ListenFlags, StorageFlags, OtlpFlags, OidcFlags, ClusterFlags {
+export interface ServeFlags
+  extends ListenFlags,
+    StorageFlags,
+    OtlpFlags,
+    OidcFlags,
+    ClusterFlags,
+    BackupFlags {
   workers?: string;
   egressAllow?: string;
   keepExposedKeys?: boolean;
@@ -71,6 +78,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const collector = otlpTarget(flags, process.env);
   const oidc = oidcSettings(flags);
   const localAccounts = flags.localAccounts !== "off";
+  const backupPlan = planBackups(flags, process.env);
   createAddressRules(egress); // Throws for a rule that cannot be read, before anything is touched.
   const write = (line: string) => console.error(line);
   const told = signalTold();
@@ -100,6 +108,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     storage.close();
     throw error;
   });
+  const backups = backupPlan && backUpRegularly(backupPlan, { dataDir: dir.path, log });
   const pages = createDashboard({ folder: dashboardDir() });
   const app = createApp({
     db,
@@ -118,6 +127,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     audit_days,
     otlpTarget: collector,
     metricsToken: flags.metricsToken,
+    ...(backups && { backups: backups.state }),
     sandbox,
     publicUrl: () => publicUrlAt(entrance.port),
     makeBackup: backUpApart(dir.path),
@@ -151,7 +161,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   process.on("uncaughtException", (error) => log.error("an error reached nobody", { error }));
   process.on("unhandledRejection", (error) => log.error("a promise was rejected and nobody listened", { error }));
   log.info("stopping", { signal: await told });
-  await stop({ entrance, app, storage, lead: leading?.lead });
+  await Promise.all([backups?.stop(), stop({ entrance, app, storage, lead: leading?.lead })]);
   log.info("stopped");
   process.exit(exitCodes.done); // What still runs is taken up by the next start, and may not delay this end.
 }

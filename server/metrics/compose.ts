@@ -2,12 +2,14 @@ import type { Answered } from "../http/edge.ts";
 import type { Base, Part } from "../http/part.ts";
 import type { Journals } from "../journal/compose.ts";
 import type { Outcome } from "../webhooks/attempt.ts";
-import { createGauges } from "./gauges.ts";
+import { type BackupState, createGauges } from "./gauges.ts";
 import { createInstruments } from "./instruments.ts";
 import { createRunObserver } from "./observe-runs.ts";
 import { metricsRoutes } from "./routes.ts";
 
 export interface MetricsOptions {
+  /** Of the backups that the server makes by itself; absent: it makes none. */
+  backups?: () => BackupState;
   /** Lets other machines read metrics; absent: this one alone. */
   metricsToken?: string;
 }

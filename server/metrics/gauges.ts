@@ -5,11 +5,21 @@ import { build } from "../lib/build-info.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import type { Instruments } from "./instruments.ts";
 
+/** What became of the backups that the server makes by itself. */
+export interface BackupState {
+  /** When the newest one was made; null where none is known of. */
+  last_success_ms: number | null;
+  /** Since the start. */
+  failures: number;
+}
+
 interface GaugeSources {
   db: Pick<Db, "sqlite">;
   /** The database's file; absent where it is in memory. */
   database?: string;
   sandbox: { known(): SandboxLevel | null };
+  /** Absent: the server makes none. */
+  backups?: () => BackupState;
   /** Runs whose loop is at work. */
   driving(): number;
   now: () => number;
@@ -19,7 +29,7 @@ const started_s = (Date.now() - performance.now()) / 1000;
 const lagEvery_ms = 500;
 
 /** What is looked up when it is asked for: a scrape pays for it, and nothing else does. */
-export function createGauges(instruments: Instruments, { db, database, sandbox, driving, now }: GaugeSources) {
+export function createGauges(instruments: Instruments, { db, database, sandbox, driving, now, backups }: GaugeSources) {
   const { runs, memory, webhooks } = instruments;
   const count = (sql: string) => {
     const query = db.sqlite.query<{ n: number }, []>(sql);
@@ -64,6 +74,14 @@ export function createGauges(instruments: Instruments, { db, database, sandbox, 
     instruments.database.free.set(bavail * bsize);
   }
 
+  function lookAtBackups(): void {
+    if (!backups) return;
+    const { last_success_ms, failures } = backups();
+    if (last_success_ms !== null) instruments.backups.lastSuccess.set(last_success_ms / 1000);
+    instruments.backups.failures.reset();
+    instruments.backups.failures.inc(failures);
+  }
+
   function lookAtProcess(): void {
     const { cpu, resident, files, maxFiles, started, lag } = instruments.process;
     const { user, system } = process.cpuUsage();
@@ -84,6 +102,7 @@ export function createGauges(instruments: Instruments, { db, database, sandbox, 
       lookAtRuns();
       lookAtDisk();
       lookAtProcess();
+      lookAtBackups();
       webhooks.pending.set(pendingDeliveries());
       webhooks.disabled.set(disabledWebhooks());
       memory.indexing.set(indexing());

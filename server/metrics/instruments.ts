@@ -94,6 +94,13 @@ export function createInstruments() {
       indexing: gauge("runnel_memory_entries_indexing", "Entries of memory stores that are not indexed yet."),
       files: gauge("runnel_files_processing", "Files that are not read yet."),
     },
+    backups: {
+      lastSuccess: gauge(
+        "runnel_backup_last_success_timestamp_seconds",
+        "When the newest backup of `--backup-to` was made; 0 before one is known of.",
+      ),
+      failures: counter("runnel_backup_failures_total", "Backups of `--backup-to` that failed."),
+    },
     sandbox: gauge("runnel_sandbox_strict", "1 where the jail for code is enforced by the system."),
     process: {
       cpu: counter("process_cpu_seconds_total", "Processor time of all threads."),
