@@ -213,8 +213,8 @@ async function startProcess({ program, cwd, env, log, dataDir, flags }: Start) {
   }
 }
 
-/** The rest of the output is read too, or a full pipe would stop the server. */
-function firstLine(output: ReadableStream<Uint8Array>): Promise<string> {
+/** The first line that a program prints. The rest of the output is read too, or a full pipe would stop the server. */
+export function firstLine(output: ReadableStream<Uint8Array>): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   void (async () => {
     const decoder = new TextDecoder();

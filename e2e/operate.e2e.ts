@@ -36,7 +36,7 @@ test.skipIf(Bun.which("systemd-analyze") === null)("systemd finds no fault in th
       30_000,
     );
   };
-  const unit = blockOf("operate/service", "ini");
+  const unit = readFileSync(inProject("server/docs/files/runnel.service"), "utf8");
   expect(await verified(unit)).toEqual({ code: 0, stdout: "", stderr: "" });
   expect((await verified(unit.replace("KillMode", "KilMode"))).stderr).toContain("KilMode");
 });

@@ -12,15 +12,18 @@ import { networkDisk } from "../db/network-disk.ts";
 import { openDatabase } from "../db/open.ts";
 import { defaultReserve } from "../db/space.ts";
 import { DatabaseTooNew, databaseVersion } from "../db/version.ts";
+import { build } from "../lib/build-info.ts";
 import { readCertificate } from "../lib/certificate.ts";
 import { silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { listensAt, ollamaUrl } from "../models/ollama.ts";
 import { createBuiltIn } from "../retrieval/embed/built-in.ts";
-import { defaultModel, modelsHere } from "../retrieval/embed/models.ts";
+import { defaultModel, modelsHere, notHere } from "../retrieval/embed/models.ts";
 import { ownModels } from "../retrieval/embed/own-models.ts";
+import { jailAdvice } from "../sandbox/jail-advice.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
+import { openBackupTarget } from "./backup-target.ts";
 import { configSettings, hasOpenSecrets, readConfigFile } from "./config-file.ts";
 import { exitCodes } from "./exit-code.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
@@ -51,6 +54,7 @@ export async function doctor({ config, dataDir, json }: DoctorFlags): Promise<vo
   const findings = [
     ...(config === undefined ? [] : [configFinding(config)]),
     ...examine(dataDir),
+    ...(process.env.RUNNEL_BACKUP_TO ? [await backupFinding(process.env.RUNNEL_BACKUP_TO)] : []),
     await ollamaFinding(dataDir),
     await sandboxFinding(),
     await embeddingFinding(dataDir),
@@ -69,6 +73,23 @@ const configFinding = (path: string): Finding =>
       ? warn(`others can read the secrets in ${path}. Run: chmod 600 ${path}`)
       : `${path}: ${found.length} settings`;
   });
+
+const backupOld_ms = 2 * 86_400_000;
+
+/** Whether the store of `RUNNEL_BACKUP_TO` answers, and how old its newest backup is. */
+async function backupFinding(to: string): Promise<Finding> {
+  const check = "backups";
+  try {
+    const { where, list, encrypts } = openBackupTarget(to, process.env);
+    const [newest] = await list();
+    if (!newest) return { check, result: "warn", detail: `${where} has none yet` };
+    const hours = Math.floor((Date.now() - newest.made_at) / 3_600_000);
+    const detail = `the newest in ${where} is ${hours} hours old${encrypts ? "" : "; no RUNNEL_BACKUP_KEY encrypts the next"}`;
+    return { check, result: Date.now() - newest.made_at > backupOld_ms ? "warn" : "ok", detail };
+  } catch (error) {
+    return { check, result: "fail", detail: error instanceof Error ? error.message : String(error) };
+  }
+}
 
 /** Models of an Ollama that is not there are not available; only where somebody has named one that is worth a look. */
 async function ollamaFinding(dataDir: string): Promise<Finding> {
@@ -97,13 +118,15 @@ function storedOllama(dataDir: string): string {
 
 async function sandboxFinding(): Promise<Finding> {
   const faults = await jailFaults();
-  if (faults.length === 0) return { check: "sandbox", result: "ok", detail: "strict" };
+  if (faults.length === 0)
+    return { check: "sandbox", result: "ok", detail: build.lean ? "strict; this lean build has no Python" : "strict" };
   const detail = `process: Python is refused, and a program that breaks its interpreter could ${faults.join(", ")}`;
-  return { check: "sandbox", result: "warn", detail };
+  return { check: "sandbox", result: "warn", detail: [detail, jailAdvice(faults)].filter(Boolean).join(". ") };
 }
 
 /** Loads the default model as a server does, and asks it for one vector. */
 async function embeddingFinding(dataDir: string): Promise<Finding> {
+  if (modelsHere.length === 0) return { check: "embedding", result: "ok", detail: notHere(defaultModel) };
   const { embed, stop } = createBuiltIn({ log: silentLog });
   const started = performance.now();
   try {

@@ -7,6 +7,7 @@ import { configCommand } from "./config-command.ts";
 import { docsCommand, licensesCommand } from "./docs.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import { embedderCommand } from "./embedder-command.ts";
+import { installCommand } from "./install.ts";
 import { keysCommand } from "./keys.ts";
 import { modelsCommand } from "./models.ts";
 import { configOption, dataDirOption, jsonOption, option, tidyEnvironment } from "./option.ts";
@@ -37,9 +38,11 @@ export function createProgram(): Command {
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(configCommand(serve))
+    .addCommand(installCommand())
     .addCommand(docsCommand())
     .addCommand(licensesCommand())
     .addCommand(doctorCommand())
+    .addCommand(healthCommand())
     .addCommand(topCommand())
     .addCommand(versionCommand())
     .addCommand(readThroughCommand())
@@ -70,6 +73,12 @@ const doctorCommand = (): Command =>
     .addOption(jsonOption())
     .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider.")
     .action(async (flags: DoctorFlags) => await (await import("./doctor.ts")).doctor(flags));
+
+const healthCommand = (): Command => {
+  const command = new Command("health").description("end with 0 while the server can do its work, for health checks");
+  for (const each of clientOptions()) if (each.name() !== "api-key") command.addOption(each);
+  return command.action(async (flags: ClientFlags) => await (await import("./health.ts")).health(flags));
+};
 
 const topCommand = (): Command =>
   new Command("top")

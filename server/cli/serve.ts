@@ -45,13 +45,7 @@ import { openSandbox } from "./sandbox-level.ts";
 import { type BackupFlags, backUpRegularly, planBackups } from "./scheduled-backup.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 
-export interface ServeFlags
-  extends ListenFlags,
-    StorageFlags,
-    OtlpFlags,
-    OidcFlags,
-    ClusterFlags,
-    BackupFlags {
+export interface ServeFlags extends ListenFlags, StorageFlags, OtlpFlags, OidcFlags, ClusterFlags, BackupFlags {
   workers?: string;
   egressAllow?: string;
   keepExposedKeys?: boolean;
