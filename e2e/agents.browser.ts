@@ -21,7 +21,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
 
   await test.step("without agents the page says what they are, and c makes the first", async () => {
     await page.getByRole("link", { name: "Agents", exact: true }).click();
-    await expect(page).toHaveURL(/\/dashboard\/agents$/);
+    await expect(page).toHaveURL(/\/agents$/);
     await expect(page.getByRole("heading", { name: "No agents yet" })).toBeVisible();
     await expectAccessible(page, "no agents");
     await page.keyboard.press("c");
@@ -34,7 +34,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await page.reload();
     await page.getByRole("button", { name: "Create agent" }).click();
     await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
-    await expect(page.getByLabel("Name", { exact: true })).toHaveAccessibleDescription("Give the agent a name.");
+    await expect(page.getByLabel("Name", { exact: true })).toHaveAccessibleDescription("Enter a name.");
     await page.getByLabel("Name", { exact: true }).fill("Refund desk");
     await page.getByLabel("Instructions").fill("Be kind and short.\nNever promise a date.");
     const model = page.getByRole("combobox", { name: "Model", exact: true });
@@ -140,10 +140,10 @@ test("an agent is made, changed beside somebody else, compared, brought back and
 
   await test.step("it gets a chat page, another link, other bounds, and is closed", async () => {
     await page.goto(`${server.url}/dashboard/agents/${id}?tab=chat`);
-    await page.getByLabel("Runs a day, each visitor").fill("none");
+    await page.getByLabel("Runs per day, per visitor").fill("none");
     await page.getByRole("button", { name: "Open a chat page" }).click();
-    await expect(page.getByLabel("Runs a day, each visitor")).toHaveAccessibleDescription(/a whole number/);
-    await page.getByLabel("Runs a day, each visitor").fill("20");
+    await expect(page.getByLabel("Runs per day, per visitor")).toHaveAccessibleDescription(/a whole number/);
+    await page.getByLabel("Runs per day, per visitor").fill("20");
     await page.getByLabel("Title").fill("Ask about refunds");
     await expectAccessible(page, "new chat page");
     await page.getByRole("button", { name: "Open a chat page" }).click();
@@ -210,7 +210,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page.getByRole("row")).toHaveCount(2);
     await expect(page).toHaveURL(/q=refund/);
     await page.getByLabel("Search agents by name").fill("nobody");
-    await expect(page.getByRole("heading", { name: "No agent has this in its name" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "No results" })).toBeVisible();
     await expectAccessible(page, "no agent found");
     await page.getByRole("button", { name: "Clear search" }).click();
     await page.getByRole("heading", { name: "Agents", exact: true }).click();
@@ -221,7 +221,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
   });
 
   await test.step("deleting names the effect", async () => {
-    await page.getByRole("button", { name: "More acts" }).click();
+    await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete agent" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete Refund desk" });
     await expect(dialog).toContainText("All of its 8 versions are gone");

@@ -29,7 +29,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
 
   await test.step("the inbox shows what waits in the order in which it was asked, and the side bar counts it", async () => {
     await page.getByRole("link", { name: /^Approvals/ }).click();
-    await expect(page).toHaveURL(/\/dashboard\/approvals$/);
+    await expect(page).toHaveURL(/\/approvals$/);
     await expect(cards(page)).toHaveCount(2);
     await expect(cards(page).nth(0)).toContainText("Did refund happen?");
     await expect(cards(page).nth(1)).toContainText("Order changes · Please ship it to my office instead");
@@ -50,11 +50,31 @@ test("whatever a run asks of a person is answered where it stands, the longest w
 
   await test.step("a filter shows one kind, by an address that can be kept", async () => {
     await page.getByRole("button", { name: "Needs", exact: true }).click();
-    await page.getByRole("menuitemradio", { name: "An output" }).click();
+    await page.getByRole("menuitemradio", { name: "Client output" }).click();
     await expect(page).toHaveURL(/needs=output/);
     await expect(cards(page)).toHaveCount(1);
     await page.getByRole("button", { name: "Clear the needs filter" }).click();
     await expect(cards(page)).toHaveCount(4);
+  });
+
+  await test.step("outputs that an application owes are counted apart", async () => {
+    await expect(page.getByRole("link", { name: "Approvals , 3 waiting · 1 client output" })).toBeVisible();
+  });
+
+  await test.step("what a approves can be taken back for a moment, and is seen all the while", async () => {
+    const card = cards(page).nth(1);
+    await card.getByRole("link").focus();
+    await page.keyboard.press("a");
+    await expect(card.getByText("Approving change_address in 5 seconds.")).toBeVisible();
+    await expect(card.getByLabel("Arguments")).toContainText("Main Street 12");
+    await expectAccessible(page, "undo");
+    await page.keyboard.press("u");
+    await expect(card.getByText("Approving change_address in 5 seconds.")).toBeHidden();
+    await card.getByRole("button", { name: "Reject…" }).click();
+    await expect(card.getByLabel("Arguments")).toContainText("Main Street 12");
+    await card.getByRole("button", { name: "Back" }).click();
+    expect((await read(first)).required_action.submit_tool_outputs.tool_calls).toMatchObject([{ needs: "approval" }]);
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
   });
 
   await test.step("j goes to a call, a approves it, and the focus goes on to the next", async () => {
@@ -67,9 +87,11 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await expect(cards(page)).toHaveCount(4);
   });
 
-  await test.step("the output of a client tool starts from an example", async () => {
+  await test.step("the output of a client tool is written by whoever has it: nothing is made up", async () => {
     const card = cards(page).filter({ hasText: "ask_stock" });
-    await expect(card.getByLabel("Output")).toHaveValue(/"address": "Hall 4"/);
+    await expect(card.getByLabel("Output")).toHaveValue("");
+    await card.getByRole("button", { name: "Send output" }).click();
+    await expect(card.getByText("Nothing is written yet.")).toBeVisible();
     await card.getByLabel("Output").fill('{"in_stock": 3}');
     await page.keyboard.press("Control+Enter");
     await expect(card).toBeHidden();
@@ -103,8 +125,8 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     const run = await start(orders, "Somewhere else");
     const card = cards(page).filter({ hasText: "Somewhere else" });
     await card.getByRole("button", { name: "Edit arguments" }).click();
-    await card.getByLabel("Arguments").fill('{"address": "Side Street 3"}');
-    await card.getByRole("button", { name: "Approve these" }).click();
+    await card.getByLabel("New arguments").fill('{"address": "Side Street 3"}');
+    await card.getByRole("button", { name: "Approve with these" }).click();
     await expect(card.getByText("change_address waits for its output")).toBeVisible();
     await expect(card.getByLabel("Arguments")).toContainText("Side Street 3");
     await answer(run, { output: "done" });
@@ -112,8 +134,8 @@ test("whatever a run asks of a person is answered where it stands, the longest w
 
   await test.step("what somebody else answers meanwhile keeps its place, and says so", async () => {
     const gone = cards(page).filter({ hasText: "Somewhere else" });
-    await expect(gone).toContainText("it was answered elsewhere");
-    await gone.getByRole("button", { name: "Take it off the list" }).click();
+    await expect(gone).toContainText("was answered elsewhere");
+    await gone.getByRole("button", { name: "Remove from the list" }).click();
     await expect(gone).toBeHidden();
   });
 
@@ -126,16 +148,16 @@ test("whatever a run asks of a person is answered where it stands, the longest w
       await route.continue();
     });
     await card.getByRole("button", { name: "Approve" }).click();
-    await expect(card.getByText("Somebody else was faster")).toBeVisible();
+    await expect(card.getByText("Already resolved")).toBeVisible();
     await expectAccessible(page, "too late");
     await page.unroute("**/submit_tool_outputs");
-    await card.getByRole("button", { name: "Take it off the list" }).click();
+    await card.getByRole("button", { name: "Remove from the list" }).click();
   });
 
   await test.step("an inbox without anything says what would stand there", async () => {
     await answer(first, { output: "done" });
     await page.reload();
-    await expect(page.getByRole("heading", { name: "Nothing waits for you" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Nothing is waiting for you" })).toBeVisible();
     await expect(page.getByRole("link", { name: "Approvals", exact: true })).toBeVisible();
     await expectAccessible(page, "empty");
   });
@@ -143,7 +165,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
   expect(complaints).toEqual([]);
 });
 
-const cards = (page: Page) => page.getByRole("list", { name: "Calls that wait" }).locator("> li");
+const cards = (page: Page) => page.getByRole("list", { name: "Waiting calls" }).locator("> li");
 
 /** A run whose tool was being called when the process died. */
 async function brokenCall(): Promise<string> {

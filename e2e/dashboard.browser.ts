@@ -50,7 +50,7 @@ test("from the one-time link to watching a run live, in both modes and both them
 
   await test.step("an opened run shows its text and its events", async () => {
     await page.getByRole("link", { name: /Storyteller/ }).click();
-    await expect(page).toHaveURL(new RegExp(`/dashboard/runs/${run}`));
+    await expect(page).toHaveURL(new RegExp(`/runs/${run}`));
     await expect(page.getByRole("region", { name: "Output" })).toContainText(text);
     await page.getByRole("tab", { name: "Events" }).click();
     const events = page.getByRole("list", { name: "Events" });
@@ -110,7 +110,7 @@ test("from the one-time link to watching a run live, in both modes and both them
     await signIn(page, "not the password");
     await expect(page.getByRole("alert")).toContainText("wrong");
     await signIn(page, account.password);
-    await expect(page).toHaveURL(new RegExp(`/dashboard/runs/${run}`));
+    await expect(page).toHaveURL(new RegExp(`/runs/${run}`));
     await expect(page.getByRole("region", { name: "Output" })).toContainText(text);
   });
 

@@ -133,7 +133,7 @@ const emptyLists: Record<Exclude<(typeof lists)[number], "keys">, string> = {
   overview: "No run yet",
   playground: "Make an agent to try",
   runs: "No runs yet",
-  approvals: "Nothing waits for you",
+  approvals: "Nothing is waiting for you",
   threads: "No threads yet",
   agents: "No agents yet",
   tools: "No tools yet",

@@ -75,7 +75,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await expectAccessible(page, "files");
     await expectToFit(page, "files");
     await page.getByRole("button", { name: "Try again: broken.pdf" }).click();
-    await expect(page.getByText("Trying again")).toBeVisible();
+    await expect(page.getByText("Retrying")).toBeVisible();
     await expect(row(page, "broken.pdf")).toContainText("Failed");
   });
 

@@ -129,11 +129,11 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     await page.getByRole("heading", { name: "Webhooks", exact: true }).waitFor();
     await page.keyboard.press("c");
     const form = page.getByRole("dialog", { name: "Create webhook" });
-    await form.getByLabel("Address").fill("https://example.com/hooks");
+    await form.getByLabel("URL").fill("https://example.com/hooks");
     await page.keyboard.press("Escape");
     await expect(question).toBeVisible();
     await keep();
-    await expect(form.getByLabel("Address")).toHaveValue("https://example.com/hooks");
+    await expect(form.getByLabel("URL")).toHaveValue("https://example.com/hooks");
     await page.keyboard.press("Escape");
     await leave();
     await expect(form).toBeHidden();
@@ -142,7 +142,7 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     await page.keyboard.press("Escape"); // Nothing is in it yet.
     await expect(form).toBeHidden();
     await page.keyboard.press("c");
-    await form.getByLabel("Address").fill("https://example.com/hooks");
+    await form.getByLabel("URL").fill("https://example.com/hooks");
     await form.getByRole("button", { name: "Cancel" }).click();
     await expect(form).toBeHidden();
     await expect(question).toBeHidden();

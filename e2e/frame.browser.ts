@@ -72,7 +72,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(search).toBeFocused();
     await page.keyboard.type("?cgrj");
     await expect(search).toHaveValue("?cgrj");
-    await expect(page).toHaveURL(/\/dashboard\/keys/);
+    await expect(page).toHaveURL(/\/keys/);
     await expect(page.getByRole("dialog")).toHaveCount(0);
     await blur(page);
   });
@@ -104,7 +104,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
   await test.step("a pasted id opens what it names, and nonsense is told so", async () => {
     await page.getByRole("button", { name: "Search or jump to" }).first().click();
     await page.keyboard.type("zzzz");
-    await expect(palette.getByText("Nothing is called that")).toBeVisible();
+    await expect(palette.getByText("No results")).toBeVisible();
     await palette.getByRole("combobox").fill(run);
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(new RegExp(`/runs/${run}`));
@@ -153,10 +153,10 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await page.keyboard.type("live data");
     await page.keyboard.press("Enter");
     await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
-    await expect(page).toHaveURL(/\/dashboard\/runs$/);
+    await expect(page).toHaveURL(/\/live\/runs$/);
     await page.goto(`${server.url}/dashboard/runs?agent=${agent}&status=failed`);
     await page.getByRole("button", { name: "Test", exact: true }).first().click();
-    await expect(page).toHaveURL(/\/dashboard\/runs\?status=failed$/);
+    await expect(page).toHaveURL(/\/test\/runs\?status=failed$/);
   });
 
   await test.step("of many projects one is searched for", async () => {
@@ -168,11 +168,11 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(projects.getByRole("option")).toHaveCount(8);
     await expectAccessible(page, "projects");
     await page.keyboard.type("none of them");
-    await expect(projects.getByText("No project is called that.")).toBeVisible();
+    await expect(projects.getByText("No results.")).toBeVisible();
     await projects.getByRole("combobox").fill("shop 5");
     await page.keyboard.press("Enter");
     await expect(page.getByRole("button", { name: /^Project shop-5/ })).toBeVisible();
-    await expect(page).toHaveURL(/\/dashboard\/keys$/);
+    await expect(page).toHaveURL(/\/keys$/);
   });
 
   await test.step("single keys can be switched off; the palette stays", async () => {
@@ -184,7 +184,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await page.keyboard.press("Control+k");
     await expect(palette).toBeVisible();
     await expect(page.getByRole("dialog")).toHaveCount(1);
-    await expect(page).toHaveURL(/\/dashboard\/keys$/);
+    await expect(page).toHaveURL(/\/keys$/);
     await page.keyboard.press("Escape");
   });
 

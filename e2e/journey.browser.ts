@@ -17,10 +17,10 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     await page.getByRole("button", { name: "Create test key" }).click();
     await expect(page.getByRole("heading", { name: "Store your test key" })).toBeVisible();
     kept.key = (await page.locator("[data-secret]").textContent()) ?? "";
-    await page.getByLabel("Put the secret in").check();
+    await page.getByLabel("Include secret").check();
     const curl = await page.getByRole("region", { name: "curl code" }).textContent();
     expect(await shell(curl ?? "")).toMatchObject({ object: "me", environment: "test" });
-    await page.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("button", { name: "I've saved it" }).click();
     await expect(page.getByRole("heading", { name: "Make an agent" })).toBeVisible();
   });
 
@@ -30,7 +30,7 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     await page.getByLabel("Name").fill("get weather");
     await page.getByLabel("Description").fill("The weather in a city, now.");
     await page
-      .getByLabel("Schema of the arguments")
+      .getByLabel("Arguments (JSON Schema)")
       .fill('{"type": "object", "properties": {"city": {"type": "string"}}}');
     await page.getByRole("button", { name: "Create tool" }).click();
     await expect(page.getByLabel("Name")).toHaveAccessibleDescription(/Letters, digits, _ and - only/);
@@ -91,7 +91,7 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     const next = (await made.locator("[data-secret]").textContent()) ?? "";
     for (const key of [kept.key, next]) expect(await server.get("/v1/me", key)).toMatchObject({ status: 200 });
     await expect(made).toContainText("The first request arrived");
-    await made.getByRole("button", { name: "I have stored it" }).click();
+    await made.getByRole("button", { name: "I've saved it" }).click();
     await expect(page.getByRole("row", { name: /Rotating/ })).toContainText(/Works for 23:\d\d:\d\d/);
   });
 
@@ -115,7 +115,7 @@ test("an operator learns from the overview, in three clicks at most, why each of
   await makeNight(server, tools.url);
   await setUpAccount(page, server);
 
-  const failures = page.getByRole("region", { name: "Failed runs, begun in the last 24 hours" });
+  const failures = page.getByRole("region", { name: "Failed runs" });
   const needs = page.getByRole("region", { name: /^Needs you/ });
   const runOf = (agent: string) => page.getByRole("link", { name: new RegExp(`^${agent}`) }).last();
   const causes: { what: string; way: Locator[]; why: string | RegExp }[] = [

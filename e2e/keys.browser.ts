@@ -21,7 +21,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
 
   await test.step("the page shows the first key, which is the only one that can make keys", async () => {
     await page.getByRole("link", { name: "API keys" }).click();
-    await expect(page).toHaveURL(/\/dashboard\/keys$/);
+    await expect(page).toHaveURL(/\/keys$/);
     await expect(page.getByRole("row")).toHaveCount(2);
     await expect(rows(page).first()).toContainText("Only admin key, cannot be revoked");
     await rows(page)
@@ -39,7 +39,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     const dialog = page.getByRole("dialog", { name: "Create key" });
     await expect(dialog.getByLabel("Name")).toBeFocused();
     await page.keyboard.press("Enter");
-    await expect(dialog.getByLabel("Name")).toHaveAccessibleDescription("Give it a name.");
+    await expect(dialog.getByLabel("Name")).toHaveAccessibleDescription("Enter a name.");
     await dialog.getByLabel("Name").fill("Checkout server");
     await expect(dialog.getByLabel("Expires").locator("option:checked")).toHaveText(/In 90 days, on \d+ \w+ 20\d\d/);
     await dialog.getByText("Restrictions (optional)").click();
@@ -65,15 +65,15 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await dialog.getByRole("button", { name: "Copy as .env line" }).click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`RUNNEL_API_KEY=${secret}`);
     await expect(dialog.getByRole("region", { name: "curl code" })).not.toContainText(secret);
-    await dialog.getByLabel("Put the secret in").check();
+    await dialog.getByLabel("Include secret").check();
     await expect(dialog.getByRole("region", { name: "curl code" })).toContainText(secret);
     await page.keyboard.press("Escape");
-    await expect(dialog.getByRole("alert")).toContainText("Is it stored?");
+    await expect(dialog.getByRole("alert")).toContainText("Did you save it?");
     await expect(dialog.getByRole("status")).toContainText("Waiting for the first request");
     await expectAccessible(page, "reveal");
     expect((await server.get("/v1/me", secret)).status).toBe(200);
     await expect(dialog.getByRole("status")).toContainText("The first request arrived");
-    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await dialog.getByRole("button", { name: "I've saved it" }).click();
     await expect(dialog).toBeHidden();
     await expect(page.getByText("Key created")).toBeVisible();
     await expect(row(page, "Checkout server")).toContainText("1 agent · 2 networks");
@@ -99,7 +99,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await dialog.getByRole("button", { name: "Rotate key" }).click();
     const reveal = page.getByRole("dialog", { name: "Store this key now" });
     const next = (await reveal.locator("[data-secret]").textContent()) ?? "";
-    await reveal.getByRole("button", { name: "I have stored it" }).click();
+    await reveal.getByRole("button", { name: "I've saved it" }).click();
     expect((await server.get("/v1/me", secret)).status).toBe(200);
     expect((await server.get("/v1/me", next)).status).toBe(200);
     const [old, made] = [row(page, "Checkout server").nth(0), row(page, "Checkout server").nth(1)];
@@ -201,7 +201,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     const dialog = page.getByRole("dialog", { name: "Rotate “Staging load tests”" });
     // Nothing is chosen: the old key stops at once unless somebody says otherwise.
     await dialog.getByRole("button", { name: "Rotate, stop the old key" }).click();
-    await page.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("button", { name: "I've saved it" }).click();
     await expect(note).toBeHidden();
   });
 

@@ -26,7 +26,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     const dialog = page.getByRole("dialog", { name: "Create store" });
     await expect(dialog.getByLabel("Name")).toBeFocused();
     await page.keyboard.press("Control+Enter");
-    await expect(dialog.getByLabel("Name")).toHaveAccessibleDescription("Give the store a name.");
+    await expect(dialog.getByLabel("Name")).toHaveAccessibleDescription("Enter a name.");
     await dialog.getByLabel("Name").fill("Manuals");
     await expectAccessible(page, "create store");
     await expectToFit(page, "create store");
@@ -43,7 +43,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
   });
 
   await test.step("texts are added with metadata, and stand in the list once they can be found", async () => {
-    await expect(page.getByRole("heading", { name: "Nothing is in this store yet" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "No entries yet" })).toBeVisible();
     for (const [text, metadata] of [
       ["Pour vinegar into the tank once a month to remove limescale.", '{"year": 2026, "part": "tank"}'],
       ["The warranty covers repairs during the first year.", '{"year": 2024}'],
@@ -88,8 +88,8 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
 
   await test.step("settings tell the embedding; what it cannot be changed to is refused at its field", async () => {
     await page.getByRole("tab", { name: "Settings" }).click();
-    await page.getByLabel("Kept for, seconds").fill("2592000");
-    await expect(page.getByLabel("Kept for, seconds")).toHaveAccessibleDescription(/30 days/);
+    await page.getByLabel("Expires after, seconds").fill("2592000");
+    await expect(page.getByLabel("Expires after, seconds")).toHaveAccessibleDescription(/30 days/);
     await page.getByRole("button", { name: "Save store" }).click();
     await expect(page.getByText("Store saved")).toBeVisible();
     await page.getByRole("combobox", { name: "Embedding model" }).fill("openai/text-embedding-3-small");
@@ -179,7 +179,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
 
   await test.step("keys are searched by their beginning, and a key is deleted at its version", async () => {
     await page.getByLabel("Search keys by their beginning").fill("nothing");
-    await expect(page.getByRole("heading", { name: "No key begins with this" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "No results" })).toBeVisible();
     await page.getByLabel("Search keys by their beginning").fill("plan");
     await page.getByRole("button", { name: "Delete plan/next step" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete key" }).click();

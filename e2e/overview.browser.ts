@@ -21,7 +21,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await setUpAccount(page, server);
     await expect(page.getByRole("heading", { name: "First steps" })).toBeVisible();
     await page.goto(`${server.url}/dashboard`);
-    await expect(page).toHaveURL(/\/dashboard\/overview$/);
+    await expect(page).toHaveURL(/\/overview$/);
     await expect(page.getByRole("heading", { name: "No run yet" })).toBeVisible();
     await expectAccessible(page, "overview empty");
     await page.getByRole("link", { name: "Make the first run" }).click();
@@ -40,7 +40,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await page.getByRole("link", { name: "Agents", exact: true }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Keep editing" }).click();
     await expect(page.locator("[data-secret]")).toHaveText(secret);
-    await page.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("button", { name: "I've saved it" }).click();
     await expect(page.locator("[data-secret]")).toHaveCount(0);
   });
 
@@ -55,13 +55,13 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByRole("button", { name: "Send output" }).click();
     await expect(page.getByRole("region", { name: "Output" })).toContainText("looked it up with your code.");
-    const streamed = page.getByRole("region", { name: "What was streamed" });
+    const streamed = page.getByRole("region", { name: "Streamed events" });
     for (const event of ["run.created", "tool.requested", "tool.completed", "token", "run.completed"])
       await expect(streamed.getByText(event, { exact: true }).first()).toBeVisible();
     await expectAccessible(page, "guide run");
     await expectToFit(page, "guide run");
-    await page.getByRole("link", { name: "Look at its trace" }).click();
-    await expect(page).toHaveURL(/\/dashboard\/runs\/run_/);
+    await page.getByRole("link", { name: "Open trace" }).click();
+    await expect(page).toHaveURL(/\/runs\/run_/);
   });
 
   await test.step("the overview says what waits and what failed, with the way to it", async () => {
@@ -69,7 +69,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await page.goto(`${server.url}/dashboard/overview`);
     const needs = page.getByRole("region", { name: /^Needs you/ });
     await expect(needs.getByText("Approve refund_payment?")).toBeVisible();
-    const failures = page.getByRole("region", { name: "Failed runs, begun in the last 24 hours" });
+    const failures = page.getByRole("region", { name: "Failed runs" });
     await expect(failures.getByText("model_error").first()).toBeVisible();
     await expect(failures.getByText("3×")).toBeVisible();
     await expect(page.getByRole("img", { name: /^Runs per day\. Most: today/ })).toBeVisible();
@@ -84,7 +84,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
       "Tokens",
       "Cost",
     ]);
-    await expect(agents.getByRole("row", { name: /^Order desk 1 0 % .*m?s .*m?s/ })).toBeVisible();
+    await expect(agents.getByRole("row", { name: /^Order desk 1 0% .*m?s .*m?s/ })).toBeVisible();
     await expectWholeLabels(page);
     await expect(page.getByRole("link", { name: /Approvals\s*, 1 waiting/ }).first()).toBeVisible();
     await expectAccessible(page, "overview");

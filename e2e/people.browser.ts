@@ -47,7 +47,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     link = (await shown.locator("[data-secret]").textContent()) ?? "";
     expect(link).toMatch(/\/dashboard\/invite#[\w-]{43}$/);
     await looksWell(page, "invitation link");
-    await shown.getByRole("button", { name: "I have copied it" }).click();
+    await shown.getByRole("button", { name: "I've copied it" }).click();
     await expect(people.getByRole("row", { name: new RegExp(viewer) })).toContainText("invited");
     await looksWell(page, "people");
   });

@@ -57,9 +57,9 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
   });
 
   await test.step("what had not come yet is not shown: neither what a call gave, nor how the run ended", async () => {
-    await expect(detail).toContainText("Under way, where the replay stands.");
+    await expect(detail).toContainText("Running at this point.");
     await page.getByRole("treeitem").first().click();
-    await expect(detail).toContainText("Not written yet, where the replay stands.");
+    await expect(detail).toContainText("Not started at this point.");
     await detail.getByRole("tab", { name: "Messages" }).click();
     await expect(detail).toContainText("Let me look.");
     await expect(detail).not.toContainText("The stream");

@@ -67,13 +67,13 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expect(page.getByText("with status “Failed” and agent “Nightly digest” and user “ops”")).toBeVisible();
     await page.getByRole("button", { name: "Clear filters" }).click();
     await expect(rows(page)).toHaveCount(11);
-    await expect(page).toHaveURL(/\/dashboard\/runs$/);
+    await expect(page).toHaveURL(/\/runs$/);
   });
 
   await test.step("a range of one's own is checked, and stands in the address in UTC", async () => {
     await page.getByRole("button", { name: "Time", exact: true }).click();
-    await page.getByRole("menuitemradio", { name: "Own range" }).click();
-    const dialog = page.getByRole("dialog", { name: "Own range" });
+    await page.getByRole("menuitemradio", { name: "Custom range" }).click();
+    const dialog = page.getByRole("dialog", { name: "Custom range" });
     await dialog.getByLabel("From").fill("2026-01-02T02:00");
     await dialog.getByLabel("To").fill("2026-01-01T06:00");
     await expect(dialog.getByLabel("To")).toHaveAccessibleDescription("It ends before it begins.");
@@ -102,7 +102,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await page.getByLabel("Search runs").fill("not to be found");
     await expect(page.getByText("0 of 11 runs have “not to be found”: these are all.")).toBeVisible();
     await page.getByLabel("Search runs").fill(failed.id);
-    await expect(page).toHaveURL(new RegExp(`/dashboard/runs/${failed.id}`));
+    await expect(page).toHaveURL(new RegExp(`/runs/${failed.id}`));
     await page.goBack();
   });
 
@@ -159,9 +159,9 @@ test("an operator finds why a run failed, and does with many what can be done wi
     const echo = await agent("Echo", { model: "test/echo" });
     await Promise.all(Array.from({ length: 55 }, (_, n) => run(echo, `Number ${n}`)));
     await page.goto(`${server.url}/dashboard/runs?q=${encodeURIComponent("Summarise yesterday")}`);
-    await expect(page.getByText("0 of 50 runs looked at so far have “Summarise yesterday”")).toBeVisible();
+    await expect(page.getByText("0 of 50 runs searched so far have “Summarise yesterday”")).toBeVisible();
     await expectAccessible(page, "sought");
-    await page.getByRole("button", { name: "Look further" }).click();
+    await page.getByRole("button", { name: "Search older runs" }).click();
     await expect(row(page, "Summarise yesterday’s tickets")).toBeVisible();
     await expect(page.getByText(/^1 of \d+ runs has “Summarise yesterday”: these are all\.$/)).toBeVisible();
     await expectAccessible(page, "found further");

@@ -72,7 +72,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(/\/schedules\/sch_/);
     await expect(times(page)).toHaveCount(1);
-    await expect(times(page)).toContainText("Asked for");
+    await expect(times(page)).toContainText("Manual");
     await expectAccessible(page, "schedule");
     await expectToFit(page, "schedule");
   });
@@ -89,15 +89,15 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await more(page, "Morning report", "Edit schedule");
     const dialog = page.getByRole("dialog", { name: "Edit schedule" });
     await dialog.getByText("Hourly", { exact: true }).click();
-    await dialog.getByText("Times that cannot be kept, and user").click();
-    await dialog.getByText("Skip this time").click();
+    await dialog.getByText("Overlaps, missed runs and user").click();
+    await dialog.getByText("Skip this run").click();
     await dialog.getByLabel("Time zone").fill("utc");
     await page.getByRole("option", { name: "UTC", exact: true }).click();
     await expectAccessible(page, "edit");
     await dialog.getByRole("button", { name: "Save schedule" }).click();
     await expect(dialog).toBeHidden();
     await expect(page.getByRole("region", { name: "Plan" })).toContainText("Every hour");
-    await expect(page.getByRole("region", { name: "Plan" })).toContainText("a time is skipped");
+    await expect(page.getByRole("region", { name: "Plan" })).toContainText("this one is skipped");
   });
 
   await test.step("a run that fails is told with its reason, and five in a row switch it off", async () => {
@@ -116,15 +116,15 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await page.goto(`${server.url}/dashboard/schedules/${failing.id}`);
     await page.getByRole("button", { name: "Run now" }).click();
     await expect(times(page)).toContainText("Failed", { timeout: 15_000 });
-    await expect(page.getByText("Its last time failed")).toBeVisible({ timeout: 15_000 });
+    await expect(page.getByText("The last run could not be started")).toBeVisible({ timeout: 15_000 });
     await expectAccessible(page, "failed");
     for (let more = 0; more < 4; more++) await server.post(`/v1/schedules/${failing.id}/trigger`, {});
-    await expect(page.getByText("It was switched off")).toBeVisible({ timeout: 15_000 });
+    await expect(page.getByText("This schedule is disabled")).toBeVisible({ timeout: 15_000 });
     await expect(times(page)).toHaveCount(5, { timeout: 15_000 });
     await expectAccessible(page, "switched off");
     await expectToFit(page, "switched off");
     await page.getByRole("button", { name: "Resume" }).click();
-    await expect(page.getByText("It was switched off")).toBeHidden();
+    await expect(page.getByText("This schedule is disabled")).toBeHidden();
   });
 
   await test.step("filters of its times stand in the address", async () => {
@@ -133,7 +133,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await page.getByRole("button", { name: "Outcome" }).click();
     await page.getByRole("menuitemradio", { name: "Missed" }).click();
     await expect(page).toHaveURL(/outcome=missed/);
-    await expect(page.getByText("No time had this outcome")).toBeVisible();
+    await expect(page.getByText("No results")).toBeVisible();
     await page.getByRole("button", { name: "Clear filter", exact: true }).click();
     await expect(times(page)).toHaveCount(1);
   });
@@ -165,7 +165,7 @@ const longName = "Summary of all refunds of the customer-facing assistant, Frank
 
 const row = (page: Page, name: string): Locator => page.locator("tr[data-schedule]").filter({ hasText: name });
 
-const times = (page: Page): Locator => page.getByRole("table", { name: "Its times" }).locator("tbody tr");
+const times = (page: Page): Locator => page.getByRole("table", { name: "Past runs" }).locator("tbody tr");
 
 async function more(page: Page, name: string, act: string): Promise<void> {
   await page.getByRole("button", { name: `More for ${name}` }).click();

@@ -29,7 +29,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
   await test.step("the page shows what is set, and by default the defaults", async () => {
     await setUpAccount(page, server);
     await page.getByRole("link", { name: "Settings" }).click();
-    await expect(page).toHaveURL(/\/dashboard\/settings$/);
+    await expect(page).toHaveURL(/\/settings$/);
     await expect(page.getByRole("link", { name: "Settings" })).toHaveAttribute("aria-current", "page");
     await expect(section("Project").getByLabel("Name")).toHaveValue("default");
     await openTab(page, "Limits & budgets");
@@ -136,7 +136,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await expect(discard).toBeHidden();
   });
 
-  await test.step("keeping runs for fewer days asks first and says what is deleted", async () => {
+  await test.step("keeping runs for fewer days needs approval and says what is deleted", async () => {
     await openTab(page, "Retention");
     await section("Retention").getByLabel("Live runs, days", { exact: true }).fill("30");
     await section("Retention").getByRole("button", { name: "Save retention" }).click();
@@ -149,7 +149,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await dialog.getByRole("button", { name: "Save and delete" }).click();
     await saved("Retention");
     expect(await retention("shop")).toEqual({ runs_days: 30, traces_days: null });
-    await choose(row(page, "Live runs"), "For ever");
+    await choose(row(page, "Live runs"), "Keep indefinitely");
     await section("Retention").getByRole("button", { name: "Save retention" }).click();
     await saved("Retention");
     expect(await retention("shop")).toEqual({ runs_days: null, traces_days: null });
@@ -298,7 +298,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await expect(dialog.getByLabel("Key")).toHaveAccessibleDescription(/openai needs a key/);
     await dialog.getByLabel("Provider").selectOption("openai_compatible");
     await dialog.getByLabel("Name").fill("gpu");
-    await dialog.getByLabel("Address").fill(model.url);
+    await dialog.getByLabel("URL").fill(model.url);
     await looksWell("connection add");
     await dialog.getByRole("button", { name: "Add connection" }).click();
     const tests = page.getByRole("dialog", { name: "Test gpu" });
@@ -320,7 +320,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     const dialog = page.getByRole("dialog").filter({ has: page.getByLabel("Provider") });
     await dialog.getByLabel("Provider").selectOption("openai_compatible");
     await dialog.getByLabel("Name").fill("gpu");
-    await dialog.getByLabel("Address").fill(model.url);
+    await dialog.getByLabel("URL").fill(model.url);
     await expect(dialog).toHaveAccessibleName("Replace connection gpu");
     await expect(dialog.getByText(/There is a connection gpu already/)).toBeVisible();
     await looksWell("connection replace");

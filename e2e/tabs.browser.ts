@@ -1,6 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, setUpAccount, watch } from "./page-checks.ts";
 
 // Several tabs of one browser, and the end of the session, with the compiled executable's dashboard.
 let server: Runnel;
@@ -17,7 +17,7 @@ const expectMode = async (page: Page, mode: "test" | "live") => {
 
 const choose = (page: Page, name: "Test" | "Live") => page.getByRole("button", { name, exact: true }).first().click();
 
-test("a tab keeps its mode over reloads, whatever another one chooses, and signing out asks for nothing more", async ({
+test("project and mode are those of the address, in every tab, and signing out asks for nothing more", async ({
   page,
   context,
 }) => {
@@ -27,26 +27,59 @@ test("a tab keeps its mode over reloads, whatever another one chooses, and signi
   await expectMode(page, "test");
 
   const other = await context.newPage();
-  await test.step("a tab that nothing was chosen in stays in Test while another goes to Live", async () => {
+  await test.step("two new tabs are apart: the choice of one leaves the other where it is", async () => {
     await other.goto(`${server.url}/dashboard/runs`);
     await choose(other, "Live");
     await expectMode(other, "live");
+    await expect(other).toHaveURL(/\/dashboard\/proj_\w+\/live\/runs$/);
     await expectMode(page, "test");
     await page.reload();
     await expectMode(page, "test");
-    await page.getByRole("link", { name: "Agents", exact: true }).click();
-    await expectMode(page, "test");
+    await page.getByRole("link", { name: "API keys", exact: true }).click();
+    await expect(page).toHaveURL(/\/dashboard\/proj_\w+\/test\/keys$/);
+    await page.keyboard.press("c");
+    const dialog = page.getByRole("dialog", { name: "Create key" });
+    await dialog.getByLabel("Name").fill("made in the first tab");
+    await dialog.getByRole("button", { name: "Create key" }).click();
+    await expect(page.getByText(/sk_test_/).first()).toBeVisible();
+    await page.goto("about:blank");
   });
 
-  await test.step("a new tab begins where the last choice was, and stays there too", async () => {
-    const third = await context.newPage();
-    await third.goto(`${server.url}/dashboard/runs`);
-    await expectMode(third, "live");
-    await choose(other, "Test");
+  await test.step("the way back leads to the mode that was left, and the way on to the other", async () => {
+    await other.goBack();
     await expectMode(other, "test");
-    await third.reload();
-    await expectMode(third, "live");
+    await other.goForward();
+    await expectMode(other, "live");
+    await other.reload();
+    await expectMode(other, "live");
+  });
+
+  await test.step("an address without project and mode leads to what was looked at last, with its query and its hash", async () => {
+    const third = await context.newPage();
+    await third.goto(`${server.url}/dashboard`);
+    await expect(third).toHaveURL(/\/dashboard\/proj_\w+\/live\/overview$/);
+    await third.goto(`${server.url}/dashboard/runs?status=failed#end`);
+    await expect(third).toHaveURL(/\/dashboard\/proj_\w+\/live\/runs\?status=failed#end$/);
     await third.close();
+  });
+
+  await test.step("a link opens what it names, whatever this browser looked at before", async () => {
+    const created = await server.command("projects", "create", "shop");
+    const project = /proj_\w+/.exec(created.stdout)![0];
+    await other.goto(`${server.url}/dashboard/${project}/test/runs?status=failed`);
+    await expect(other.getByRole("button", { name: "Project shop" })).toBeVisible();
+    await expectMode(other, "test");
+    await expect(other.getByRole("button", { name: /^Status.*Failed/ })).toBeVisible();
+    await other.getByRole("link", { name: "Agents", exact: true }).click();
+    await expect(other).toHaveURL(new RegExp(`/${project}/test/agents$`));
+  });
+
+  await test.step("a link to a project that is not to be seen says so, and leads to one that is", async () => {
+    await other.goto(`${server.url}/dashboard/proj_01kahz0c3e4f5g6h7j8k9m0n1p/live/runs`);
+    await expect(other.getByRole("heading", { name: "No such project" })).toBeVisible();
+    await expectAccessible(other, "no such project");
+    await other.getByRole("button", { name: "Go to default" }).click();
+    await expect(other.getByRole("heading", { name: "Runs", level: 1 })).toBeVisible();
   });
 
   await test.step("signing out asks for nothing of the project any more", async () => {

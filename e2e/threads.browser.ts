@@ -29,7 +29,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await expect(dialog.getByRole("region", { name: "curl code" })).toContainText('"user_id": "ada"');
     await expectAccessible(page, "create");
     await page.keyboard.press("Control+Enter");
-    await expect(page).toHaveURL(/\/dashboard\/threads\/thr_/);
+    await expect(page).toHaveURL(/\/threads\/thr_/);
     await expect(page.getByText("Nothing was said yet")).toBeVisible();
   });
 
@@ -47,7 +47,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
   await test.step("a message that was begun stands again after another page", async () => {
     await page.getByLabel("Message").fill("And how");
     await page.getByRole("link", { name: "Threads" }).first().click();
-    await expect(page).toHaveURL(/\/dashboard\/threads$/);
+    await expect(page).toHaveURL(/\/threads$/);
     await page.goBack();
     await expect(page.getByLabel("Message")).toHaveValue("And how");
     await page.getByLabel("Message").fill("");
@@ -80,7 +80,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
 
   await test.step("each part leads to its run", async () => {
     await parts(page).nth(2).getByRole("link", { name: "Booker" }).click();
-    await expect(page).toHaveURL(/\/dashboard\/runs\/run_/);
+    await expect(page).toHaveURL(/\/runs\/run_/);
     await page.goBack();
     await expect(parts(page)).toHaveCount(4);
     await expectAccessible(page, "thread");
@@ -124,13 +124,13 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
 
   await test.step("a thread is deleted after saying what goes; its runs stay", async () => {
     await rows(page).filter({ hasText: "Oslo in May" }).getByRole("link").click();
-    await page.getByRole("button", { name: "More acts" }).click();
+    await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete thread" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete Oslo in May" });
     await expect(dialog).toContainText(/\d+ messages of it go for good\. Its runs stay/);
     await expectAccessible(page, "delete");
     await dialog.getByRole("button", { name: "Delete thread" }).click();
-    await expect(page).toHaveURL(/\/dashboard\/threads$/);
+    await expect(page).toHaveURL(/\/threads$/);
     await expect(rows(page)).toHaveCount(2);
     expect((await server.get(`/v1/runs?agent_id=${guide}`)).body.data).toHaveLength(3);
   });

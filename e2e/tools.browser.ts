@@ -34,13 +34,13 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(page).toHaveURL(/\/tools\/new$/);
     await page.getByRole("button", { name: "Create tool" }).click();
     await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
-    await expect(page.getByLabel("Name", { exact: true })).toHaveAccessibleDescription("Give the tool a name.");
+    await expect(page.getByLabel("Name", { exact: true })).toHaveAccessibleDescription("Enter a name.");
   });
 
   await test.step("a schema that is none is refused at its field; a client tool cannot be tried here", async () => {
     await page.getByLabel("Name", { exact: true }).fill("ask_customer");
     await page.getByLabel("Description").fill("Asks the customer.");
-    const schema = page.getByLabel("Schema of the arguments");
+    const schema = page.getByLabel("Arguments (JSON Schema)");
     await schema.fill('{"type": "object", "properties": {"question": {"type": "strong"}}}');
     await page.getByRole("button", { name: "Create tool" }).click();
     await expect(schema).toHaveAttribute("aria-invalid", "true");
@@ -70,31 +70,31 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
   await test.step("an HTTP tool shows its signing secret once, and is called with arguments from its schema", async () => {
     await page.goto(`${server.url}/dashboard/tools/new?type=http`);
     await page.getByLabel("Name", { exact: true }).fill("weather");
-    await page.getByLabel("Address", { exact: true }).fill(`${services.url}/weather`);
+    await page.getByLabel("URL", { exact: true }).fill(`${services.url}/weather`);
     await page.getByRole("button", { name: "Add header" }).click();
     await page.getByLabel("Header 1, name").fill("x-crm");
-    await page.getByRole("button", { name: "Put a secret into header 1" }).click();
+    await page.getByRole("button", { name: "Insert a secret into header 1" }).click();
     await page.getByRole("menuitem", { name: "CRM_KEY" }).click();
     await expect(page.getByLabel("Header 1, value")).toHaveValue("{{secret.CRM_KEY}}");
     await page
-      .getByLabel("Schema of the arguments")
+      .getByLabel("Arguments (JSON Schema)")
       .fill(
         '{"type": "object", "properties": {"city": {"enum": ["Oslo", "Lima"]}, "days": {"type": "integer", "minimum": 3}}}',
       );
-    await page.getByText("A person approves each call").click();
+    await page.getByText("Always required").click();
     await expectAccessible(page, "new http tool");
     await page.getByRole("button", { name: "Create tool" }).click();
     const secret = page.getByRole("dialog", { name: "Store this signing secret now" });
     await expect(secret.locator("[data-secret]")).toHaveText(/^whsec_/);
     await expectAccessible(page, "signing secret");
-    await secret.getByRole("button", { name: "I have stored it" }).click();
+    await secret.getByRole("button", { name: "I've saved it" }).click();
     await expect(page).toHaveURL(/\/tools\/tool_\w+$/);
     await expect(page.getByLabel("Header 1, value")).toHaveValue("********");
     await page.getByRole("tab", { name: "Test" }).click();
     await expect(page.getByRole("textbox", { name: "Arguments" })).toHaveValue(/"city": "Oslo",\s+"days": 3/);
     await page.keyboard.press("Tab");
     await page.getByRole("button", { name: "Call tool" }).click();
-    const outcome = page.getByRole("region", { name: "What the call came to" });
+    const outcome = page.getByRole("region", { name: "Result of the call" });
     await expect(outcome).toContainText("Answered");
     await expect(outcome).toContainText("clear");
     expect(services.callsOf("/weather")[0]?.headers["x-crm"]).toBe("a-very-secret-value");
@@ -111,7 +111,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
 
   await test.step("a change keeps what was masked, and an error reads as the model would read it", async () => {
     await page.getByRole("tab", { name: "Definition" }).click();
-    await page.getByLabel("Address", { exact: true }).fill(`${services.url}/fails`);
+    await page.getByLabel("URL", { exact: true }).fill(`${services.url}/fails`);
     await page.getByRole("button", { name: "Save tool" }).click();
     await expect(page.getByText("Tool saved")).toBeVisible();
     await page.getByRole("tab", { name: "Test" }).click();
@@ -137,7 +137,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await page.keyboard.press("Tab");
     await expect(source).not.toBeFocused();
     await page
-      .getByLabel("Schema of the arguments")
+      .getByLabel("Arguments (JSON Schema)")
       .fill(
         '{"type": "object", "properties": {"a": {"type": "number", "default": 40}, "b": {"type": "number", "default": 2}}}',
       );
@@ -147,13 +147,13 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(page).toHaveURL(/\/tools\/tool_\w+$/);
     await page.getByRole("tab", { name: "Test" }).click();
     await page.getByRole("button", { name: "Call tool" }).click();
-    await expect(page.getByRole("region", { name: "What the call came to" })).toContainText("sum: 42");
+    await expect(page.getByRole("region", { name: "Result of the call" })).toContainText("sum: 42");
   });
 
   await test.step("an MCP server shows what it can do, is asked again, and each of its tools is tried", async () => {
     await page.goto(`${server.url}/dashboard/tools/new?type=mcp`);
     await page.getByLabel("Name", { exact: true }).fill("calc");
-    await page.getByLabel("Address", { exact: true }).fill(mcp.url);
+    await page.getByLabel("URL", { exact: true }).fill(mcp.url);
     await page.getByRole("button", { name: "Create tool" }).click();
     const offered = page.getByRole("list", { name: "Tools of the server" });
     await expect(offered).toContainText("add");
@@ -164,7 +164,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await offered.getByRole("link", { name: "Try add", exact: true }).click();
     await page.getByRole("textbox", { name: "Arguments" }).fill('{"a": 40, "b": 2}');
     await page.keyboard.press("Control+Enter");
-    await expect(page.getByRole("region", { name: "What the call came to" })).toContainText("42");
+    await expect(page.getByRole("region", { name: "Result of the call" })).toContainText("42");
   });
 
   await test.step("the list says what each is, who is asked, and which agents have it", async () => {
@@ -175,7 +175,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     const long = "Reads the whole archive of orders, invoices and letters of a customer. ".repeat(20);
     await server.post("/v1/tools", { name: "x".repeat(64), type: "client", description: long });
     await page.goto(`${server.url}/dashboard/tools`);
-    await expect(row(page, "weather")).toContainText("A person approves");
+    await expect(row(page, "weather")).toContainText("Always required");
     await expect(row(page, "weather")).toContainText("Refund desk");
     await expect(row(page, "ask_customer")).toContainText("No agent");
     await expectAccessible(page, "tools");
@@ -188,7 +188,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
 
   await test.step("deleting names the agents that lose it", async () => {
     await page.getByRole("link", { name: "weather" }).click();
-    await page.getByRole("button", { name: "More acts" }).click();
+    await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete tool" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete weather" });
     await expect(dialog).toContainText("1 agent loses it: Refund desk.");

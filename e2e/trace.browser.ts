@@ -92,7 +92,7 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await page.keyboard.press("n");
     await expect(row(page, /Tool call check_stock Failed/)).toHaveAttribute("aria-selected", "true");
     await expect(detail).toContainText("The tool answered with status 500");
-    await expect(detail).toContainText("The model read this in the place of an output.");
+    await expect(detail).toContainText("The model received this error.");
   });
 
   await test.step("brackets go through the tabs; Raw has the journal, and a call its arguments", async () => {
@@ -141,7 +141,7 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await expect(page.getByRole("treeitem")).toHaveCount(1);
     await expect(page).toHaveURL(/q=damaged/);
     await page.keyboard.type("xyz");
-    await expect(page.getByText("No step says this")).toBeVisible();
+    await expect(page.getByText("No results")).toBeVisible();
     await expectAccessible(page, "nothing found");
     await page.getByRole("button", { name: "Show all steps" }).click();
     await expect(page.getByRole("treeitem")).toHaveCount(12);
@@ -318,7 +318,7 @@ test("a run is done again, taken along in three formats, and deleted", async ({ 
 
   await act("Delete run…");
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete run" }).click();
-  await expect(page).toHaveURL(/\/dashboard\/runs$/);
+  await expect(page).toHaveURL(/\/runs$/);
 });
 
 test("what is not there says so, and what is elsewhere says where", async ({ page }) => {

@@ -35,12 +35,12 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
   await test.step("c asks for an address; one that may not be is told at its field", async () => {
     await page.keyboard.press("c");
     const dialog = page.getByRole("dialog", { name: "Create webhook" });
-    await expect(dialog.getByLabel("Address")).toBeFocused();
-    await dialog.getByLabel("Address").fill("http://example.com/hooks");
+    await expect(dialog.getByLabel("URL")).toBeFocused();
+    await dialog.getByLabel("URL").fill("http://example.com/hooks");
     await page.keyboard.press("Control+Enter");
-    await expect(dialog.getByLabel("Address")).toHaveAttribute("aria-invalid", "true");
+    await expect(dialog.getByLabel("URL")).toHaveAttribute("aria-invalid", "true");
     await expectAccessible(page, "create");
-    await dialog.getByLabel("Address").fill(receiver.url);
+    await dialog.getByLabel("URL").fill(receiver.url);
     await dialog.getByLabel("Description").fill("Order desk, second floor");
     await dialog.getByText("Show code").click();
     await expect(dialog.getByRole("region", { name: "curl code" })).toContainText('"run.failed"');
@@ -54,7 +54,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     secret = (await dialog.locator("[data-secret]").textContent()) ?? "";
     expect(secret).toMatch(/^whsec_/);
     await expectAccessible(page, "secret");
-    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await dialog.getByRole("button", { name: "I've saved it" }).click();
     await expect(page.locator("body")).not.toContainText(secret);
     await expect(page.getByRole("row").filter({ hasText: receiver.url })).toContainText("Order desk");
   });
@@ -64,9 +64,9 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expect(page).toHaveURL(/\/webhooks\/whk_\w+\?delivery=dlv_/);
     const [heard] = await receiver.heard(1);
     expect(JSON.parse(heard!.body).type).toBe("webhook.test");
-    await expect(delivery(page)).toContainText("Answered 200");
+    await expect(delivery(page)).toContainText("HTTP 200");
     await expect(delivery(page)).toContainText("Taken.");
-    await delivery(page).getByText("Head of the request").click();
+    await delivery(page).getByText("Request headers").click();
     await expect(delivery(page)).toContainText(heard!.headers["webhook-id"]!);
     await expectAccessible(page, "tested");
   });
@@ -75,10 +75,10 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     receiver.answerWith(() => Response.json({ error: "the order desk is closed" }, { status: 503 }));
     await server.post("/v1/runs?wait=10", { agent_id: agent.id, input: "Where is order 4711?" });
     const entry = entries(page).filter({ hasText: "run.completed" });
-    await expect(entry).toContainText("Trying again", { timeout: 15_000 });
-    await expect(entry).toContainText(/Again in \d+ s|Again in \d+ min/);
+    await expect(entry).toContainText("Retrying", { timeout: 15_000 });
+    await expect(entry).toContainText(/Next attempt in \d+ s|Next attempt in \d+ min/);
     await entry.getByRole("link").click();
-    await expect(delivery(page)).toContainText("Answered 503");
+    await expect(delivery(page)).toContainText("HTTP 503");
     await expect(delivery(page)).toContainText("the order desk is closed");
     await expect(delivery(page).getByRole("link", { name: /^run_/ })).toBeVisible();
     await expect(page.getByText(/The last (attempt|2 attempts) failed/)).toBeVisible({ timeout: 10_000 });
@@ -89,11 +89,11 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
   await test.step("once mended, send again brings the same event under the same id", async () => {
     const before = receiver.received.length;
     receiver.answerWith(() => new Response("Taken."));
-    await delivery(page).getByRole("button", { name: "Send again" }).click();
+    await delivery(page).getByRole("button", { name: "Redeliver" }).click();
     await receiver.heard(before + 1);
     const ids = receiver.received.slice(1).map(({ headers }) => headers["webhook-id"]);
     expect(new Set(ids).size).toBe(1);
-    await expect(delivery(page)).toContainText("Answered 200", { timeout: 10_000 });
+    await expect(delivery(page)).toContainText("HTTP 200", { timeout: 10_000 });
     await expect(entries(page).filter({ hasText: "run.completed" })).toContainText("Delivered", { timeout: 10_000 });
   });
 
@@ -140,7 +140,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     const reveal = page.getByRole("dialog", { name: "Store this secret now" });
     await expect(reveal).toContainText("The old secret signs too until tomorrow");
     expect(await reveal.locator("[data-secret]").textContent()).not.toBe(secret);
-    await reveal.getByRole("button", { name: "I have stored it" }).click();
+    await reveal.getByRole("button", { name: "I've saved it" }).click();
     await expect(page.getByText("Old secret signs until")).toBeVisible();
     const before = receiver.received.length;
     await page.getByRole("button", { name: "Send test" }).click();
@@ -151,25 +151,25 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
   await test.step("what failed is sent again since a time", async () => {
     receiver.answerWith(() => new Response("No.", { status: 500 }));
     await server.post("/v1/runs?wait=10", { agent_id: agent.id, input: "And order 4712?" });
-    await expect(entries(page).filter({ hasText: "Trying again" })).toBeVisible({ timeout: 15_000 });
+    await expect(entries(page).filter({ hasText: "Retrying" })).toBeVisible({ timeout: 15_000 });
     receiver.answerWith(() => new Response("Taken."));
-    await more(page, "Send failed events again");
-    const dialog = page.getByRole("dialog", { name: "Send failed events again" });
+    await more(page, "Redeliver failed events");
+    const dialog = page.getByRole("dialog", { name: "Redeliver failed events" });
     await expectAccessible(page, "redeliver");
-    await dialog.getByRole("button", { name: "Send again" }).click();
+    await dialog.getByRole("button", { name: "Redeliver" }).click();
     await expect(dialog).toBeHidden();
-    await expect(entries(page).filter({ hasText: "Trying again" })).toBeHidden({ timeout: 15_000 });
+    await expect(entries(page).filter({ hasText: "Retrying" })).toBeHidden({ timeout: 15_000 });
   });
 
   await test.step("switched off it says why it hears nothing, and is switched on again from there", async () => {
-    await more(page, "Switch off");
-    await expect(page.getByText("It was switched off.")).toBeVisible();
+    await more(page, "Disable");
+    await expect(page.getByText("Disabled.")).toBeVisible();
     await expectAccessible(page, "switched off");
-    await page.getByRole("button", { name: "Switch on" }).click();
-    await expect(page.getByText("It was switched off.")).toBeHidden();
+    await page.getByRole("button", { name: "Enable" }).click();
+    await expect(page.getByText("Disabled.")).toBeHidden();
     receiver.answerWith(() => new Response(null, { status: 410 }));
     await server.post("/v1/runs?wait=10", { agent_id: agent.id, input: "Once more" });
-    await expect(page.getByText("It answered 410 Gone")).toBeVisible({ timeout: 15_000 });
+    await expect(page.getByText("The endpoint returned 410 Gone")).toBeVisible({ timeout: 15_000 });
     await expectAccessible(page, "gone");
   });
 

@@ -16,7 +16,7 @@ import {
   strays,
   unusedExports,
 } from "./tidy.ts";
-import { refusedWords, wordFaults } from "./words.ts";
+import { refusedWords, textFaults, wordFaults } from "./words.ts";
 
 describe("the project", () => {
   const files = readSources();
@@ -68,6 +68,10 @@ describe("the project", () => {
     const refused = refusedWords(readFileSync(inProject("server/docs/develop/glossary.md"), "utf8"));
     expect(refused.length).toBeGreaterThan(0);
     expect(wordFaults(files, refused)).toEqual([]);
+  });
+
+  test("the dashboard speaks the field's words", () => {
+    expect(textFaults(files)).toEqual([]);
   });
 
   test("no test expects something of how long it took", () => {
@@ -279,6 +283,14 @@ interface Draft {
     for (const source of left) expect(leftovers({ "server/runs/a.ts": source })).toHaveLength(1);
     expect(leftovers({ "server/cli/a.ts": "console.log(1)" })).toEqual([]);
   });
+});
+
+test("a text that the dashboard says no more is found, but not in a comment", () => {
+  const found = (source: string) => textFaults({ "dashboard/src/a.tsx": source }).length;
+  for (const said of ['label="Tried again"', "<p>5.4 %</p>", "`$" + "{share} %`", '{ label: "Acts", silent: true }'])
+    expect(found(said)).toBe(1);
+  for (const said of ["// Tried again, and again.", "/** `5.4 %` */", "index % 2", "Actions"])
+    expect(found(said)).toBe(0);
 });
 
 describe("a word that the glossary refuses is found", () => {

@@ -90,7 +90,7 @@ function timeItself(): void {
     const heading = document.querySelector("h1")?.textContent;
     if (rows === 0) {
       const isThere = document.querySelector("main [data-row], main [role=treeitem], main table tbody tr, main figure");
-      const link = document.querySelector<HTMLElement>('a[href$="/dashboard/agents"]');
+      const link = document.querySelector<HTMLElement>('a[href$="/agents"]');
       if (!isThere || !link) return;
       rows = performance.now();
       link.click();

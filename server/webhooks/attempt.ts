@@ -110,6 +110,9 @@ function shownHeaders(headers: Headers, secrets: readonly string[]): Record<stri
 function errorOf(status: number): Outcome["error"] {
   if (status >= 200 && status < 300) return null;
   if (status >= 300 && status < 400)
-    return { code: "redirected", message: `It answered ${status}. Redirects are not followed: give the last address.` };
-  return { code: "unexpected_status", message: `It answered ${status}, and only 2xx counts.` };
+    return {
+      code: "redirected",
+      message: `Endpoint returned ${status}. Redirects are not followed: use the final URL.`,
+    };
+  return { code: "unexpected_status", message: `Endpoint returned ${status}; expected 2xx.` };
 }

@@ -9,7 +9,7 @@ import { Menu } from "../ui/menu.tsx";
 import { useSignOut } from "./use-sign-out.ts";
 
 const themeLabels = {
-  system: { icon: Monitor, label: "As the system" },
+  system: { icon: Monitor, label: "System" },
   light: { icon: Sun, label: "Light" },
   dark: { icon: Moon, label: "Dark" },
 };

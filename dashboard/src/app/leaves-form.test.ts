@@ -8,6 +8,12 @@ test("another page or another tab has no such form", () => {
   expect(leavesForm(form, { ...form, search: { tab: "versions" } })).toBe(true);
 });
 
+test("another project or mode has no such form", () => {
+  const search = { workspace: "proj_1/test" };
+  expect(leavesForm({ ...form, search }, { ...form, search: { workspace: "proj_1/live" } })).toBe(true);
+  expect(leavesForm({ ...form, search }, { ...form, search: { workspace: "proj_2/test" } })).toBe(true);
+});
+
 test("a fork is of one step, whatever tab is shown below it", () => {
   const fork = { pathname: "/runs/run_1", search: { step: 3, fork: true } };
   expect(leavesForm(fork, { ...fork, search: { step: 4, fork: true } })).toBe(true);

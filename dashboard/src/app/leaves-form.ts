@@ -8,8 +8,8 @@ export function leavesForm(from: Place, to: Place): boolean {
   return from.pathname !== to.pathname || partOf(from) !== partOf(to);
 }
 
-/** The part of a page in which a form stands: a tab, or the step of which a fork is made. */
+/** The part of a page in which a form stands: a tab, or the step of which a fork is made, of one project and mode. */
 function partOf({ search }: Place): string {
-  const { tab, fork, step } = search as { tab?: unknown; fork?: unknown; step?: unknown };
-  return fork ? `fork ${step}` : `tab ${tab}`;
+  const { workspace, tab, fork, step } = search as Partial<Record<"workspace" | "tab" | "fork" | "step", unknown>>;
+  return `${workspace} ${fork ? `fork ${step}` : `tab ${tab}`}`;
 }

@@ -85,7 +85,7 @@ function ProjectList({
       </div>
       <div className="max-h-80 min-h-0 overflow-y-auto overscroll-contain p-1">
         <Autocomplete.Empty>
-          <p className="px-2 py-4 text-center text-xs text-muted">No project is called that.</p>
+          <p className="px-2 py-4 text-center text-xs text-muted">No results.</p>
         </Autocomplete.Empty>
         <Autocomplete.List aria-label="Projects">
           {(project: Project) => (

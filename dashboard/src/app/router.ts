@@ -1,7 +1,13 @@
 import { createRouter } from "@tanstack/react-router";
+import { toInner, toOuter } from "../lib/workspace-address.ts";
 import { routeTree } from "./routes.tsx";
 
-export const router = createRouter({ routeTree, basepath: "/dashboard", defaultPreload: false });
+export const router = createRouter({
+  routeTree,
+  basepath: "/dashboard",
+  defaultPreload: false,
+  rewrite: { input: ({ url }) => toInner(url), output: ({ url }) => toOuter(url) },
+});
 
 declare module "@tanstack/react-router" {
   interface Register {

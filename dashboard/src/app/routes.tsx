@@ -5,9 +5,11 @@ import {
   Outlet,
   type RouteComponent,
   redirect,
+  retainSearchParams,
   useLocation,
   useMatch,
   useNavigate,
+  useRouter,
 } from "@tanstack/react-router";
 import { type ComponentType, useState } from "react";
 import type { Environment as Mode } from "../../../server/core/scope.ts";
@@ -33,26 +35,39 @@ import { readThreadsSearch } from "../features/threads/read-threads-search.ts";
 import { readNewToolSearch, readToolSearch, readToolsSearch } from "../features/tools/read-tools-search.ts";
 import { readTraceSearch } from "../features/trace/read-trace-search.ts";
 import { useWorkspace } from "../lib/workspace.ts";
+import { readPlace, type WorkspaceSearch } from "../lib/workspace-address.ts";
 import { NoPage, PageError } from "./page-states.tsx";
 import { queryClient } from "./query-client.ts";
 import { Shell } from "./shell.tsx";
 import { useRefreshSession } from "./use-refresh-session.ts";
+import { lastWorkspace } from "./use-session-workspace.ts";
 import { useSwitchMode } from "./use-switch-mode.ts";
 
 // The dashboard's pages: where each lies, what its address holds, and where it leads.
 
 const root = createRootRoute({ component: Outlet, errorComponent: PageError });
 
-/** All that needs a session: asks for it once, and sends those without one where they get one. */
+/**
+ * All that needs a session: asks for it once, and sends those without one where they get one. An address without project
+ * and mode leads on to the same page of those that were looked at last.
+ */
 const shell = createRoute({
   getParentRoute: () => root,
   id: "shell",
   component: Shell,
-  beforeLoad: async ({ location }) => {
+  validateSearch: (search): WorkspaceSearch =>
+    readPlace(search.workspace) ? { workspace: String(search.workspace) } : {},
+  search: { middlewares: [retainSearchParams<WorkspaceSearch>(["workspace"])] },
+  beforeLoad: async ({ location, search }) => {
     const state = await queryClient.ensureQueryData(sessionQuery);
-    if (state.signedIn) return;
-    if (state.setupRequired) throw redirect({ to: "/setup" });
-    throw redirect({ to: "/login", search: { to: location.href.replace(/^\/dashboard/, "") } });
+    if (!state.signedIn) {
+      if (state.setupRequired) throw redirect({ to: "/setup" });
+      throw redirect({ to: "/login", search: { to: location.publicHref.replace(/^\/dashboard/, "") } });
+    }
+    const workspace = search.workspace ?? lastWorkspace(state.session);
+    if (workspace === search.workspace) return;
+    const { pathname, hash } = location;
+    throw redirect({ to: pathname as "/runs", search: { ...location.search, workspace }, hash, replace: true });
   },
 });
 
@@ -97,11 +112,13 @@ function useHere(): { fullPath: string; params: Record<string, string>; search: 
 
 /** What the address of this page holds, and how it is changed. Another page that came meanwhile is left for this one. */
 function useAddress<Search extends object>(replaces: Replaces<Search> = never): AddressProps<Search> {
-  const { fullPath, params, search } = useHere();
+  const { fullPath, params, search: all } = useHere();
+  const { workspace: _, ...rest } = all as WorkspaceSearch;
+  const search = rest as Search;
   const navigate = useNavigate();
   return {
-    search: search as Search,
-    onSearch: (next, replace = replaces(next, search as Search)) =>
+    search,
+    onSearch: (next, replace = replaces(next, search)) =>
       void navigate({ to: fullPath as "/runs", params, search: next, replace }),
   };
 }
@@ -180,13 +197,13 @@ function outside<const Path extends string, Search extends object>(
 }
 
 function useEntry(leads: (search: object) => string): { token: string; onSignedIn: () => void } {
-  const navigate = useNavigate();
+  const { history } = useRouter();
   const { search } = useHere();
   // A code stands after the #, so that it reaches no server log.
   const [token] = useState(useLocation().hash);
   const onSignedIn = () => {
     queryClient.clear(); // Nothing that another person read may be shown to this one.
-    void navigate({ href: `/dashboard${leads(search)}`, replace: true });
+    history.replace(`/dashboard${leads(search)}`);
   };
   return { token, onSignedIn };
 }
@@ -194,7 +211,7 @@ function useEntry(leads: (search: object) => string): { token: string; onSignedI
 const nothing = () => ({});
 
 const index = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => shell,
   path: "/",
   beforeLoad: () => {
     throw redirect({ to: "/overview" });
@@ -217,7 +234,6 @@ const nowhere = createRoute({ getParentRoute: () => shell, path: "$", component:
 
 // What `createRoute` makes stands above: within a list its types would be lost.
 export const routeTree = root.addChildren([
-  index,
   outside(
     "/setup",
     nothing,
@@ -240,6 +256,7 @@ export const routeTree = root.addChildren([
     () => "/overview",
   ),
   shell.addChildren([
+    index,
     at(
       "/overview",
       readOverviewSearch,

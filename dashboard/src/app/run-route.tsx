@@ -19,10 +19,10 @@ const AddToSuite = lazy(() =>
   import("../features/suites/add-to-suite.tsx").then((loaded) => ({ default: loaded.AddToSuite })),
 );
 
-/** `/dashboard/runs/:id?step=&tab=&view=&q=&fold=&t=&fork=`. */
+/** `/runs/:id?step=&tab=&view=&q=&fold=&t=&fork=`. */
 export function RunRoute() {
   const { runId } = useParams({ from: "/shell/runs/$runId" });
-  const { step, ...search } = useSearch({ from: "/shell/runs/$runId" });
+  const { workspace: _, step, ...search } = useSearch({ from: "/shell/runs/$runId" });
   const navigate = useNavigate({ from: "/runs/$runId" });
   const switchMode = useSwitchMode();
   const [compared, setCompared] = useState<Run | null>(null);

@@ -8,9 +8,9 @@ const AddToSuite = lazy(() =>
   import("../features/suites/add-to-suite.tsx").then((loaded) => ({ default: loaded.AddToSuite })),
 );
 
-/** `/dashboard/runs?status=&agent=&since=&until=&user=&thread=&origin=&q=&after=&before=`. */
+/** `/runs?status=&agent=&since=&until=&user=&thread=&origin=&q=&after=&before=`. */
 export function RunsRoute() {
-  const search = useSearch({ from: "/shell/runs" });
+  const { workspace: _, ...search } = useSearch({ from: "/shell/runs" });
   const navigate = useNavigate();
   const [pinned, setPinned] = useState<Run[] | null>(null);
   return (

@@ -26,13 +26,13 @@ import { useSessionWorkspace } from "./use-session-workspace.ts";
 export function Shell() {
   const { data } = useQuery({ ...sessionQuery, refetchOnWindowFocus: "always" });
   const navigate = useNavigate();
-  const { href } = useLocation();
+  const { publicHref } = useLocation();
   const session = useLastSession(data);
   const isSignedOut = data?.signedIn === false;
   const leaves = !useHasUnsaved() && isSignedOut;
   useEffect(() => {
-    if (leaves) void navigate({ to: "/login", search: { to: href.replace(/^\/dashboard/, "") }, replace: true });
-  }, [leaves, href, navigate]);
+    if (leaves) void navigate({ to: "/login", search: { to: publicHref.replace(/^\/dashboard/, "") }, replace: true });
+  }, [leaves, publicHref, navigate]);
   return session && !leaves ? (
     <SignedInShell key={session.user.id} session={session} isSignedOut={isSignedOut} />
   ) : null;
@@ -54,6 +54,8 @@ function useLastSession(state: SessionState | undefined): Session | null {
 const NoProject = lazy(() =>
   import("../features/settings/no-project.tsx").then((module) => ({ default: module.NoProject })),
 );
+
+const OtherProject = lazy(() => import("./other-project.tsx").then((module) => ({ default: module.OtherProject })));
 
 function SignedInShell({ session, isSignedOut }: { session: Session; isSignedOut: boolean }) {
   const workspace = useSessionWorkspace(session);
@@ -93,7 +95,11 @@ function SignedInShell({ session, isSignedOut }: { session: Session; isSignedOut
               <Outlet />
             ) : (
               <Suspense>
-                <NoProject onProjectsChanged={refresh} />
+                {session.projects.length > 0 ? (
+                  <OtherProject projects={session.projects} onRefresh={refresh} />
+                ) : (
+                  <NoProject onProjectsChanged={refresh} />
+                )}
               </Suspense>
             )}
           </main>

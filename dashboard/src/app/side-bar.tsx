@@ -1,6 +1,7 @@
 import { Menu as MenuIcon } from "lucide-react";
-import { lazy, useState } from "react";
+import { lazy, useContext, useState } from "react";
 import type { Session } from "../../../server/wire/console.ts";
+import { WorkspaceContext } from "../lib/workspace.ts";
 import { Button } from "../ui/button.tsx";
 import { LoadedPart } from "../ui/loaded-part.tsx";
 import { Mark } from "../ui/mark.tsx";
@@ -13,7 +14,7 @@ import { ProjectSwitcher } from "./project-switcher.tsx";
 
 /** The shell's left edge: a side bar, a rail of icons on narrower screens, a top bar on a phone. */
 export function SideBar({ session }: { session: Session }) {
-  const hasProject = session.projects.length > 0;
+  const hasProject = useContext(WorkspaceContext) !== null;
   return (
     <>
       <header className="hidden min-h-0 flex-col gap-2 overflow-y-auto p-2 [scrollbar-width:none] rail:flex">

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useRouter } from "@tanstack/react-router";
+import { useRouter } from "@tanstack/react-router";
 import {
   Bot,
   Box,
@@ -23,6 +23,7 @@ import { readRecent } from "../features/palette/recent.ts";
 import { writePreference } from "../lib/preference.ts";
 import { actOnKey, awaitKey, hasKey } from "../lib/use-keys.ts";
 import { type Project, useWorkspace } from "../lib/workspace.ts";
+import { writePlace } from "../lib/workspace-address.ts";
 import { failed } from "../ui/toast.ts";
 import { groups as places } from "./nav.tsx";
 import { showShellDialog } from "./use-shell-dialog.ts";
@@ -58,8 +59,9 @@ const keyActs: [key: string, label: string][] = [
 
 /** All that the palette offers, the acts of this page first. At rest it shows so much that all three groups are seen. */
 export function useCommands(projects: readonly Project[]): { groups: CommandGroup[]; onGo: (path: string) => void } {
-  const navigate = useNavigate();
-  const onGo = (path: string) => void navigate({ href: `/dashboard${path}` });
+  const { history } = useRouter();
+  const at = writePlace(useWorkspace());
+  const onGo = (path: string) => history.push(`/dashboard/${at}${path}`);
   return {
     onGo,
     groups: [
@@ -153,7 +155,7 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
   const themes = [
     { value: "light", label: "Light theme", icon: Sun },
     { value: "dark", label: "Dark theme", icon: Moon },
-    { value: "system", label: "Theme of the system", icon: Monitor },
+    { value: "system", label: "System theme", icon: Monitor },
   ].map(({ value, label, icon }) => ({
     ...{ id: label, label, icon, hidden: true },
     run: () => writePreference("theme", value),

@@ -1,11 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useContext } from "react";
 import { firstApprovalsQuery } from "../entities/call/approval-api.ts";
+import { joinFacts, plural } from "../lib/format.ts";
 import { type Workspace, WorkspaceContext } from "../lib/workspace.ts";
 
 const most = 99;
 
-/** How many calls wait for somebody: a number beside the name, a dot on the rail. Nothing where no project is in use. */
+/**
+ * How many calls wait for somebody: a number beside the name, a dot on the rail. Outputs that an application owes are
+ * told apart: nobody has to decide about them. Nothing where no project is in use.
+ */
 export function WaitingCount({ wide }: { wide: boolean }) {
   const at = useContext(WorkspaceContext);
   return at && <Count at={at} wide={wide} />;
@@ -13,15 +17,21 @@ export function WaitingCount({ wide }: { wide: boolean }) {
 
 function Count({ at, wide }: { at: Workspace; wide: boolean }) {
   const { data } = useQuery(firstApprovalsQuery(at, most, 10_000));
-  const count = data?.data.length ?? 0;
-  if (count === 0) return null;
+  const outputs = data?.data.filter(({ needs }) => needs === "output").length ?? 0;
+  const count = (data?.data.length ?? 0) - outputs;
+  if (count === 0 && outputs === 0) return null;
   const shown = data?.has_more ? `${count}+` : String(count);
+  const words = joinFacts(count > 0 && `${shown} waiting`, outputs > 0 && plural(outputs, "client output"));
+  if (count === 0) return <span className="sr-only">, {words}</span>;
   return (
-    <span className={wide ? numberClass : `${dotClass} wide:static wide:size-auto wide:h-4.5 wide:min-w-4.5 wide:px-1`}>
+    <span
+      title={words}
+      className={wide ? numberClass : `${dotClass} wide:static wide:size-auto wide:h-4.5 wide:min-w-4.5 wide:px-1`}
+    >
       <span aria-hidden className={wide ? undefined : "hidden wide:inline"}>
         {shown}
       </span>
-      <span className="sr-only">, {shown} waiting</span>
+      <span className="sr-only">, {words}</span>
     </span>
   );
 }

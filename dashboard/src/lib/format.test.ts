@@ -15,7 +15,7 @@ import {
 
 test("what is unknown is never shown as zero", () => {
   expect([formatDuration(null), formatCost(undefined), formatCount(null)]).toEqual(["–", "–", "–"]);
-  expect([formatDuration(0), formatCost(0), formatCount(0)]).toEqual(["0 ms", "$0.0000", "0"]);
+  expect([formatDuration(0), formatCost(0), formatCount(0)]).toEqual(["0 ms", "$0.00", "0"]);
 });
 
 test.each([

@@ -24,7 +24,8 @@ export function formatElapsed(ms: number): string {
 /** `$0.0186`: four decimals; what is more than nothing never reads as nothing. */
 export function formatCost(usd: number | null | undefined): string {
   if (usd == null) return unknown;
-  if (usd > 0 && usd < 0.00005) return "<$0.0001";
+  if (usd === 0) return "$0.00";
+  if (usd < 0.00005) return "<$0.0001";
   return `$${usd.toLocaleString("en", { minimumFractionDigits: 4, maximumFractionDigits: 4 })}`;
 }
 

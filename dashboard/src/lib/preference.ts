@@ -3,28 +3,20 @@ import { useSyncExternalStore } from "react";
 const listeners = new Set<() => void>();
 
 /** Reads a remembered choice; null where storage is forbidden. */
-export function readPreference(key: string, store: "localStorage" | "sessionStorage" = "localStorage"): string | null {
+export function readPreference(key: string): string | null {
   try {
-    return window[store].getItem(`runnel.${key}`);
+    return window.localStorage.getItem(`runnel.${key}`);
   } catch {
     return null;
   }
 }
 
 /** Remembers a choice and tells every component that reads it. */
-export const writePreference = (key: string, value: string): void =>
-  write(key, value, ["localStorage", "sessionStorage"]);
-
-/** The same for this tab alone. */
-export const keepForTab = (key: string, value: string): void => write(key, value, ["sessionStorage"]);
-
-function write(key: string, value: string, stores: readonly ("localStorage" | "sessionStorage")[]): void {
-  for (const store of stores) {
-    try {
-      window[store].setItem(`runnel.${key}`, value);
-    } catch {
-      // Storage is forbidden or full: the choice holds until the page is left.
-    }
+export function writePreference(key: string, value: string): void {
+  try {
+    window.localStorage.setItem(`runnel.${key}`, value);
+  } catch {
+    // Storage is forbidden or full: the choice holds until the page is left.
   }
   for (const listener of listeners) listener();
 }
@@ -41,7 +33,7 @@ export function usePreference<T extends string>(
 }
 
 /** Calls the listener after every change of a preference, in this tab or another. */
-export function subscribePreferences(listener: () => void): () => void {
+function subscribePreferences(listener: () => void): () => void {
   listeners.add(listener);
   window.addEventListener("storage", listener);
   return () => {

@@ -29,7 +29,7 @@ export function ActsMenu({
   const trigger = (
     <button
       type="button"
-      aria-label={of === undefined ? "More acts" : `More for ${of}`}
+      aria-label={of === undefined ? "More actions" : `More for ${of}`}
       className={buttonClass({ kind: "ghost", size: of === undefined ? "icon" : "icon-sm" })}
     >
       <Ellipsis {...icon} />

@@ -26,7 +26,7 @@ export function SecretDialog({
   about,
   secret,
   variable,
-  act = "I have stored it",
+  act = "I've saved it",
   children,
   onStored,
 }: SecretDialogProps) {
@@ -48,8 +48,8 @@ export function SecretDialog({
           {children}
           {asks && (
             <Note tone="ask" role="alert">
-              <b>Is it stored?</b>
-              <p>Nobody can show it again. Without it you need another one.</p>
+              <b>Did you save it?</b>
+              <p>It cannot be shown again. If you lose it, you need a new one.</p>
             </Note>
           )}
         </div>

@@ -37,7 +37,7 @@ export function ShowCode({
           {secret && (
             <label className="ml-auto flex items-center gap-2 px-1.5 text-xs">
               <input type="checkbox" checked={isIn} onChange={(event) => setIsIn(event.target.checked)} />
-              Put the secret in
+              Include secret
             </label>
           )}
         </>

@@ -65,7 +65,7 @@ export const agentFields: Record<keyof Definition, AgentField> = {
   name: {
     word: "Name",
     typed: (it) => ({ name: it?.name ?? "" }),
-    read: (_, { required }) => required("name", "Give the agent a name.").trim(),
+    read: (_, { required }) => required("name", "Enter a name.").trim(),
   },
   description: {
     word: "Description",
@@ -75,7 +75,7 @@ export const agentFields: Record<keyof Definition, AgentField> = {
   instructions: {
     word: "Instructions",
     typed: (it) => ({ instructions: it?.instructions ?? "" }),
-    read: (_, { required }) => required("instructions", "Say what the agent is to do."),
+    read: (_, { required }) => required("instructions", "Enter the instructions."),
   },
   model: {
     word: "Model",
@@ -111,7 +111,7 @@ export const agentFields: Record<keyof Definition, AgentField> = {
     read: ({ tools }) => tools,
   },
   max_turns: {
-    word: "Most model calls",
+    word: "Max model calls",
     typed: (it) => ({ max_turns: text(it?.max_turns ?? 25) }),
     read: (_, { number }) => number("max_turns", { least: 1, most: mostTurns, isWhole: true }) ?? 25,
   },
@@ -154,7 +154,7 @@ export const agentFields: Record<keyof Definition, AgentField> = {
     read: (_, { json }) => json("input_schema", "object") ?? null,
   },
   doors: {
-    word: "Doors",
+    word: "Access",
     typed: (it) => ({ doors: doorNames.filter((name) => it?.doors[name]) }),
     read: ({ doors }) => Object.fromEntries(doorNames.map((name) => [name, doors.includes(name)])),
   },
@@ -171,10 +171,10 @@ export const definitionFields = Object.keys(agentFields) as DefinitionField[];
 /** Numbers that bound what one run may spend. */
 export const bounds = [
   { field: "max_turns", label: agentFields.max_turns.word, placeholder: "25" },
-  { field: "max_cost_usd", label: "Most cost, USD", placeholder: "No bound" },
-  { field: "max_total_tokens", label: "Most tokens", placeholder: "No bound" },
-  { field: "max_tool_calls", label: "Most tool calls", placeholder: "No bound" },
-  { field: "max_wall_ms", label: "Most time, ms", placeholder: "No bound" },
+  { field: "max_cost_usd", label: "Max cost, USD", placeholder: "No limit" },
+  { field: "max_total_tokens", label: "Max tokens", placeholder: "No limit" },
+  { field: "max_tool_calls", label: "Max tool calls", placeholder: "No limit" },
+  { field: "max_wall_ms", label: "Max time, ms", placeholder: "No limit" },
 ] as const;
 
 const text = (value: unknown): string => (value === null || value === undefined ? "" : String(value));

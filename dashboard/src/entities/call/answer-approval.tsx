@@ -54,19 +54,20 @@ function AnswerEdited({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: 
   };
   return (
     <AnswerForm onSend={send}>
+      <CallArguments value={call.arguments} />
       <TextArea
-        label="Arguments"
+        label="New arguments"
         mono
         rows={5}
         value={text}
         error={fault}
-        hint="The call is made with these. The model reads them too."
+        hint="The call is made with these instead. The model reads them too."
         autoFocus
         onChange={(event) => setText(event.target.value)}
       />
       <Acts>
         <Button type="submit" kind="primary" disabled={busy || fault !== null}>
-          Approve these
+          Approve with these
         </Button>
         <Button onClick={onBack}>Back</Button>
       </Acts>
@@ -81,6 +82,7 @@ function AnswerReject({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: 
     onAnswer({ tool_call_id: call.id, decision: "reject", ...(reason.trim() && { reason: reason.trim() }) });
   return (
     <AnswerForm onSend={send}>
+      <CallArguments value={call.arguments} />
       <Field
         label="Reason"
         hint="The model reads it and goes on without the call."

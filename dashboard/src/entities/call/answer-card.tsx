@@ -12,12 +12,10 @@ interface AnswerCardProps extends AnswerProps {
   error: Error | null;
   /** Beside the title: where the call comes from, say. */
   aside?: ReactNode;
-  /** What the output of a client tool could look like. */
-  example?: unknown;
 }
 
 /** A call that waits for a person: an output, an approval, or what became of it. ⌘↵ gives the answer. */
-export function AnswerCard({ error, aside, example, ...answer }: AnswerCardProps) {
+export function AnswerCard({ error, aside, ...answer }: AnswerCardProps) {
   const { call } = answer;
   const titles = {
     output: `${call.tool} waits for its output`,
@@ -25,7 +23,7 @@ export function AnswerCard({ error, aside, example, ...answer }: AnswerCardProps
     reconcile: `Did ${call.tool} happen?`,
   };
   const forms = {
-    output: () => <AnswerOutput {...answer} example={example} />,
+    output: () => <AnswerOutput {...answer} />,
     approval: () => <AnswerApproval {...answer} />,
     reconcile: () => <AnswerReconcile {...answer} />,
   };
@@ -39,7 +37,7 @@ export function AnswerCard({ error, aside, example, ...answer }: AnswerCardProps
         <h3 className="min-w-0 flex-1 font-strong wrap-anywhere">{titles[call.needs]}</h3>
         {aside}
       </header>
-      <ErrorNote title="The answer was not taken" error={error} />
+      <ErrorNote title="The response was not accepted" error={error} />
       {forms[call.needs]()}
       <Expiry at={call.expires_at} />
     </article>
@@ -52,7 +50,7 @@ function Expiry({ at }: { at: string | null }) {
   const left = Date.parse(at) - now;
   return (
     <p className="text-xs text-muted">
-      {left > 0 ? `Without an answer the run fails in ${formatElapsed(left)}.` : "The time for an answer is over."}
+      {left > 0 ? `Without an answer the run fails in ${formatElapsed(left)}.` : "This call has expired."}
     </p>
   );
 }

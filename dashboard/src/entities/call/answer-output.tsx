@@ -1,5 +1,5 @@
 import { useId, useState } from "react";
-import { jsonText, readJson } from "../../lib/json-text.ts";
+import { readJson } from "../../lib/json-text.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { useKeptText } from "../session/use-kept-text.ts";
@@ -7,9 +7,8 @@ import type { ToolAnswer } from "./answer-call.ts";
 import { Acts, AnswerForm, type AnswerProps, CallArguments } from "./answer-form.tsx";
 
 /** For a client tool: what it gave, as JSON, or what went wrong. */
-export function AnswerOutput({ call, busy, example, onAnswer }: AnswerProps & { example: unknown }) {
-  const [begun] = useState(() => jsonText(example ?? {}));
-  const [text, setText] = useKeptText(`answer.${call.id}.output`, begun);
+export function AnswerOutput({ call, busy, onAnswer }: AnswerProps) {
+  const [text, setText] = useKeptText(`answer.${call.id}.output`);
   const [refused, setRefused] = useState<string | null>(null);
   const read = readJson(text);
   const send = (is_error: boolean) => {
@@ -51,7 +50,7 @@ const outcomes = [
 export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
   const name = useId();
   const [outcome, setOutcome] = useState<(typeof outcomes)[number]["value"] | null>(null);
-  const [text, setText] = useKeptText(`answer.${call.id}.result`, "{}");
+  const [text, setText] = useKeptText(`answer.${call.id}.result`);
   const read = readJson(text);
   const answers: Record<string, Omit<ToolAnswer, "tool_call_id">> = {
     happened: { output: read.value },
@@ -65,13 +64,13 @@ export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
   return (
     <AnswerForm onSend={send}>
       <p className="text-muted">
-        Nobody knows whether this call happened: the server stopped while it was under way, or its answer never came,
-        and the tool is not marked as idempotent. Look for <code className="wrap-anywhere">{call.id}</code> where it
-        would have had its effect, then tell the run:
+        It is unknown whether this call happened: the server stopped during the call, or no response came, and the tool
+        is not marked as safe to repeat. Look for <code className="wrap-anywhere">{call.id}</code> where it would have
+        taken effect, then choose:
       </p>
       <CallArguments value={call.arguments} />
       <fieldset className="flex flex-col gap-2">
-        <legend className="sr-only">What became of the call</legend>
+        <legend className="sr-only">Resolution</legend>
         {outcomes.map(({ value, label, hint }) => (
           <label
             key={value}
@@ -98,7 +97,7 @@ export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
           mono
           rows={3}
           value={text}
-          error={read.fault}
+          error={text.trim() ? read.fault : null}
           onChange={(event) => setText(event.target.value)}
         />
       )}

@@ -1,15 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
 import { CircleHelp } from "lucide-react";
 import { useRef } from "react";
 import type { RequiredCall as PendingCall } from "../../../../server/core/run-event.ts";
-import { exampleOutput } from "../../lib/example-output.ts";
 import { isJsonObject } from "../../lib/json-text.ts";
 import { forgetKept } from "../../lib/kept.ts";
-import { useWorkspace } from "../../lib/workspace.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { useKeptName } from "../session/use-kept-text.ts";
 import { useMay } from "../session/use-may.ts";
-import { toolApi } from "../tool/tool-api.ts";
 import { type ToolAnswer, useAnswerCall } from "./answer-call.ts";
 import { AnswerCard } from "./answer-card.tsx";
 
@@ -28,16 +24,11 @@ export function OpenCall({
   onAnswered?: (answer: ToolAnswer) => void;
   onRefused?: (error: Error) => void;
 }) {
-  const at = useWorkspace();
   const may = useMay("member");
   const place = useRef<HTMLDivElement>(null);
-  const needsExample = may && call.needs === "output";
-  const tools = useQuery({ ...toolApi.every(at), enabled: needsExample });
   const answer = useAnswerCall(runId);
   const written = useKeptName(`answer.${call.id}.`);
-  // The editor begins with the example: it waits for what the tool takes.
-  if (!may || (needsExample && tools.isPending)) return <UnansweredCall call={call} />;
-  const tool = tools.data?.find(({ id, name }) => (call.tool_id ? id === call.tool_id : name === call.tool));
+  if (!may) return <UnansweredCall call={call} />;
   const give = async (given: ToolAnswer) => {
     try {
       await answer.mutateAsync(given);
@@ -56,7 +47,6 @@ export function OpenCall({
         call={call}
         busy={answer.isPending || answer.isSuccess}
         error={answer.error}
-        example={exampleOutput(tool?.parameters, call.arguments)}
         onAnswer={(given) => void give(given)}
       />
     </div>

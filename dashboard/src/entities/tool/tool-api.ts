@@ -61,7 +61,7 @@ export async function changeTool(at: At, read: Tool, body: object): Promise<Tool
 /** Nothing was written: the tool is another one by now. */
 export class ToolChanged extends Error {
   constructor(readonly newer: Tool) {
-    super("Somebody changed the tool meanwhile.");
+    super("Somebody else changed the tool.");
   }
 }
 
@@ -74,6 +74,6 @@ type Approval = "never" | "always" | { when: object };
 
 /** Who decides before a call, in words. */
 export function approvalWords(approval: Approval): string {
-  if (approval === "never") return "Nobody asked";
-  return approval === "always" ? "A person approves" : "A person approves some";
+  if (approval === "never") return "Not required";
+  return approval === "always" ? "Always required" : "Conditional";
 }

@@ -7,7 +7,6 @@ import type { At } from "../resource/resource.ts";
 import { runApi } from "../run/run-api.ts";
 
 const every_ms = 15_000;
-const day_ms = 86_400_000;
 const mostFailures = 100;
 
 /** What runs used, as `GET /v1/usage` counts it. */
@@ -31,12 +30,11 @@ function usageQuery<T>(at: At, group_by: string, days: readonly string[]) {
   });
 }
 
-/** The runs that failed in the last 24 hours. */
-export function failuresQuery(at: At) {
+/** The newest runs that began since a time and failed. */
+export function failuresQuery(at: At, since: string) {
   return queryOptions({
-    queryKey: runApi.key(at, "failures"),
+    queryKey: runApi.key(at, "failures", since),
     queryFn: ({ signal }) => {
-      const since = new Date(Date.now() - day_ms).toISOString();
       const values = { status: "failed", limit: mostFailures, "created_at[gte]": since };
       return get<List<Run>>(runApi.url(at) + query(values), signal);
     },

@@ -17,7 +17,7 @@ import { PasskeyList } from "./passkey-list.tsx";
 import { PasswordForm } from "./password-form.tsx";
 import { SessionList } from "./session-list.tsx";
 
-const themeLabels: Record<Theme, string> = { system: "As the system", light: "Light", dark: "Dark" };
+const themeLabels: Record<Theme, string> = { system: "System", light: "Light", dark: "Dark" };
 const timeLabels: Record<TimeFormat, string> = { relative: "Relative", local: "Local", utc: "UTC" };
 const switches = ["on", "off"] as const;
 

@@ -5,7 +5,7 @@
 export function safeReturn(to: string | undefined): string {
   if (
     !to ||
-    !/^\/[\w\-/?=&.%+*]*$/.test(to) ||
+    !/^\/[\w\-/?=&.%+*#]*$/.test(to) ||
     to.startsWith("//") ||
     to.startsWith("/login") ||
     to.startsWith("/setup")

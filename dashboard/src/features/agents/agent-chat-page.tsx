@@ -131,16 +131,16 @@ function PageForm({ id, page }: { id: string; page: ChatPage | null }) {
       >
         <ChoiceCards label="Who may talk there" choices={accesses} {...form.choose("access")} />
         <ChoiceCards label="What people may send" choices={filesChoices} {...form.choose("files")} />
-        <Field label="Title" hint="Stands above the chat." autoComplete="off" {...form.text("title")} />
+        <Field label="Title" hint="Shown above the chat." autoComplete="off" {...form.text("title")} />
       </FormSection>
-      <FormSection title="Bounds" about="Each message is a run. Over a bound, the page says to wait.">
+      <FormSection title="Run limits" about="Each message is a run. Above a limit, the page asks visitors to wait.">
         <div className="grid grid-cols-2 gap-4">
-          <Field label="Runs a minute, each visitor" {...number} {...form.text("visitor_minute")} />
-          <Field label="Runs a day, each visitor" {...number} {...form.text("visitor_day")} />
-          <Field label="Runs a minute, all together" {...number} {...form.text("page_minute")} />
-          <Field label="Runs a day, all together" {...number} {...form.text("page_day")} />
+          <Field label="Runs per minute, per visitor" {...number} {...form.text("visitor_minute")} />
+          <Field label="Runs per day, per visitor" {...number} {...form.text("visitor_day")} />
+          <Field label="Runs per minute, all visitors" {...number} {...form.text("page_minute")} />
+          <Field label="Runs per day, all visitors" {...number} {...form.text("page_day")} />
           <Field
-            label="Most cost of a run, USD"
+            label="Max cost per run, USD"
             inputMode="decimal"
             placeholder="The agent's own"
             {...form.text("max_cost_usd")}

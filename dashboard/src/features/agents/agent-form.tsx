@@ -28,7 +28,7 @@ export function AgentForm(props: AgentFormProps) {
     <>
       <Basics {...props} />
       <ModelFields {...props} />
-      <FormSection title="Tools" about="What the agent may call. A run pins them with the version.">
+      <FormSection title="Tools" about="Tools the agent may call. Each version keeps its own list.">
         <ToolPicker chosen={draft.tools} fault={faults.tools} onChoose={(tools) => set({ tools })} />
       </FormSection>
       <FormSection
@@ -40,12 +40,15 @@ export function AgentForm(props: AgentFormProps) {
       <Bounds {...props} />
       <FormSection
         title="Guardrails"
-        about="Rules over what goes in and out of its runs. What is blocked or taken out is written down nowhere."
+        about="Rules for inputs and outputs. What is blocked or redacted is never stored."
       >
         <GuardrailsField {...json("guardrails")} />
       </FormSection>
       <DoorFields {...props} />
-      <FormSection title="Answer" about="A JSON Schema that the last answer must fit. Without one, it is text.">
+      <FormSection
+        title="Response format"
+        about="A JSON Schema that the final answer must match. Without one, the answer is text."
+      >
         <JsonField
           label="Output schema"
           optional
@@ -53,13 +56,7 @@ export function AgentForm(props: AgentFormProps) {
           placeholder='{"type": "object", "properties": { … }}'
           {...json("output_schema")}
         />
-        <JsonField
-          label="Metadata"
-          optional
-          rows={2}
-          hint="Up to 16 texts of your own, as an object."
-          {...json("metadata")}
-        />
+        <JsonField label="Metadata" optional rows={2} hint="Up to 16 key-value pairs." {...json("metadata")} />
       </FormSection>
     </>
   );
@@ -81,7 +78,7 @@ function Basics({ text }: AgentFormProps) {
         label="Instructions"
         name="instructions"
         rows={8}
-        hint="What the model is told before all else."
+        hint="System prompt."
         className="min-h-40 text-md"
         {...text("instructions")}
       />
@@ -96,7 +93,7 @@ function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
   const deed = deedOf(draft.model);
   const isScript = draft.model.trim() === "test/script" || draft.script !== "";
   return (
-    <FormSection title="Model" about="Known models are listed. Any other of a connection can be typed.">
+    <FormSection title="Model" about="Choose a known model, or type any other model of a connection.">
       <SuggestField
         label="Model"
         hint={deed ? `${draft.model.trim()} ${deed}: built in, free and offline.` : "<provider>/<model>"}
@@ -112,7 +109,7 @@ function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
       />
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-4">
         <Field label="Temperature" inputMode="decimal" placeholder="Default" {...text("temperature")} />
-        <Field label="Most output tokens" inputMode="numeric" placeholder="Default" {...text("max_output_tokens")} />
+        <Field label="Max output tokens" inputMode="numeric" placeholder="Default" {...text("max_output_tokens")} />
         <Select
           label="Reasoning effort"
           choices={[{ value: "", label: "Default" }, ...reasoningEfforts.map((value) => ({ value, label: value }))]}
@@ -140,10 +137,10 @@ function DoorFields({ draft, set, json }: AgentFormProps) {
     doorNames.filter((one) => (one === name ? on : draft.doors.includes(one)));
   return (
     <FormSection
-      title="Doors"
+      title="Access"
       about={
         <>
-          The protocols by which clients reach it, beside the API. They need an API key too:{" "}
+          Protocols that clients may use besides the API. They need an API key too:{" "}
           <a href="/docs/connect/mcp" className="text-accent underline">
             MCP
           </a>
@@ -169,7 +166,7 @@ function DoorFields({ draft, set, json }: AgentFormProps) {
         label="Input schema"
         optional
         rows={4}
-        hint="What MCP clients give it, as an object. Without one, it is a text."
+        hint="What MCP clients pass, as an object. Without a schema, they pass text."
         placeholder='{"type": "object", "properties": { … }}'
         {...json("input_schema")}
       />
@@ -179,7 +176,7 @@ function DoorFields({ draft, set, json }: AgentFormProps) {
 
 function Bounds({ text }: AgentFormProps) {
   return (
-    <FormSection title="Bounds" about="What one run may spend at most. It ends where the first is reached.">
+    <FormSection title="Run limits" about="A run ends when it reaches the first of these limits.">
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-3">
         {bounds.map(({ field, label, placeholder }) => (
           <Field key={field} label={label} inputMode="decimal" placeholder={placeholder} {...text(field)} />

@@ -37,7 +37,7 @@ export function AgentRuns({ agent: { id } }: { agent: Pick<Agent, "id"> }) {
         row={(run) => <RunRow key={run.id} run={run} />}
         none={
           <EmptyState icon={ListTree} title="No runs of this agent yet">
-            <p className="max-w-[46ch] text-muted">Try it, and each run stands here with its trace.</p>
+            <p className="max-w-[46ch] text-muted">Try it. Each run appears here with its trace.</p>
             <Link to="/playground" search={{ agent: id }} className={buttonClass()}>
               Open in playground
             </Link>

@@ -17,7 +17,7 @@ const columns = [
   { label: "Tools", right: true },
   { label: "Version", right: true },
   { label: "Last change" },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 
 /** All agents of a project and mode. */
@@ -40,7 +40,7 @@ export function AgentsPage({ search, onSearch }: { search: AgentsSearch; onSearc
           onSearch={(text) => onSearch(text === "" ? {} : { q: text })}
         />
       }
-      noMatch="No agent has this in its name"
+      noMatch="No results"
       sought={`is named “${q}” here`}
       clear="Clear search"
       create={{ act: "Create agent", first: "Create the first agent", to: "/agents/new" }}

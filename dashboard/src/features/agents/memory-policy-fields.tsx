@@ -115,7 +115,7 @@ function StoreUse({ store, policy, onPolicy }: PolicyProps & { store: Store }) {
       {isVector && (
         <div className="w-30">
           <Field
-            label="Passages, at most"
+            label="Max passages"
             inputMode="numeric"
             placeholder="6"
             value={use.top_k ?? ""}
@@ -163,7 +163,7 @@ function History({ policy, onPolicy }: PolicyProps) {
         onChoose={(mode) => onPolicy({ ...policy, history: { ...history, mode } })}
       />
       <Field
-        label="Messages, at most"
+        label="Max messages"
         inputMode="numeric"
         placeholder="50"
         disabled={history.mode !== "thread"}
@@ -182,7 +182,7 @@ function History({ policy, onPolicy }: PolicyProps) {
   );
 }
 
-const strategyWords = { compact: "Sum up the oldest", truncate: "Leave out the oldest", fail: "End the run" };
+const strategyWords = { compact: "Summarize oldest messages", truncate: "Drop oldest messages", fail: "Fail the run" };
 
 const numberOr = <T,>(text: string, other: T): number | T =>
   text.trim() === "" || !Number.isFinite(Number(text)) ? other : Number(text);

@@ -1,4 +1,4 @@
-import { exampleArguments } from "../../lib/example-output.ts";
+import { exampleArguments } from "../../lib/example-arguments.ts";
 
 const deeds: Record<string, string> = {
   "test/echo": "says the input",

@@ -70,7 +70,7 @@ export function ToolPicker({
         {shown.map((tool) => (
           <ToolChoice key={tool.id} tool={tool} on={chosen.includes(tool.id)} onToggle={toggle} />
         ))}
-        {shown.length === 0 && <p className="px-3 py-2 text-muted">No tool has this in its name.</p>}
+        {shown.length === 0 && <p className="px-3 py-2 text-muted">No results.</p>}
       </div>
       <p id={`${id}-fault`} className="text-xs text-bad empty:hidden">
         {fault}

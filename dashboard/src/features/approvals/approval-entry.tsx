@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Check, X } from "lucide-react";
-import { useState } from "react";
+import { Check, Undo2, X } from "lucide-react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { lastText } from "../../../../server/core/run-input.ts";
 import type { Approval, AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
@@ -10,6 +10,7 @@ import { runQuery } from "../../entities/run/run-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
 
@@ -21,12 +22,17 @@ export function ApprovalEntry({
   call: asked,
   run: given,
   isGone,
+  isHeld,
+  onRelease,
   onTakeOut,
 }: {
   call: Approval;
   run: Run | undefined;
   /** Answered elsewhere, while it was shown here. */
   isGone: boolean;
+  /** Approved by a key, which can be taken back for a moment. */
+  isHeld: boolean;
+  onRelease: () => void;
   onTakeOut: () => void;
 }) {
   const at = useWorkspace();
@@ -36,17 +42,55 @@ export function ApprovalEntry({
   const run = listed ?? single.data;
   const call = asItIs(asked, run);
   const [refusal, setRefusal] = useState<Error | null>(null);
+  const entry = useRef<HTMLLIElement>(null);
   const tooLate = refusal instanceof ApiError && late.includes(refusal.code);
 
   return (
-    <li data-entry={call.id} className="flex min-w-0 flex-col gap-2">
+    <li ref={entry} data-entry={call.id} className="flex min-w-0 flex-col gap-2">
       <Origin call={call} run={run} />
       {isGone || tooLate ? (
         <Answered call={call} onTakeOut={onTakeOut} refused={tooLate} />
       ) : (
-        <OpenCall key={call.needs} runId={call.run_id} call={call} onAnswered={onTakeOut} onRefused={setRefusal} />
+        <>
+          {isHeld && <Held call={call} entry={entry} onRelease={onRelease} />}
+          <OpenCall key={call.needs} runId={call.run_id} call={call} onAnswered={onTakeOut} onRefused={setRefusal} />
+        </>
       )}
     </li>
+  );
+}
+
+const undo_ms = 5000;
+
+/** An approval that is sent in a moment, unless somebody takes it back. Whoever leaves the page has approved nothing. */
+function Held({
+  call,
+  entry,
+  onRelease,
+}: {
+  call: Approval;
+  entry: RefObject<HTMLElement | null>;
+  onRelease: () => void;
+}) {
+  const send = useRef(() => {});
+  send.current = () => {
+    entry.current?.querySelector<HTMLElement>("[data-act=approve]")?.click();
+    onRelease();
+  };
+  useEffect(() => {
+    const timer = setTimeout(() => send.current(), undo_ms);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className="flex min-w-0 flex-wrap items-center gap-2 rounded-md border border-line bg-subtle px-3 py-1.5">
+      <p role="status" className="min-w-0 flex-1 wrap-anywhere">
+        Approving {call.tool} in 5 seconds.
+      </p>
+      <Button size="sm" onClick={onRelease}>
+        <Undo2 aria-hidden className="size-3.5" strokeWidth={1.5} />
+        Undo <Kbd>u</Kbd>
+      </Button>
+    </div>
   );
 }
 
@@ -83,9 +127,9 @@ function Answered({ call, refused, onTakeOut }: { call: Approval; refused: boole
       <div className="min-w-0 flex-1">
         {refused ? (
           <Note tone="info" role="status">
-            <b>Somebody else was faster</b>
+            <b>Already resolved</b>
             <p>
-              {call.tool} has another answer already, or its run is over. The first answer counts; yours was not used.
+              {call.tool} was answered by somebody else, or its run has ended. Your answer was not used.
             </p>
           </Note>
         ) : (
@@ -94,15 +138,15 @@ function Answered({ call, refused, onTakeOut }: { call: Approval; refused: boole
             className="flex min-h-(--control) items-center gap-2 rounded-md border border-line px-3 text-muted"
           >
             <Check aria-hidden className="size-4 shrink-0" strokeWidth={1.5} />
-            <span className="min-w-0 wrap-anywhere">{call.tool} waits no longer: it was answered elsewhere.</span>
+            <span className="min-w-0 wrap-anywhere">{call.tool} was answered elsewhere.</span>
           </p>
         )}
       </div>
       <Button
         kind="ghost"
         size="icon"
-        aria-label="Take it off the list"
-        title="Take it off the list"
+        aria-label="Remove from the list"
+        title="Remove from the list"
         onClick={onTakeOut}
       >
         <X aria-hidden className="size-4" strokeWidth={1.5} />

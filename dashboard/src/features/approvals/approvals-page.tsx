@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Inbox, ListFilter } from "lucide-react";
-import { useRef } from "react";
+import { useRef, useState } from "react";
 import type { Needs } from "../../../../server/core/run-event.ts";
 import type { Approval } from "../../../../server/wire/run.ts";
 import { type ApprovalsSearch, waitingRunsQuery } from "../../entities/call/approval-api.ts";
@@ -22,9 +22,9 @@ import { ApprovalEntry } from "./approval-entry.tsx";
 import { useInbox } from "./use-inbox.ts";
 
 const needsWords: Record<Needs, string> = {
-  approval: "An approval",
-  output: "An output",
-  reconcile: "What became of it",
+  approval: "Approval",
+  output: "Client output",
+  reconcile: "Interrupted call",
 };
 const needsChoices = choicesOf(needsWords);
 
@@ -42,10 +42,20 @@ export function ApprovalsPage({
   const { data: runs } = useQuery({ ...waitingRunsQuery(at), enabled: entries.length > 0 });
   const mayAnswer = useMay("member");
   useRowKeys(body);
-  useKeys({ a: () => pressOn(body.current, "approve"), r: () => pressOn(body.current, "reject") });
+  const [held, setHeld] = useState<readonly string[]>([]);
+  const release = (id: string) => setHeld((before) => before.filter((each) => each !== id));
+  useKeys({
+    a: () => {
+      const id = chosenFor(body.current, "approve")?.entry.dataset.entry;
+      if (id) setHeld((before) => [...before.filter((each) => each !== id), id]);
+    },
+    r: () => chosenFor(body.current, "reject")?.button.click(),
+    u: () => setHeld((before) => before.slice(0, -1)),
+  });
   const leave = (call: Approval) => {
     focusNext(body.current, call.id);
     takeOut(call);
+    release(call.id);
   };
   return (
     <>
@@ -66,27 +76,29 @@ export function ApprovalsPage({
         />
         {mayAnswer && (
           <span className="ml-auto hidden items-center gap-1 text-xs text-muted wide:inline-flex">
-            <Kbd>j</Kbd> <Kbd>k</Kbd> next, previous <Kbd>a</Kbd> approve <Kbd>r</Kbd> reject
+            <Kbd>j</Kbd> <Kbd>k</Kbd> next, previous <Kbd>a</Kbd> approve <Kbd>u</Kbd> undo <Kbd>r</Kbd> reject
           </span>
         )}
       </SheetBar>
       <div ref={body} className="min-h-0 flex-1 overflow-y-auto">
         <ErrorNote
           inset
-          title={page.data ? "The list is not up to date" : "What waits cannot be shown"}
+          title={page.data ? "The list is not up to date" : "Approvals cannot be shown"}
           error={page.error}
           onRetry={() => void page.refetch()}
         />
         {page.isPending && !page.error && <InboxSkeleton />}
-        <h2 className="sr-only">What waits</h2>
+        <h2 className="sr-only">Waiting calls</h2>
         {entries.length > 0 && (
-          <ul aria-label="Calls that wait" className="mx-auto flex max-w-180 flex-col gap-6 px-4 py-5 rail:px-5">
+          <ul aria-label="Waiting calls" className="mx-auto flex max-w-180 flex-col gap-6 px-4 py-5 rail:px-5">
             {entries.map(({ call, isGone }) => (
               <ApprovalEntry
                 key={`${call.id} ${call.needs}`}
                 call={call}
                 run={runs?.data.find(({ id }) => id === call.run_id)}
                 isGone={isGone}
+                isHeld={held.includes(call.id)}
+                onRelease={() => release(call.id)}
                 onTakeOut={() => leave(call)}
               />
             ))}
@@ -108,20 +120,20 @@ export function ApprovalsPage({
 function Nothing({ search, onClear }: { search: ApprovalsSearch; onClear: () => void }) {
   if (search.needs || search.after || search.before)
     return (
-      <EmptyState icon={ListFilter} title="Nothing waits here">
+      <EmptyState icon={ListFilter} title="Nothing is waiting">
         <p className="max-w-[46ch] text-muted">
           {search.needs
             ? `No call needs “${needsWords[search.needs].toLowerCase()}” now.`
-            : "What stood on this page was answered."}
+            : "All calls of this page are resolved."}
         </p>
         <Button onClick={onClear}>{search.needs ? "Clear filter" : "Show the oldest"}</Button>
       </EmptyState>
     );
   return (
-    <EmptyState icon={Inbox} title="Nothing waits for you">
+    <EmptyState icon={Inbox} title="Nothing is waiting for you">
       <p className="max-w-[50ch] text-muted">
-        A run that needs a person stands here until it has its answer: an approval, the output of a client tool, or what
-        became of a call that a crash broke off.
+        Calls that need approval, client tool outputs and calls that a crash interrupted appear here until they are
+        resolved.
       </p>
     </EmptyState>
   );
@@ -131,7 +143,7 @@ function InboxSkeleton() {
   return (
     <div
       role="status"
-      aria-label="Loading what waits"
+      aria-label="Loading approvals"
       className="mx-auto flex max-w-180 flex-col gap-6 px-4 py-5 rail:px-5"
     >
       {[0, 1, 2].map((entry) => (
@@ -144,11 +156,12 @@ function InboxSkeleton() {
   );
 }
 
-/** Presses a button of the entry that has the focus; without one, goes to the first: nothing is approved unseen. */
-function pressOn(list: HTMLElement | null, act: "approve" | "reject"): void {
+/** The entry that has the focus and its button; without one, goes to the first: nothing is approved unseen. */
+function chosenFor(list: HTMLElement | null, act: "approve" | "reject") {
   const entry = document.activeElement?.closest<HTMLElement>("[data-entry]");
-  if (entry) entry.querySelector<HTMLElement>(`[data-act=${act}]`)?.click();
-  else list?.querySelector<HTMLElement>("[data-row]")?.focus();
+  if (!entry) list?.querySelector<HTMLElement>("[data-row]")?.focus();
+  const button = entry?.querySelector<HTMLElement>(`[data-act=${act}]`);
+  return entry && button ? { entry, button } : null;
 }
 
 /** Before an entry goes: the focus goes to the next one, or to the one before. */

@@ -3,8 +3,8 @@ import { costDelta, countDelta, timeDelta } from "./delta-words.ts";
 
 test("time is told by how much, tokens and cost by which share", () => {
   expect(timeDelta(13_600, 9600)).toEqual({ text: "9.60 s, 4.00 s less", change: "less" });
-  expect(countDelta(9304, 7120)).toEqual({ text: "7,120, 23 % less", change: "less" });
-  expect(costDelta(0.0121, 0.0186)).toEqual({ text: "$0.0186, 54 % more", change: "more" });
+  expect(countDelta(9304, 7120)).toEqual({ text: "7,120, 23% less", change: "less" });
+  expect(costDelta(0.0121, 0.0186)).toEqual({ text: "$0.0186, 54% more", change: "more" });
 });
 
 test("what reads alike is the same; what nobody knows is not compared", () => {
@@ -16,5 +16,5 @@ test("what reads alike is the same; what nobody knows is not compared", () => {
 test("of nothing there is no share, and of very much more a multiple", () => {
   expect(countDelta(0, 12)).toEqual({ text: "12", change: "more" });
   expect(countDelta(10, 1210)).toEqual({ text: "1,210, 120 times more", change: "more" });
-  expect(countDelta(10_000, 10_001).text).toBe("10,001, under 1 % more");
+  expect(countDelta(10_000, 10_001).text).toBe("10,001, under 1% more");
 });

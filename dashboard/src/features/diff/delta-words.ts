@@ -13,10 +13,10 @@ export function timeDelta(a: Figure, b: Figure): Delta {
   return deltaOf(a, b, formatDuration, (from, to) => formatDuration(Math.abs(to - from)));
 }
 
-/** `7,120, 23 % less`. */
+/** `7,120, 23% less`. */
 export const countDelta = (a: Figure, b: Figure): Delta => deltaOf(a, b, formatCount, share);
 
-/** `$0.0121, 35 % less`. */
+/** `$0.0121, 35% less`. */
 export const costDelta = (a: Figure, b: Figure): Delta => deltaOf(a, b, formatCost, share);
 
 function deltaOf(a: Figure, b: Figure, format: (value: Figure) => string, by: (a: number, b: number) => string): Delta {
@@ -32,6 +32,6 @@ function deltaOf(a: Figure, b: Figure, format: (value: Figure) => string, by: (a
 function share(a: number, b: number): string {
   if (a === 0) return "";
   const percent = (Math.abs(b - a) / a) * 100;
-  if (percent < 1) return "under 1 %";
-  return percent < 1000 ? `${Math.round(percent)} %` : `${formatCount(Math.round(percent / 100))} times`;
+  if (percent < 1) return "under 1%";
+  return percent < 1000 ? `${Math.round(percent)}%` : `${formatCount(Math.round(percent / 100))} times`;
 }

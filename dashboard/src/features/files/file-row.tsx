@@ -118,8 +118,8 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
   const refresh = useRefresh(fileApi);
   const retry = useMutation({
     mutationFn: () => retryFile(at, file.id),
-    onSuccess: () => toast("Trying again", file.filename),
-    onError: (error) => failed("Not tried again", error.message),
+    onSuccess: () => toast("Retrying", file.filename),
+    onError: (error) => failed("Not retried", error.message),
     onSettled: refresh,
   });
   const download = () => downloadUrl(contentUrl(at, file.id), file.filename);
@@ -128,7 +128,7 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
       {file.status === "failed" && may ? (
         <Button
           size="sm"
-          aria-label={`Try again: ${file.filename}`}
+          aria-label={`Retry: ${file.filename}`}
           disabled={retry.isPending}
           onClick={() => retry.mutate()}
         >

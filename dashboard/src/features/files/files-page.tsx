@@ -21,7 +21,7 @@ const columns = [
   { label: "Used by" },
   { label: "Expires" },
   { label: "Created", folds: true },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 const statuses = choicesOf(statusWords);
 const purposes = choicesOf(purposeWords);

@@ -30,9 +30,15 @@ export async function createFirstAgent(
   return post<Agent>(resourceUrl(at, "/agents"), agentBody(written, tool.id));
 }
 
-/** With the same `key` nothing is started twice. */
-export const startRun = (at: Workspace, agent_id: string, input: string, key: string): Promise<Run> =>
-  post(resourceUrl(at, "/runs"), { agent_id, input }, { "Idempotency-Key": key });
+/** With the same `key` nothing is started twice. With a `secret` it is the request that the reader's server would send. */
+export function startRun(
+  at: Workspace,
+  { agentId, input, key, secret }: { agentId: string; input: string; key: string; secret?: string },
+): Promise<Run> {
+  const body = { agent_id: agentId, input };
+  if (!secret) return post(resourceUrl(at, "/runs"), body, { "Idempotency-Key": key });
+  return post("/v1/runs", body, { "Idempotency-Key": key, Authorization: `Bearer ${secret}` });
+}
 
 /** The model that needs no provider: it plays a script. */
 export const scriptModel = "test/script";

@@ -61,7 +61,7 @@ function StoreKey({ made, onStored }: { made: MadeKey; onStored: () => void }) {
       title="Store your test key"
       go={
         <Button kind="primary" onClick={onStored}>
-          I have stored it
+          I've saved it
         </Button>
       }
     >

@@ -19,16 +19,30 @@ import { Note } from "../../ui/note.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
 import { LostBadge } from "../../ui/stream-badge.tsx";
-import { guideInput, guideOutput, guideTool, startRun } from "./first-run-api.ts";
+import { guideInput, guideOutput, guideTool, type MadeKey, startRun } from "./first-run-api.ts";
 import { Code } from "./key-step.tsx";
 import { Pane } from "./pane.tsx";
 import { streamLines } from "./stream-lines.ts";
 
 /** Runs the agent and shows the stream while it comes. */
-export function RunStep({ agentId, onMakeAgent }: { agentId: string | undefined; onMakeAgent: () => void }) {
+export function RunStep({
+  agentId,
+  apiKey,
+  onMakeAgent,
+  onCompleted,
+}: {
+  agentId: string | undefined;
+  /** The key that was made in this guide: the run is its first request. */
+  apiKey: MadeKey | null;
+  onMakeAgent: () => void;
+  onCompleted: () => void;
+}) {
   const agents = useQuery(newestAgentsQuery(useWorkspace()));
   const [input, setInput] = useState(guideInput);
-  const { run, frames, view, stream, error, isStarting, start } = useFirstRun();
+  const { run, frames, view, stream, error, isStarting, start } = useFirstRun(apiKey?.secret);
+  useEffect(() => {
+    if (view.status === "completed") onCompleted();
+  }, [view.status, onCompleted]);
   const chosen = agentId ?? agents.data?.data[0]?.id;
   if (!chosen && agents.isPending) return null;
   if (!chosen) return <NoAgent onMakeAgent={onMakeAgent} />;
@@ -56,11 +70,11 @@ export function RunStep({ agentId, onMakeAgent }: { agentId: string | undefined;
             search={{ agent: chosen }}
             className={buttonClass({ kind: view.status === "completed" ? "primary" : "plain" })}
           >
-            Go on in the playground
+            Continue in the playground
           </Link>
           {run && (
             <Link to="/runs/$runId" params={{ runId: run.id }} className={buttonClass()}>
-              Look at its trace
+              Open trace
             </Link>
           )}
           <Link to="/overview" className={buttonClass({ kind: "ghost" })}>
@@ -81,6 +95,11 @@ export function RunStep({ agentId, onMakeAgent }: { agentId: string | undefined;
           {run ? "Run again" : "Run"}
         </Button>
       </form>
+      {apiKey && (
+        <p className="text-xs text-muted">
+          This request is sent with your key “{apiKey.name}”, as your server would send it.
+        </p>
+      )}
       <ErrorNote title="The run was not started" error={error} />
       {view.error && (
         <Note tone="bad" role="alert">
@@ -92,9 +111,7 @@ export function RunStep({ agentId, onMakeAgent }: { agentId: string | undefined;
         aria-label="Output"
         className="min-h-16 rounded-md border border-line px-3.5 py-3 text-md wrap-anywhere whitespace-pre-wrap"
       >
-        {text || (
-          <span className="text-muted">{run ? "Nothing written yet." : "What the agent writes stands here."}</span>
-        )}
+        {text || <span className="text-muted">{run ? "No output yet." : "The output appears here."}</span>}
       </section>
       <p role="status" className="sr-only">
         {view.status === "completed" && "Completed."}
@@ -162,8 +179,8 @@ function AnswerCall({ runId, call }: { runId: string; call: ToolPart }) {
 
 function Streamed({ frames }: { frames: readonly Frame[] }) {
   return (
-    <section aria-label="What was streamed">
-      <h3 className="pb-1 font-medium">What was streamed</h3>
+    <section aria-label="Streamed events">
+      <h3 className="pb-1 font-medium">Streamed events</h3>
       <ol>
         {streamLines(frames).map(({ key, ms, event, step, detail }) => (
           <li key={key} className="flex items-center gap-2.5 py-0.5 text-xs">
@@ -179,7 +196,7 @@ function Streamed({ frames }: { frames: readonly Frame[] }) {
 }
 
 /** Starts a run and reads its stream as it comes, also over a connection that is lost and comes back. */
-function useFirstRun() {
+function useFirstRun(secret: string | undefined) {
   const at = useWorkspace();
   const client = useQueryClient();
   const [run, setRun] = useState<Run | null>(null);
@@ -210,7 +227,7 @@ function useFirstRun() {
       const isSame = last?.agentId === agentId && last.input === input;
       const key = isSame ? last.key : crypto.randomUUID();
       try {
-        const started = await startRun(at, agentId, input, key);
+        const started = await startRun(at, { agentId, input, key, secret });
         setFrames([]);
         setView(emptyRunView);
         setStream("connecting");
@@ -225,7 +242,7 @@ function useFirstRun() {
         setIsStarting(false);
       }
     },
-    [at],
+    [at, secret],
   );
   return { run, frames, view, stream, error, isStarting, start };
 }

@@ -70,7 +70,8 @@ function Guide({ search, onSearch }: Pick<StartPageProps, "search" | "onSearch">
   const [key, setKey] = useState<MadeKey | null>(null);
   const [isStored, setIsStored] = useState(false);
   useUnsaved(key !== null && !isStored); // Nobody can show its secret again.
-  const box = useFocusHeading(step);
+  const [hasRun, setHasRun] = useState(false);
+  const box = useFocusHeading(`${step} ${key !== null}`);
   const goOn = () => onSearch({ ...search, step: "agent" });
   return (
     <div
@@ -79,7 +80,7 @@ function Guide({ search, onSearch }: Pick<StartPageProps, "search" | "onSearch">
     >
       <StepRail
         step={step}
-        done={{ key: key !== null, agent: agent !== undefined }}
+        done={{ key: isStored, agent: agent !== undefined, run: hasRun }}
         onStep={(next) => onSearch({ ...search, step: next })}
       />
       {step === "key" && (
@@ -99,19 +100,26 @@ function Guide({ search, onSearch }: Pick<StartPageProps, "search" | "onSearch">
           onSkip={() => onSearch({ ...search, step: "run" })}
         />
       )}
-      {step === "run" && <RunStep agentId={agent} onMakeAgent={() => onSearch({ ...search, step: "agent" })} />}
+      {step === "run" && (
+        <RunStep
+          agentId={agent}
+          apiKey={key}
+          onMakeAgent={() => onSearch({ ...search, step: "agent" })}
+          onCompleted={() => setHasRun(true)}
+        />
+      )}
     </div>
   );
 }
 
-/** A step that was gone to begins at its heading. */
-function useFocusHeading(step: string) {
+/** A pane that was gone to begins at its heading. */
+function useFocusHeading(pane: string) {
   const box = useRef<HTMLDivElement>(null);
-  const last = useRef(step);
+  const last = useRef(pane);
   useEffect(() => {
-    if (last.current !== step) box.current?.querySelector("h2")?.focus();
-    last.current = step;
-  }, [step]);
+    if (last.current !== pane) box.current?.querySelector("h2")?.focus();
+    last.current = pane;
+  }, [pane]);
   return box;
 }
 
@@ -148,7 +156,7 @@ function StepRail({ step, done, onStep }: StepRailProps) {
               onClick={() => onStep(each)}
               className="flex w-full items-start gap-2.5 rounded-md p-2 text-left text-muted hover:bg-hover aria-[current=step]:text-ink max-rail:flex-col max-rail:items-center max-rail:gap-1 max-rail:p-1 max-rail:text-2xs"
             >
-              <Dot state={each === step ? "now" : done[each] ? "done" : "later"} number={index + 2} />
+              <Dot state={done[each] ? "done" : each === step ? "now" : "later"} number={index + 2} />
               <Words name={words[each][0]} about={words[each][1]} />
             </button>
           </li>

@@ -62,7 +62,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
   const form = useForm({
     first,
     check: ({ name, expiry, allowed_cidrs }) => ({
-      name: name.trim() === "" ? "Give it a name." : null,
+      name: name.trim() === "" ? "Enter a name." : null,
       expiry: expiryFault(expiry, now),
       allowed_cidrs: networkFault(readNetworks(allowed_cidrs)),
     }),
@@ -93,7 +93,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
         label="Name"
         maxLength={limits.name_length}
         autoComplete="off"
-        hint="Where it will run, so that you know what breaks if you revoke it."
+        hint="Where it will be used, so that you know what breaks if you revoke it."
         {...form.text("name")}
       />
       <ChoiceCards label="What may it do?" choices={grants} {...form.choose("grant")} />

@@ -31,7 +31,7 @@ const columns = [
   { label: "Last used" },
   { label: "Expires", folds: true },
   { label: "Created", folds: true },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 const statuses = choicesOf<KeyFilter>({
   usable: "Usable",

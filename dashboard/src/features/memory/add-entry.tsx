@@ -35,7 +35,7 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
     }),
     send: (draft) => addEntry(at, store.id, bodyOf(draft)),
     onSent: (entry) => {
-      toast("Entry added", entry.status === "ready" ? "It can be found now" : "It is being made searchable");
+      toast("Entry added", entry.status === "ready" ? "It is searchable now" : "It is being indexed");
       void client.invalidateQueries(storeApi.all(at));
       onClose();
     },

@@ -48,7 +48,7 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
   const form = useForm({
     first,
     check: ({ name, ttl_seconds }) => ({
-      name: name.trim() === "" ? "Give the store a name." : null,
+      name: name.trim() === "" ? "Enter a name." : null,
       ttl_seconds: readSeconds(ttl_seconds).fault,
     }),
     blame: blameModel,
@@ -80,7 +80,7 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
       />
       <ChoiceCards label="What does it keep" choices={kinds} {...form.choose("kind")} />
       <Select
-        label="Belongs to"
+        label="Scope"
         choices={memoryScopes.map((value) => ({ value, label: scopeWords[value] }))}
         hint={
           scope === "project"
@@ -93,15 +93,15 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
         <SuggestField
           label="Embedding model"
           placeholder={models.byDefault}
-          hint="The built-in models work offline, and know English."
+          hint="The built-in models work offline and are trained on English."
           items={models.items}
           {...form.suggest("embedding")}
         />
       )}
       <Field
-        label="Kept for, seconds"
+        label="Expires after, seconds"
         inputMode="numeric"
-        placeholder="For ever"
+        placeholder="Keep indefinitely"
         {...form.text("ttl_seconds")}
         error={readSeconds(ttl_seconds).fault ?? form.faults.ttl_seconds}
       />

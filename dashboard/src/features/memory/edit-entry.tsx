@@ -30,7 +30,7 @@ export function EditEntry({ store, entry, onClose }: { store: Store; entry: Entr
     }),
     send: (draft) => changeEntry(at, store.id, entry.id, bodyOf(draft)),
     onSent: ({ status }) => {
-      toast("Entry saved", status === "ready" ? "It is found as it stands now" : "It is being made searchable");
+      toast("Entry saved", status === "ready" ? "It is found as it stands now" : "It is being indexed");
       void client.invalidateQueries(storeApi.all(at));
       onClose();
     },

@@ -30,7 +30,7 @@ const columns = [
   { label: "Chunks", right: true },
   { label: "Expires", folds: true },
   { label: "Added" },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 
 const looks: Record<Entry["status"], Look> = {
@@ -79,7 +79,7 @@ export function EntriesTab({ store, search, onSearch }: TabProps) {
         row={(entry) => <EntryRow key={entry.id} entry={entry} onAsk={(what) => setAsks({ what, entry })} />}
         empty={{
           icon: FileText,
-          title: "Nothing is in this store yet",
+          title: "No entries yet",
           about:
             "Add a text or a file, or give the store its files with the upload. Agents with leave to write add their own.",
         }}

@@ -15,7 +15,7 @@ export function IndexingState({ store: { indexing, name } }: { store: Pick<Store
   const { processed, total, error, model } = indexing;
   const words = `${formatCount(processed)} of ${formatCount(total)}`;
   return (
-    <span className="inline-flex flex-col gap-1" title={error?.message ?? `Indexed anew with ${model}`}>
+    <span className="inline-flex flex-col gap-1" title={error?.message ?? `Reindexing with ${model}`}>
       <Pill tone={error ? "warn" : "info"} icon={error ? TriangleAlert : LoaderCircle} spin={!error}>
         {error ? `Waits at ${words}` : `Indexing ${words}`}
       </Pill>

@@ -44,7 +44,7 @@ export function KeyDialog({
   const form = useForm({
     first: () => ({ key: value?.key ?? "", value: value ? jsonText(value.value) : "", ttl_seconds: "" }),
     check: (draft) => ({
-      key: draft.key === "" ? "Give the key a name." : null,
+      key: draft.key === "" ? "Enter a name." : null,
       value: readJson(draft.value).fault,
       ttl_seconds: readSeconds(draft.ttl_seconds).fault,
     }),
@@ -94,9 +94,9 @@ export function KeyDialog({
         {...form.json("value")}
       />
       <Field
-        label="Kept for, seconds"
+        label="Expires after, seconds"
         inputMode="numeric"
-        placeholder={store.ttl_seconds === null ? "For ever" : String(store.ttl_seconds)}
+        placeholder={store.ttl_seconds === null ? "Keep indefinitely" : String(store.ttl_seconds)}
         {...text("ttl_seconds")}
       />
       {theirs && (
@@ -114,7 +114,7 @@ export function KeyDialog({
               Keep mine, over version {theirs.version}
             </Button>
             <Button size="sm" onClick={() => take(theirs, { value: jsonText(theirs.value) })}>
-              Take theirs
+              Discard mine
             </Button>
           </div>
         </Note>

@@ -24,7 +24,7 @@ const columns = [
   { label: "Version", right: true },
   { label: "Expires", folds: true },
   { label: "Written" },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 
 /** The values of a store, by their keys. */
@@ -74,7 +74,7 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
             </EmptyState>
           )
         }
-        noMatch="No key begins with this"
+        noMatch="No results"
         clear="Clear search"
         empty={{
           icon: KeyRound,

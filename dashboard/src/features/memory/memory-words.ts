@@ -7,7 +7,7 @@ export const scopeWords = { project: "Whole project", user: "Each user", session
 
 /** `builtin/all-minilm-l6-v2`, and how many numbers a text becomes. */
 export function embeddingWords({ embedding }: Pick<Store, "embedding">): string {
-  return embedding ? `${embedding.model} · ${formatCount(embedding.dimensions)} numbers` : "–";
+  return embedding ? `${embedding.model} · ${formatCount(embedding.dimensions)} dimensions` : "–";
 }
 
 /** How much a store holds. */
@@ -29,7 +29,7 @@ const units = [
 
 /** `90 days`, `2 hours`, `45 seconds`; without an end, `For ever`. */
 export function lifetimeWords(seconds: number | null): string {
-  if (seconds === null) return "For ever";
+  if (seconds === null) return "Keep indefinitely";
   const [size, word] = units.find(([size]) => seconds % size === 0) ?? [1, "second"];
   return plural(seconds / size, word);
 }

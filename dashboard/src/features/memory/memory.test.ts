@@ -4,7 +4,7 @@ import { readStoreSearch, readStoresSearch } from "./read-memory-search.ts";
 
 test("a lifetime is told in the largest unit that fits", () => {
   expect([null, 45, 120, 7200, 86_400, 90 * 86_400].map(lifetimeWords)).toEqual([
-    "For ever",
+    "Keep indefinitely",
     "45 seconds",
     "2 minutes",
     "2 hours",

@@ -41,7 +41,7 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
     first: { text: search.q ?? "", mode: search.mode ?? "hybrid", of: search.of ?? "", filter: search.filter ?? "" },
     check: ({ text, of, filter }) => ({
       ...(text.trim() === "" && { text: "Write what is looked for." }),
-      ...(needsScope && of.trim() === "" && { of: "Whose part?" }),
+      ...(needsScope && of.trim() === "" && { of: "Scope" }),
       filter: readObject(filter).fault,
     }),
     send: async ({ text, mode, of, filter }) => {
@@ -74,7 +74,7 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
           </Button>
         </div>
         <div className="max-w-80">
-          <ChoiceBar name="search mode" label="How it is found" choices={modes} {...form.choose("mode")} />
+          <ChoiceBar name="search mode" label="Search mode" choices={modes} {...form.choose("mode")} />
         </div>
         <details open={filter !== "" || undefined}>
           <summary className="w-fit font-medium text-muted hover:text-ink">Filter by metadata</summary>
@@ -106,9 +106,9 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
 function Found({ matches }: { matches: readonly Match[] }) {
   if (matches.length === 0)
     return (
-      <EmptyState icon={SearchX} title="Nothing was found">
+      <EmptyState icon={SearchX} title="No results">
         <p className="max-w-[46ch] text-muted">
-          No passage fits, or the filter leaves none. By words, other languages are found, too.
+          No passage matches the query and the filter. Word search also finds other languages.
         </p>
       </EmptyState>
     );

@@ -32,7 +32,7 @@ export function StoreSettings({ store, onDeleted }: { store: Store; onDeleted: (
     <div className="relative min-h-0 flex-1 overflow-y-auto px-4 rail:px-5">
       <fieldset disabled={!may} className="min-w-0 max-w-280">
         <legend className="sr-only">Settings of {store.name}</legend>
-        <FormSection title="Store" about="What does not expire is kept for ever.">
+        <FormSection title="Store" about="Leave empty to keep entries indefinitely.">
           <BasicsForm store={store} />
         </FormSection>
         {store.kind === "vector" && (
@@ -90,9 +90,9 @@ function BasicsForm({ store }: { store: Store }) {
       <div className="grid gap-4 rail:grid-cols-2">
         <Field label="Name" maxLength={limits.name_length} {...text("name")} />
         <Field
-          label="Kept for, seconds"
+          label="Expires after, seconds"
           inputMode="numeric"
-          placeholder="For ever"
+          placeholder="Keep indefinitely"
           hint={`${lifetimeWords(lifetime.seconds)}. It holds for what is written from now on.`}
           {...text("ttl")}
         />
@@ -104,7 +104,7 @@ function BasicsForm({ store }: { store: Store }) {
           theirs={basicsWords(theirs)}
           mine={basicsWords(changes)}
           mineAct="Save mine"
-          theirsAct="Take theirs"
+          theirsAct="Discard mine"
           busy={lifetime.fault !== null}
           onMine={() => save(rebase(store))}
           onTheirs={() => take(store)}

@@ -18,8 +18,8 @@ import { embeddingWords, kindWords, scopeWords, sizeWords } from "./memory-words
 const columns = [
   { label: "Name" },
   { label: "Kind" },
-  { label: "Belongs to" },
-  { label: "Holds", right: true },
+  { label: "Scope" },
+  { label: "Items", right: true },
   { label: "State" },
   { label: "Created" },
 ];

@@ -78,7 +78,10 @@ export function Chart({
   );
 }
 
-/** One series of a chart: a line with a dot for each day that is known. The second of two is dashed. */
+/**
+ * One series of a chart: a line with a dot for each day that is known. The second of two is dashed. The last day is not
+ * over: it stands apart as a ring, or each line would end in a fall that is none.
+ */
 export function Line({
   plot,
   values,
@@ -97,7 +100,7 @@ export function Line({
   return (
     <g>
       <path
-        d={pathOf(values, plot)}
+        d={pathOf(values.slice(0, -1), plot)}
         fill="none"
         strokeWidth={2}
         strokeLinejoin="round"
@@ -107,7 +110,14 @@ export function Line({
       {values.map(
         (value, index) =>
           value !== null && (
-            <circle key={titles[index]} cx={plot.x(index)} cy={plot.y(value)} r={3} className={clsx(fill)}>
+            <circle
+              key={titles[index]}
+              cx={plot.x(index)}
+              cy={plot.y(value)}
+              r={3}
+              strokeWidth={1.5}
+              className={index === values.length - 1 ? clsx("fill-surface", tone) : fill}
+            >
               <title>{titles[index]}</title>
             </circle>
           ),

@@ -29,20 +29,20 @@ export function failureGroups(runs: readonly Run[]): FailureGroup[] {
 export const adviceFor = (code: string): string | undefined => advice[code];
 
 const advice: Record<string, string> = {
-  model_error: "Look at the model call in the trace; the connection's test button tells whether the provider answers.",
-  model_incomplete: "The provider breaks its answers off. Let its connection make fewer calls at once under Settings.",
-  model_rate_limited: "Ask the provider for more, or let fewer runs go at once under Settings, Limits.",
+  model_error: "Check the model call in the trace. Use the connection's test button to check the provider.",
+  model_incomplete: "The provider cuts its answers off. Reduce the connection's concurrent calls under Settings.",
+  model_rate_limited: "Ask the provider for a higher limit, or reduce the runs in progress under Settings, Limits.",
   model_not_available: "Connect the model's provider under Settings, Model connections, or choose another model.",
-  context_length_exceeded: "Turn on compaction for the agent, or keep fewer messages in its history.",
+  context_length_exceeded: "Turn on compaction for the agent, or reduce its max messages.",
   tool_error: "Open the trace at the failed tool call: it holds what was sent and what came back.",
-  tool_outcome_unknown: "Look whether the tool's effect happened, and answer the call in the trace.",
+  tool_outcome_unknown: "Check whether the call took effect, then resolve it in the trace.",
   guardrail_blocked: "The trace shows which guardrail it was and what it found.",
-  budget_exceeded: "Raise the budget of the agent or of the day, or give the agent less to do.",
-  max_turns_exceeded: "The agent went in circles. Look at its last model calls, or allow it more of them.",
-  run_timeout: "Look in the trace for what took the time, or allow the agent more.",
-  action_expired: "Nobody answered in time. Approvals lists what waits now.",
+  budget_exceeded: "Raise the agent's or the daily budget, or give the agent less to do.",
+  max_turns_exceeded: "The agent repeated itself. Check its last model calls, or allow more of them.",
+  run_timeout: "Check the trace for slow steps, or raise the agent's time limit.",
+  action_expired: "Nobody responded in time. Approvals lists what is waiting now.",
   output_schema_mismatch:
-    "The model did not keep to the agent's output schema. Say it in the instructions, or loosen it.",
-  crash_loop: "The server died three times at the same step. Its log says why.",
-  internal_error: "A fault of runnel's own. The server's log names it beside the request id.",
+    "The output did not match the agent's schema. Describe the format in the instructions, or relax the schema.",
+  crash_loop: "The server crashed three times at the same step. Its log says why.",
+  internal_error: "An error in runnel itself. The server's log shows it with the request id.",
 };

@@ -16,20 +16,16 @@ const most = 6;
 /** Agents that a group names. */
 const named = 3;
 
-/** Why runs failed that began in the last 24 hours, what happens most often first. */
-export function Failures({ read }: { read: UseQueryResult<List<Run>> }) {
+/** Why runs failed that began since a time, what happens most often first. */
+export function Failures({ read, since }: { read: UseQueryResult<List<Run>>; since: string }) {
   const failed = read.data;
   const groups = failureGroups(failed?.data ?? []);
   return (
     <Card
-      title="Failed runs, begun in the last 24 hours"
+      title="Failed runs"
       aside={
         groups.length > 0 && (
-          <Link
-            to="/runs"
-            search={{ status: "failed", since: "24h" }}
-            className="font-medium text-accent hover:underline"
-          >
+          <Link to="/runs" search={{ status: "failed", since }} className="font-medium text-accent hover:underline">
             All {failed?.data.length}
             {failed?.has_more && "+"}
           </Link>
@@ -48,7 +44,7 @@ export function Failures({ read }: { read: UseQueryResult<List<Run>> }) {
       <ul>
         {groups.slice(0, most).map((group) => (
           <li key={group.code} className="border-b border-line-soft last:border-0">
-            <Entry group={group} more={failed?.has_more ?? false} />
+            <Entry group={group} since={since} more={failed?.has_more ?? false} />
           </li>
         ))}
       </ul>
@@ -57,12 +53,12 @@ export function Failures({ read }: { read: UseQueryResult<List<Run>> }) {
 }
 
 /** `more`: there are failures that were not read, so that the count is the least. */
-function Entry({ group, more }: { group: FailureGroup; more: boolean }) {
+function Entry({ group, since, more }: { group: FailureGroup; since: string; more: boolean }) {
   const { code, count, agentIds, latest } = group;
   const others = useAgentNames(agentIds.filter((id) => id !== latest.agent_id));
   const names = [useAgentName(latest.agent_id), ...others];
   const agent = others.length > 0 ? undefined : latest.agent_id;
-  const search = { status: "failed", since: "24h", agent, q: code } as const;
+  const search = { status: "failed", since, agent, q: code } as const;
   const advice = adviceFor(code);
   return (
     <Link to="/runs" search={search} className="block px-4 py-2 hover:bg-hover">

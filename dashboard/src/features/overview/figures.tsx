@@ -89,8 +89,9 @@ function Figure({
 const sparkWidth = 200;
 const sparkHeight = 34;
 
-/** The way of a figure through its days. The charts below say the same with numbers. */
-function Spark({ values, bad }: { values: readonly number[]; bad: boolean }) {
+/** The way of a figure through the days that are over. The charts below say the same with numbers. */
+function Spark({ values: all, bad }: { values: readonly number[]; bad: boolean }) {
+  const values = all.slice(0, -1);
   const most = Math.max(...values, 1e-9);
   const points = values
     .map((value, index) => {

@@ -87,9 +87,9 @@ function Entry({ call }: { call: Approval }) {
         to="/runs/$runId"
         params={{ runId: call.run_id }}
         className={buttonClass({ size: "sm" })}
-        aria-label={`Look at ${call.tool}`}
+        aria-label={`Review ${call.tool}`}
       >
-        Look
+        Review
       </Link>
     </div>
   );
@@ -116,7 +116,7 @@ const icons = { schedule: CalendarClock, webhook: Webhook };
 /** A schedule or a webhook that fails, and the way to where the reason stands. */
 function TroubleEntry({ trouble: { kind, id, title, detail, runId } }: { trouble: Trouble }) {
   const Icon = icons[kind];
-  const look = { className: buttonClass({ size: "sm" }), "aria-label": `Look at: ${title}`, children: "Look" };
+  const look = { className: buttonClass({ size: "sm" }), "aria-label": `Review: ${title}`, children: "Review" };
   return (
     <div className="flex items-center gap-2.5 px-4 py-2">
       <span className="outlined inline-grid size-5 shrink-0 place-items-center rounded-sm bg-bad-soft text-bad">

@@ -73,10 +73,10 @@ export function formatDollars(usd: number): string {
   return `$${usd.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-/** `1.4 %` of a whole; nothing of nothing. */
+/** `1.4%` of a whole; nothing of nothing. */
 export function share(part: number, whole: number): string {
   if (whole === 0) return "";
   const percent = (part / whole) * 100;
   const digits = percent > 0 && percent < 10 ? 1 : 0;
-  return `${percent.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })} %`;
+  return `${percent.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}%`;
 }

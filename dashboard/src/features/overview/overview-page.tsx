@@ -123,7 +123,8 @@ function Cards({
 }) {
   const at = useWorkspace();
   const waiting = useQuery(firstApprovalsQuery(at, 5, 15_000));
-  const failed = useQuery(failuresQuery(at));
+  const since = `${days?.counted[0]?.day}T00:00:00.000Z`;
+  const failed = useQuery({ ...failuresQuery(at, since), enabled: days !== undefined });
   const agents = useQuery({
     ...agentUsageQuery(at, days?.counted.map(({ day }) => day) ?? []),
     enabled: days !== undefined,
@@ -135,7 +136,7 @@ function Cards({
         <Figures {...days} period={period} />
       </div>
       <NeedsYou read={waiting} />
-      <Failures read={failed} />
+      <Failures read={failed} since={since} />
       <RunsChart days={days.shown} asTable={asTable} />
       <TimeChart days={days.shown} asTable={asTable} />
       <TokensChart days={days.shown} asTable={asTable} />

@@ -21,8 +21,8 @@ describe("days", () => {
 });
 
 test("a trend says how much more or less, and nothing absurd where there was nothing", () => {
-  expect(trendWords(112, 100, "7d")).toBe("12 % more than the 7 days before");
-  expect(trendWords(88, 100, "today")).toBe("12 % less so far than yesterday");
+  expect(trendWords(112, 100, "7d")).toBe("12% more than the 7 days before");
+  expect(trendWords(88, 100, "today")).toBe("12% less so far than yesterday");
   expect(trendWords(100, 100, "30d")).toBe("As in the 30 days before");
   expect(trendWords(5, 0, "7d")).toBe("None in the 7 days before");
   expect(trendWords(5, 0, "today")).toBe("None yesterday");
@@ -66,8 +66,8 @@ describe("an axis", () => {
 test("figures are short", () => {
   expect([4, 9120, 18_240, 35_700_000].map(formatCompact)).toEqual(["4", "9,120", "18.2 k", "35.7 M"]);
   expect([0, 0.0043, 47.1].map(formatDollars)).toEqual(["$0.00", "$0.0043", "$47.10"]);
-  expect(share(152, 11_068)).toBe("1.4 %");
-  expect([share(1, 100), share(0, 100), share(21, 100)]).toEqual(["1.0 %", "0 %", "21 %"]);
+  expect(share(152, 11_068)).toBe("1.4%");
+  expect([share(1, 100), share(0, 100), share(21, 100)]).toEqual(["1.0%", "0%", "21%"]);
   expect(share(0, 0)).toBe("");
 });
 

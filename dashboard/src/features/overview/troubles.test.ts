@@ -31,6 +31,6 @@ test("a webhook is known by its host", () => {
   const gone: WatchedWebhook = { ...webhook, status: "disabled", disabled_reason: "gone" };
   expect(troublesOf([], [failing, gone]).map(({ title, detail }) => [title, detail])).toEqual([
     ["Webhook example.com:8443 fails", "The last 8 attempts failed."],
-    ["Webhook example.com:8443 was switched off", "It answered that it is gone."],
+    ["Webhook example.com:8443 was disabled", "The endpoint returned 410 Gone."],
   ]);
 });

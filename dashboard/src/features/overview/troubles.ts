@@ -24,7 +24,7 @@ export function troublesOf(schedules: readonly WatchedSchedule[], webhooks: read
 
 function ofSchedule({ id, name, last_error, disabled_reason }: WatchedSchedule): Trouble[] {
   const about = { kind: "schedule", id, runId: last_error?.run_id ?? null } as const;
-  if (disabled_reason) return [{ ...about, title: `Schedule ${name} was switched off`, detail: disabled_reason }];
+  if (disabled_reason) return [{ ...about, title: `Schedule ${name} was disabled`, detail: disabled_reason }];
   if (last_error) return [{ ...about, title: `Schedule ${name} failed`, detail: last_error.message }];
   return [];
 }
@@ -35,8 +35,8 @@ function ofWebhook({ id, url, status, disabled_reason, failure_count }: WatchedW
   const times = failure_count === 1 ? "The last attempt failed." : `The last ${failure_count} attempts failed.`;
   if (status === "failing") return [{ kind, id, title: `Webhook ${host} fails`, detail: times, runId: null }];
   if (status === "disabled" && disabled_reason !== "requested") {
-    const detail = disabled_reason === "gone" ? "It answered that it is gone." : "For days it only failed.";
-    return [{ kind, id, title: `Webhook ${host} was switched off`, detail, runId: null }];
+    const detail = disabled_reason === "gone" ? "The endpoint returned 410 Gone." : "Five days of failures.";
+    return [{ kind, id, title: `Webhook ${host} was disabled`, detail, runId: null }];
   }
   return [];
 }

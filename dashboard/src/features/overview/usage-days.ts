@@ -57,7 +57,7 @@ export const endedOf = ({ runs }: UsageCounts): number => runs.completed + runs.
 /** Runs whose time is counted: how long one took that somebody broke off says nothing. */
 export const timedOf = ({ runs }: UsageCounts): number => runs.completed + runs.failed;
 
-/** “12 % more than the 7 days before”. The period’s last day is not over: what is less now may not stay so. */
+/** “12% more than the 7 days before”. The period’s last day is not over: what is less now may not stay so. */
 export function trendWords(now: number, before: number, period: Period): string {
   const than = beforeWords[period];
   if (before === 0) return `${now === 0 ? "None, as in" : "None in"} ${than}`.replace("in yesterday", "yesterday");
@@ -65,7 +65,7 @@ export function trendWords(now: number, before: number, period: Period): string 
   if (change === 0) return `As ${than}`.replace("As the", "As in the");
   // Beyond this nobody reads a percentage any more.
   if (change > 900) return `${Math.round(now / before)} times as many as ${than}`;
-  return change > 0 ? `${change} % more than ${than}` : `${-change} % less so far than ${than}`;
+  return change > 0 ? `${change}% more than ${than}` : `${-change}% less so far than ${than}`;
 }
 
 /** What each day is called. */

@@ -77,7 +77,7 @@ function CommandList({
       <div className="min-h-0 overflow-y-auto overscroll-contain p-1.5">
         <Autocomplete.Empty>
           <p className="px-2.5 py-6 text-center text-muted">
-            Nothing is called that. Ids of runs, agents, keys, threads and all else open here too.
+            No results. You can also paste the id of a run, agent, key or anything else.
           </p>
         </Autocomplete.Empty>
         <Autocomplete.List aria-label="Commands">

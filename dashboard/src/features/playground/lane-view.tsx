@@ -84,7 +84,7 @@ export function ChatNotes({
       )}
       {isForgetful && (
         <p className="text-xs text-muted">
-          The model does not read what was said before. “Reads the conversation so far” in Settings changes that.
+          The model does not see earlier messages. Turn on “Remember the conversation” in Settings to change that.
         </p>
       )}
     </div>

@@ -22,20 +22,20 @@ import { type Preset, presetAgent, presets, weatherTool } from "./presets.ts";
 
 const words: Record<Preset, { label: string; hint: string; name: string; instructions: string }> = {
   tool: {
-    label: "One that asks you",
-    hint: "A test model calls a client tool, get_weather, and you answer it. Free, and needs no provider.",
+    label: "With a client tool",
+    hint: "A test model calls a client tool, get_weather, and you return its output. Free, no provider needed.",
     name: "Weather desk",
     instructions: "Ask the tool for the weather, and tell it.",
   },
   echo: {
-    label: "One that echoes",
-    hint: "A test model says what it is told. Free, and needs no provider.",
+    label: "Echo",
+    hint: "A test model repeats its input. Free, no provider needed.",
     name: "Echo",
     instructions: "Say what you are told.",
   },
   model: {
-    label: "One with a model of yours",
-    hint: "Any model that this server can reach. It reads the conversation so far.",
+    label: "With your own model",
+    hint: "Any model that this server can reach. It remembers the conversation.",
     name: "Assistant",
     instructions: "You are a helpful assistant. Answer briefly.",
   },

@@ -21,7 +21,7 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
       <fieldset className="grid min-w-0 grid-cols-2 gap-3" disabled={readOnly}>
         <legend className="sr-only">Of each run here</legend>
         <Field label="Model calls" inputMode="numeric" {...text("max_turns")} />
-        <Field label="Spend, USD" inputMode="decimal" placeholder="no limit" {...text("run_cost_usd")} />
+        <Field label="Cost limit (USD)" inputMode="decimal" placeholder="no limit" {...text("run_cost_usd")} />
       </fieldset>
       <fieldset className="flex min-w-0 flex-col gap-3 border-t border-line-soft pt-3" disabled={readOnly}>
         <legend className="sr-only">Of the saved agent</legend>
@@ -29,12 +29,17 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
           {unsaved.length > 0 ? (
             <span className="text-warn">Not in runs yet: {unsaved.join(", ")}. Save the agent first.</span>
           ) : (
-            "Runs have these once the agent is saved."
+            "Applies after saving."
           )}
         </p>
         <div className="grid grid-cols-2 gap-3">
           <Field label="Temperature" inputMode="decimal" placeholder="the model’s" {...text("temperature")} />
-          <Field label="Output, tokens" inputMode="numeric" placeholder="the model’s" {...text("max_output_tokens")} />
+          <Field
+            label="Max output tokens"
+            inputMode="numeric"
+            placeholder="the model’s"
+            {...text("max_output_tokens")}
+          />
         </div>
         <Select
           label="Reasoning effort"
@@ -47,7 +52,7 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
           onCheck={(on) => set(withParallel(agent, on))}
         />
         <Check
-          label="Reads the conversation so far"
+          label="Remember the conversation"
           checked={readsThread(draft)}
           onCheck={(on) => set(withThread(agent, draft, on))}
         />

@@ -31,7 +31,7 @@ export function ToolList({
         <span className="font-medium">Tools</span>
         {!readOnly && <AddTool tools={addable} onAdd={(id) => onChoose([...chosen, id])} />}
       </div>
-      {chosen.length === 0 && <p className="text-xs text-muted">It has none: it answers from what it knows.</p>}
+      {chosen.length === 0 && <p className="text-xs text-muted">No tools.</p>}
       {tools.length > 0 && (
         <ul className="rounded-md border border-line">
           {tools.map((tool) => (
@@ -55,7 +55,7 @@ function ToolRow({ tool, asksFirst, onRemove }: { tool: ToolReference; asksFirst
       <span className="cut flex-1" title={tool.name}>
         {tool.name}
       </span>
-      {asksFirst && <Badge>asks first</Badge>}
+      {asksFirst && <Badge>needs approval</Badge>}
       <Badge>{tool.type}</Badge>
       {onRemove && (
         <Button kind="ghost" size="icon-sm" aria-label={`Take ${tool.name} away`} title="Take away" onClick={onRemove}>

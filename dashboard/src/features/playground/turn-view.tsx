@@ -59,7 +59,7 @@ export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnPr
 function PartView({ part, narrow }: { part: Part; narrow: boolean }) {
   if (part.kind === "tool") return <CallCard part={part} narrow={narrow} />;
   if (part.state === "void")
-    return <p className="text-xs text-muted">What the model had begun to write was given up and is written anew.</p>;
+    return <p className="text-xs text-muted">The connection broke, so the model starts this answer again.</p>;
   if (!part.output && !part.reasoning) return part.state === "writing" ? <Thinking part={part} /> : null;
   return (
     <div className="flex min-w-0 flex-col gap-2">

@@ -186,7 +186,7 @@ function again(turn: Turn, resend: (turn: Turn) => void, send: (input: string) =
 
 function placeholderOf(agent: FullAgent, open: readonly Turn[]): string {
   if (open.some(({ view }) => view.status === "requires_action")) return "Answer the open calls first, or stop the run";
-  return open.length > 0 ? "It is working" : `Write to ${agent.name}`;
+  return open.length > 0 ? "Working…" : `Write to ${agent.name}`;
 }
 
 /** Where there is room for one only: the conversation or the agent. */

@@ -28,7 +28,7 @@ export function LookFurther({
     <div className="flex flex-col gap-3 px-4 py-4 rail:px-5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-muted">
         <p role="status" className="min-w-0 wrap-anywhere">
-          {formatCount(found)} of {plural(looked.length, "run")} {hasMore ? "looked at so far " : ""}
+          {formatCount(found)} of {plural(looked.length, "run")} {hasMore ? "searched so far " : ""}
           {found === 1 ? "has" : "have"} “{text}”
           {oldest && hasMore && (
             <>
@@ -39,11 +39,11 @@ export function LookFurther({
         </p>
         {hasMore && (
           <Button size="sm" disabled={isLooking} onClick={onLook}>
-            {isLooking ? "Looking" : "Look further"}
+            {isLooking ? "Searching" : "Search older runs"}
           </Button>
         )}
       </div>
-      <ErrorNote title="Older runs cannot be looked at" error={error} onRetry={onLook} />
+      <ErrorNote title="Older runs cannot be searched" error={error} onRetry={onLook} />
     </div>
   );
 }

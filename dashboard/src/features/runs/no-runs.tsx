@@ -49,7 +49,7 @@ export function NoMatch({
       </p>
       <div className="flex flex-wrap justify-center gap-2">
         <Button onClick={onClear}>{filtered ? "Clear filters" : "Show the newest"}</Button>
-        {isNarrow && <Button onClick={onWiden}>Look at the last 7 days</Button>}
+        {isNarrow && <Button onClick={onWiden}>Show the last 7 days</Button>}
       </div>
     </EmptyState>
   );
@@ -58,10 +58,11 @@ export function NoMatch({
 /** None of the runs that were looked at has the text that is looked for. */
 export function NoText({ text, isAll, onClear }: { text: string; isAll: boolean; onClear: () => void }) {
   return (
-    <EmptyState icon={ListFilter} title={isAll ? "No run has this text" : "No run has this text so far"}>
+    <EmptyState icon={ListFilter} title={isAll ? "No results" : "No results so far"}>
       <p className="max-w-[60ch] text-muted wrap-anywhere">
-        “{text}” stands in no id, input, result or user of the runs that were looked at.{" "}
-        {isAll ? "Change the filters" : "Look further, narrow them by filters"}, or paste the id of a run to open it.
+        “{text}” is in no id, input, result or user of the runs that were searched.{" "}
+        {isAll ? "Change the filters" : "Search older runs, narrow them by filters"}, or paste the id of a run to open
+        it.
       </p>
       <Button onClick={onClear}>Clear the text</Button>
     </EmptyState>

@@ -105,7 +105,7 @@ function StepsStrip({ run }: { run: Run }) {
   const shown = marks.length > shownMarks ? marks.slice(-shownMarks) : marks;
   const words = callWords(run.usage);
   const count = run.usage ? run.usage.model_calls + run.usage.tool_calls : null;
-  if (!count && marks.length === 0) return <span title="Nothing was called">{unknown}</span>;
+  if (!count && marks.length === 0) return <span title="No calls">{unknown}</span>;
   return (
     <span title={words} className="inline-flex items-center gap-2 align-middle whitespace-nowrap">
       <span aria-hidden className="inline-flex h-3.5 gap-px">

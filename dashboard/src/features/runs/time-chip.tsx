@@ -29,7 +29,7 @@ export function TimeChip({ since, until, onChange }: TimeRange & { onChange: (ra
   const value: Choice = isSet ? (since && !until && isSpan(since) ? since : "own") : "";
   const choices: { value: Choice; label: string }[] = [
     ...timeSpans.map((span) => ({ value: span, label: capital(spanWords[span]) })),
-    { value: "own", label: "Own range…" },
+    { value: "own", label: "Custom range…" },
   ];
   const choose = (choice: Choice) => (choice === "own" ? setAsks(true) : onChange({ since: choice || undefined }));
   const trigger = (
@@ -89,7 +89,7 @@ function RangeDialog({
     <FormDialog
       form={{ ...form, isUnsaved: false }}
       onClose={onClose}
-      title="Own range"
+      title="Custom range"
       about="By when the runs were created, in the time of this computer."
       act="Show runs"
     >

@@ -49,12 +49,12 @@ export function PlanFields({
           hint="Minute, hour, day of month, month, day of week."
           {...text("cron")}
         />
-        <SuggestField label="Time zone" items={zones} hint="Summer time is minded." {...suggest("timezone")} />
+        <SuggestField label="Time zone" items={zones} hint="Adjusts for daylight saving." {...suggest("timezone")} />
       </div>
       <section aria-label="Preview" className="rounded-md border border-line bg-subtle px-3 py-2">
         <p className="mb-1 font-medium" aria-live="polite">
           {times === null && "This cannot be read yet."}
-          {times?.length === 0 && "There is no such day: it would never fire."}
+          {times?.length === 0 && "There is no such date, so it would never run."}
           {times && times.length > 0 && (words ?? "The next times")}
         </p>
         {times && times.length > 0 && <NextTimesList times={times} timezone={timezone} />}

@@ -83,7 +83,7 @@ export function ScheduleDialogs({
       onClose={close}
       onDeleted={onDeleted}
     >
-      It fires no more, and what came of its times is forgotten. Runs that it started go on, and stay in the list.
+      No more runs start, and the list of past runs is deleted. Runs that it started continue and stay in the list.
     </DeleteDialog>
   );
 }

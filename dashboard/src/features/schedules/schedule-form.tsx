@@ -20,13 +20,13 @@ import { toast } from "../../ui/toast.ts";
 import { PlanFields } from "./plan-fields.tsx";
 
 const busyChoices: { value: IfBusy; label: string; hint: string }[] = [
-  { value: "start", label: "Start another one", hint: "Both run side by side." },
-  { value: "skip", label: "Skip this time", hint: "The list says so, and the next time comes as planned." },
-  { value: "queue", label: "Wait", hint: "One run starts when the other is over, however many times went by." },
+  { value: "start", label: "Start another run", hint: "Both run at the same time." },
+  { value: "skip", label: "Skip this run", hint: "It is listed as skipped. The next one starts as scheduled." },
+  { value: "queue", label: "Wait", hint: "One run starts when the previous one ends, however many were due." },
 ];
 const missedChoices: { value: CatchUp; label: string; hint: string }[] = [
-  { value: "skip", label: "Nothing", hint: "The list says that they were missed." },
-  { value: "one", label: "One run for all of them", hint: "As soon as the server is back." },
+  { value: "skip", label: "Do nothing", hint: "They are listed as missed." },
+  { value: "one", label: "Start one run", hint: "As soon as the server is back." },
 ];
 
 type Draft = ScheduleOrder & Required<Pick<ScheduleOrder, "catch_up" | "if_busy" | "user_id">>;
@@ -101,11 +101,15 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
       />
       <PlanFields {...form} />
       <details className="min-w-0">
-        <summary className="w-fit font-medium text-muted hover:text-ink">Times that cannot be kept, and user</summary>
+        <summary className="w-fit font-medium text-muted hover:text-ink">Overlaps, missed runs and user</summary>
         <div className="flex flex-col gap-4 pt-3">
-          <ChoiceCards label="When its last run is still going" choices={busyChoices} {...form.choose("if_busy")} />
           <ChoiceCards
-            label="When times went by unseen, as while the server was down"
+            label="If the previous run is still in progress"
+            choices={busyChoices}
+            {...form.choose("if_busy")}
+          />
+          <ChoiceCards
+            label="Missed runs, such as while the server was down"
             choices={missedChoices}
             {...form.choose("catch_up")}
           />

@@ -26,7 +26,7 @@ import { type ScheduleAct, ScheduleDialogs, ScheduleMenu, useRunNow, useSwitchSc
 import { OutcomePill, outcomeWords, SchedulePill } from "./schedule-pill.tsx";
 import { SchedulePlan } from "./schedule-plan.tsx";
 
-const columns = [{ label: "Outcome" }, { label: "Run" }, { label: "Why" }, { label: "Due" }];
+const columns = [{ label: "Outcome" }, { label: "Run" }, { label: "Why" }, { label: "Scheduled for" }];
 const choices = choicesOf(outcomeWords, (value) => <OutcomePill outcome={value} />);
 
 /** One schedule: when it fires, and what came of its times. */
@@ -111,11 +111,11 @@ function Trouble({ schedule: { disabled_reason, last_error, failure_count } }: {
   return (
     <div className="border-b border-line px-4 py-3 rail:px-5">
       <Note tone={disabled_reason ? "bad" : "warn"}>
-        <b>{disabled_reason ? "It was switched off" : "Its last time failed"}</b>
+        <b>{disabled_reason ? "This schedule is disabled" : "The last run could not be started"}</b>
         <p>{disabled_reason ?? last_error?.message}</p>
         {!disabled_reason && failure_count > 0 && (
           <p className="text-xs text-muted">
-            {failure_count} of 5 failures in a row, after which it is switched off until somebody resumes it.
+            {failure_count} of 5 failures in a row. After that the schedule is disabled until somebody resumes it.
           </p>
         )}
         {last_error && <WireLine code={last_error.code} requestId={last_error.run_id} />}
@@ -141,19 +141,19 @@ function Times({
         <Chip name="Outcome" value={outcome} choices={choices} onChange={(next) => onSearch({ outcome: next })} />
       </SheetBar>
       <ListBody
-        label="Its times"
+        label="Past runs"
         list={list}
         columns={columns}
         scroll="wide:overflow-y-auto"
         row={(firing) => <FiringRow key={firing.id} firing={firing} />}
         none={
           outcome || after || before ? (
-            <EmptyState icon={ListFilter} title="No time had this outcome">
+            <EmptyState icon={ListFilter} title="No results">
               <Button onClick={() => onSearch({})}>Clear filter</Button>
             </EmptyState>
           ) : (
-            <EmptyState icon={History} title="No time has come yet">
-              <p className="max-w-[46ch] text-muted">What comes of each time is listed here, with its run.</p>
+            <EmptyState icon={History} title="No runs yet">
+              <p className="max-w-[46ch] text-muted">Each scheduled run is listed here with its outcome.</p>
             </EmptyState>
           )
         }
@@ -164,13 +164,13 @@ function Times({
 }
 
 const triggers: Record<Firing["trigger"], string> = {
-  plan: "By plan",
-  catch_up: "For what was missed",
-  request: "Asked for",
+  plan: "Scheduled",
+  catch_up: "Catch-up",
+  request: "Manual",
 };
 const silence: Partial<Record<Firing["outcome"], string>> = {
-  skipped: "A run of it was still going.",
-  missed: "Nobody was there to start it.",
+  skipped: "The previous run was still in progress.",
+  missed: "The server was not running.",
 };
 
 /** A time that came, and what came of it; its run opens. */

@@ -5,7 +5,7 @@ import { type Look, LookPill, wordsOf } from "../../ui/pill.tsx";
 
 const states = {
   active: ["ok", Check, "Active"],
-  off: ["bad", OctagonX, "Switched off"],
+  off: ["bad", OctagonX, "Disabled"],
   paused: ["plain", Pause, "Paused"],
 } as const satisfies Record<string, Look>;
 

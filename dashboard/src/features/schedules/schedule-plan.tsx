@@ -5,13 +5,13 @@ import { cronWords } from "./cron-words.ts";
 import { NextTimesList } from "./next-times-list.tsx";
 
 const busyWords: Record<IfBusy, string> = {
-  start: "While a run of it is going, another one starts beside it.",
-  skip: "While a run of it is going, a time is skipped.",
-  queue: "While a run of it is going, one run waits for its end.",
+  start: "If the previous run is still in progress, another one starts.",
+  skip: "If the previous run is still in progress, this one is skipped.",
+  queue: "If the previous run is still in progress, one run waits for it.",
 };
 const missedWords: Record<CatchUp, string> = {
-  skip: "Times that went by unseen are listed as missed.",
-  one: "Times that went by unseen get one run together.",
+  skip: "Missed runs are listed as missed.",
+  one: "Missed runs are made up for by one run.",
 };
 
 /** What a schedule runs, and when it does so next. */

@@ -21,11 +21,11 @@ import { OutcomePill, SchedulePill } from "./schedule-pill.tsx";
 
 const columns = [
   { label: "Name and input" },
-  { label: "Fires" },
+  { label: "Schedule" },
   { label: "Status" },
   { label: "Next" },
   { label: "Last", folds: true },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 
 /** What runs by the clock, in a project and mode. */

@@ -94,7 +94,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         />
       )}
       <Field
-        label={isOwn ? "Address" : "Address (optional)"}
+        label={isOwn ? "URL" : "URL (optional)"}
         hint={isOwn ? "Such as http://127.0.0.1:8000/v1, /v1 included." : "Empty: the provider's own."}
         {...text("base_url")}
         inputMode="url"

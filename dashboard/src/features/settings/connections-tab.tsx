@@ -19,7 +19,7 @@ const columns = [
   { label: "Connection" },
   { label: "From" },
   { label: "Added", folds: true },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 
 /** How model providers are reached, for all projects. */

@@ -37,7 +37,7 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
         title="Send this link"
         about={`To ${form.made.email}, who becomes ${role === "owner" ? "an owner" : `a ${role}`}. It works once, for 7 days.`}
         secret={`${window.location.origin}/dashboard/invite#${form.made.token}`}
-        act="I have copied it"
+        act="I've copied it"
         onStored={onClose}
       >
         <Note tone="warn">

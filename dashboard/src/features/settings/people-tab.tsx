@@ -20,7 +20,7 @@ const columns = [
   { label: "Person" },
   { label: "Role" },
   { label: "Last seen", folds: true },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 
 /** Who may use this dashboard, and who was asked to. */

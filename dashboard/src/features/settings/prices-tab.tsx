@@ -21,7 +21,7 @@ const columns = [
   { label: "Input", right: true },
   { label: "Cached", right: true, folds: true },
   { label: "Output", right: true },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 
 interface PricesTabProps {

@@ -10,7 +10,7 @@ import { forgotten } from "./forgotten.ts";
 const kept = (mode: Mode, what: "runs" | "traces", label: string): AmountSetting => ({
   ...{ name: `${mode}.${what}_days`, label, unit: "days", usual: null, blank: "–" },
   choices: [
-    { value: "unset", label: "For ever" },
+    { value: "unset", label: "Keep indefinitely" },
     { value: "own", label: "Days" },
   ],
 });
@@ -27,7 +27,7 @@ interface Question {
   save: () => void;
 }
 
-/** How long a project keeps what is over. Keeping it for fewer days deletes, so it asks first. */
+/** How long a project keeps what is over. Keeping it for fewer days deletes, so it needs approval. */
 export function RetentionForm({ project }: { project: ProjectDetails }) {
   const [question, setQuestion] = useState<Question | null>(null);
   const [open, setOpen] = useState(false);
@@ -52,7 +52,7 @@ export function RetentionForm({ project }: { project: ProjectDetails }) {
         settings={settings}
         saved={saved}
         act="Save retention"
-        rule="Days are a whole number from 1 on. Choose For ever to keep all."
+        rule="Days are a whole number from 1 on. Choose Keep indefinitely to keep all."
         ask={ask}
       />
       <ConfirmDialog

@@ -25,7 +25,7 @@ const columnsOf = (cases: readonly JoinedCase[]) => [
   { label: "Outcome" },
   { label: "Case and what came of it" },
   { label: "Live", folds: true, silent: !cases.some(({ result }) => result?.live) },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 
 /** The cases of a suite, in its order. */

@@ -21,7 +21,7 @@ const columns = [
   { label: "Cases", right: true },
   { label: "Last suite run" },
   { label: "When", folds: true },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 
 /** The suites of a project and mode: runs that are as they should be, to be held against agents that change. */

@@ -49,7 +49,7 @@ export function EditThread({ thread, onClose }: { thread: Thread; onClose: () =>
       <Field label="Title" maxLength={limits.title_length} autoComplete="off" {...form.text("title")} />
       <JsonField
         label="Metadata"
-        hint="Up to 16 pairs of your own."
+        hint="Up to 16 key-value pairs."
         rows={4}
         {...form.json("metadata")}
         fault={fault === null ? metadataFault(value) : form.faults.metadata}

@@ -46,8 +46,8 @@ export function HeadersField({
               trigger={
                 <button
                   type="button"
-                  aria-label={`Put a secret into header ${i + 1}`}
-                  title="Put a secret in"
+                  aria-label={`Insert a secret into header ${i + 1}`}
+                  title="Insert a secret"
                   className={buttonClass({ kind: "ghost", size: "icon-sm" })}
                 >
                   <KeyRound aria-hidden className="size-4" strokeWidth={1.5} />

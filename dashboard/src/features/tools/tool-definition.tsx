@@ -26,7 +26,7 @@ const kind: DefinitionKind<Tool, ToolDraft> = {
     conflict: ({ name }) => ({
       title: `Somebody saved ${name} meanwhile`,
       mineAct: "Save mine over it",
-      theirsAct: "Take theirs",
+      theirsAct: "Discard mine",
     }),
   },
 };

@@ -55,7 +55,7 @@ export function readToolDraft(
     return value;
   };
   const name = () => {
-    const written = reader.required("name", "Give the tool a name.");
+    const written = reader.required("name", "Enter a name.");
     if (written && !/^[\w-]+$/.test(written)) faults.name = "Letters, digits, _ and - only, such as get_weather.";
     return written;
   };

@@ -26,8 +26,8 @@ export function ToolForm({ type, ...props }: Fields<ToolDraft> & { type: ToolTyp
       </FormSection>
       {Own && <Own {...props} />}
       {hasParameters(type, draft) && (
-        <FormSection title="Parameters" about="A JSON Schema. Arguments that do not fit go back to the model.">
-          <JsonField label="Schema of the arguments" className="min-h-30" rows={8} {...json("parameters")} />
+        <FormSection title="Parameters" about="Arguments that do not match are returned to the model as an error.">
+          <JsonField label="Arguments (JSON Schema)" className="min-h-30" rows={8} {...json("parameters")} />
         </FormSection>
       )}
       <Risk type={type} {...props} />
@@ -36,25 +36,22 @@ export function ToolForm({ type, ...props }: Fields<ToolDraft> & { type: ToolTyp
 }
 
 const approvals = [
-  { value: "never", label: "Nobody is asked", hint: "The call is made as soon as the model asks for it." },
+  { value: "never", label: "Not required", hint: "Calls run as soon as the model makes them." },
   {
     value: "always",
-    label: "A person approves each call",
-    hint: "It waits among the approvals until somebody decides.",
+    label: "Always required",
+    hint: "Each call waits under Approvals until somebody decides.",
   },
-  { value: "when", label: "A person approves some", hint: "Those whose arguments fit a JSON Schema." },
+  { value: "when", label: "Conditional", hint: "Only calls whose arguments match a JSON Schema." },
 ] as const;
 
 function Risk({ type, draft, set, text, json, pick, choose }: Fields<ToolDraft> & { type: ToolType }) {
   return (
-    <FormSection
-      title="Risk"
-      about="Who decides before a call, and what happens when nobody knows whether it was made."
-    >
-      <ChoiceCards label="Before a call" choices={approvals} {...choose("approval")} />
+    <FormSection title="Risk" about="Who approves calls, and what happens if a crash interrupts one.">
+      <ChoiceCards label="Approval" choices={approvals} {...choose("approval")} />
       {draft.approval === "when" && (
         <JsonField
-          label="Approval is asked for arguments that fit"
+          label="Require approval when the arguments match"
           rows={4}
           placeholder='{"properties": {"usd": {"minimum": 100}}}'
           {...json("when")}
@@ -63,20 +60,20 @@ function Risk({ type, draft, set, text, json, pick, choose }: Fields<ToolDraft> 
       <div className="grid gap-4 rail:grid-cols-2">
         {type !== "client" && (
           <Select
-            label="When nobody knows whether a call happened"
+            label="If a crash interrupts a call"
             choices={[
               { value: "ask", label: "Ask a person" },
-              { value: "retry", label: "Call again" },
-              { value: "report", label: "Tell the model" },
+              { value: "retry", label: "Retry the call" },
+              { value: "report", label: "Report it to the model" },
             ]}
             {...pick("on_unknown")}
           />
         )}
-        <Field label="Most output, bytes" inputMode="numeric" placeholder="262144" {...text("max_output_bytes")} />
+        <Field label="Max output size, bytes" inputMode="numeric" placeholder="262144" {...text("max_output_bytes")} />
       </div>
       <label className="flex items-center gap-2">
         <input type="checkbox" checked={draft.enabled} onChange={(event) => set({ enabled: event.target.checked })} />
-        New runs may call it
+        Enabled
       </label>
     </FormSection>
   );

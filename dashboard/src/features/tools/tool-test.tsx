@@ -6,7 +6,7 @@ import type { ToolTest as TestAnswer, Tool } from "../../../../server/wire/tool.
 import { useMay } from "../../entities/session/use-may.ts";
 import { testTool } from "../../entities/tool/tool-api.ts";
 import { ApiError } from "../../lib/api.ts";
-import { exampleArguments } from "../../lib/example-output.ts";
+import { exampleArguments } from "../../lib/example-arguments.ts";
 import { formatBytes, formatDuration, plural } from "../../lib/format.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { sendOnEnter } from "../../lib/send-on-enter.ts";
@@ -100,15 +100,15 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
           </div>
           <FoldedCode name="test" request={{ method: "POST", path: `/v1/tools/${tool.id}/test`, body }} />
         </form>
-        <section aria-label="What the call came to" className="flex min-w-0 flex-col gap-3">
-          <h2 className="text-md">What it came to</h2>
+        <section aria-label="Result of the call" className="flex min-w-0 flex-col gap-3">
+          <h2 className="text-md">Result</h2>
           {test.error && !refused && <ErrorNote title="The tool was not called" error={test.error} />}
           {test.data && !test.isPending && <Answer answer={test.data} />}
           {!test.data && !test.error && (
             <p role="status" className="text-muted">
               {test.isPending
-                ? "The call is under way."
-                : "Nothing was called yet. Each call here is noted in the audit log."}
+                ? "The call is in progress."
+                : "No calls yet. Each call here is recorded in the audit log."}
             </p>
           )}
         </section>
@@ -153,7 +153,7 @@ function Answer({ answer: { output, error, latency_ms, attempts, files = [] } }:
       )}
       {files.length > 0 && (
         <p className="text-xs text-muted wrap-anywhere">
-          Files made: {files.map(({ filename, bytes }) => `${filename} (${formatBytes(bytes)})`).join(", ")}
+          Files created: {files.map(({ filename, bytes }) => `${filename} (${formatBytes(bytes)})`).join(", ")}
         </p>
       )}
     </>

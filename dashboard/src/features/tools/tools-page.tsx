@@ -18,7 +18,7 @@ import { shownTypes, toolParts } from "./types/tool-parts.ts";
 const columns = [
   { label: "Name" },
   { label: "Type" },
-  { label: "Before a call" },
+  { label: "Approval" },
   { label: "Used by" },
   { label: "Changed" },
 ];

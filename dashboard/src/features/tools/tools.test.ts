@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Tool } from "../../../../server/wire/tool.ts";
 import { approvalWords } from "../../entities/tool/tool-api.ts";
 import { ApiError } from "../../lib/api.ts";
-import { exampleArguments } from "../../lib/example-output.ts";
+import { exampleArguments } from "../../lib/example-arguments.ts";
 import { blameTool, readToolDraft, toolChanges, toolCreation, toolDraftOf } from "./tool-draft.ts";
 import { toolParts } from "./types/tool-parts.ts";
 
@@ -78,5 +78,5 @@ test("arguments to begin with fit the schema", () => {
 
 test("a tool says in words where it goes and who is asked", () => {
   expect(toolParts.http.target(tool)).toBe("POST https://example.com/pay");
-  expect(approvalWords(tool.approval)).toBe("A person approves some");
+  expect(approvalWords(tool.approval)).toBe("Conditional");
 });

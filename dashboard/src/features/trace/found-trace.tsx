@@ -245,7 +245,7 @@ export interface ForkSlot {
 /** No step says what is sought. */
 function NoSteps({ sought, onClear }: { sought: string; onClear: () => void }) {
   return (
-    <EmptyState icon={ListFilter} title="No step says this">
+    <EmptyState icon={ListFilter} title="No results">
       <p className="max-w-[46ch] wrap-anywhere text-muted">
         Neither names nor arguments, outputs or errors of the steps that are shown have “{sought}” in them.
       </p>

@@ -63,9 +63,7 @@ function StepError({
   return (
     <Note tone={step.status === "rejected" || step.status === "cancelled" ? "info" : "bad"}>
       <b>{error.message}</b>
-      {!ended && isCall && step.status === "failed" && (
-        <p className="text-muted">The model read this in the place of an output.</p>
-      )}
+      {!ended && isCall && step.status === "failed" && <p className="text-muted">The model received this error.</p>}
       {ended && (
         <p className="text-muted">
           {isCause ? "This ended the run." : `The run ended here: ${ended.message}`}{" "}
@@ -100,18 +98,18 @@ function Result({ step, live }: StepProps) {
   if (step.output != null) return <Value title="Output" name={step.name} value={step.output} />;
   if (step.error) return null;
   const words: Record<string, string> = {
-    in_progress: "It is under way.",
-    waiting: "It waits for an answer.",
-    unknown: "What became of it is not known.",
-    cancelled: "It was ended before it answered.",
+    in_progress: "In progress.",
+    waiting: "Waiting for an answer.",
+    unknown: "The outcome is unknown.",
+    cancelled: "It was cancelled before it returned.",
   };
-  return <p className="text-muted">{words[step.status] ?? "It gave no output."}</p>;
+  return <p className="text-muted">{words[step.status] ?? "No output."}</p>;
 }
 
 function Files({ files }: { files: readonly StepFile[] }) {
   const at = useWorkspace();
   return (
-    <Block title="Files that it made">
+    <Block title="Files created">
       <ul className="flex flex-col gap-1">
         {files.map(({ id, filename, bytes }) => (
           <li key={id} className="flex min-w-0 items-center gap-2">
@@ -137,7 +135,7 @@ function Attempts({ step }: { step: TraceStep }) {
   if (step.retries.length === 0) return null;
   const lengths = attemptLengths(step);
   return (
-    <Block title="Attempts that were given up">
+    <Block title="Failed attempts">
       <ol className="flex flex-col divide-y divide-line-soft rounded-md border border-line">
         {step.retries.map(({ attempt, reason, delay_ms, usage }, index) => (
           <li key={attempt} className="flex min-w-0 gap-2.5 px-2.5 py-1.5">
@@ -147,7 +145,7 @@ function Attempts({ step }: { step: TraceStep }) {
               <p className="flex flex-wrap gap-x-3 text-xs text-muted tabular-nums">
                 <span>Attempt {attempt}</span>
                 {reason && <code>{reason.code}</code>}
-                <span>given up after {formatDuration(lengths[index] ?? null)}</span>
+                <span>failed after {formatDuration(lengths[index] ?? null)}</span>
                 {delay_ms > 0 && <span>then waited {formatDuration(delay_ms)}</span>}
                 {usage && (
                   <span>

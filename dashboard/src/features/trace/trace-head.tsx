@@ -110,7 +110,7 @@ function Facts({ run, spent }: { run: Run; spent: Spent }) {
         </span>
       </Fact>
       {run.attempt > 1 && <Fact name="Attempt">{run.attempt}</Fact>}
-      {run.origin === "import" && <Fact name="Imported">from another record</Fact>}
+      {run.origin === "import" && <Fact name="Imported">from another trace</Fact>}
       {parent_run_id && <RunFact name="Started by" id={parent_run_id} />}
       {metadata?.schedule_id && <ScheduleFact id={metadata.schedule_id} />}
       {forked_from && (

@@ -14,7 +14,7 @@ export function AttemptCard({ attempt, isOpen }: { attempt: Attempt; isOpen: boo
     <details open={isOpen} className="min-w-0 rounded-md border border-line">
       <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2">
         <Pill tone={error ? "bad" : "ok"} icon={error ? X : Check}>
-          {response ? `Answered ${response.status}` : "No answer"}
+          {response ? `HTTP ${response.status}` : "No response"}
         </Pill>
         <span className="text-muted">Attempt {number}</span>
         <span className="ml-auto flex gap-3 text-xs text-muted">
@@ -30,8 +30,8 @@ export function AttemptCard({ attempt, isOpen }: { attempt: Attempt; isOpen: boo
           </div>
         )}
         {response && <AnswerBody body={response.body} truncated={response.truncated} />}
-        {response && <Heads title="Head of the answer" heads={response.headers} />}
-        <Heads title="Head of the request" heads={request.headers} />
+        {response && <Heads title="Response headers" heads={response.headers} />}
+        <Heads title="Request headers" heads={request.headers} />
       </div>
     </details>
   );
@@ -42,7 +42,7 @@ function AnswerBody({ body, truncated }: { body: string; truncated: boolean }) {
   const isPlain = read.fault !== null || typeof read.value !== "object";
   return (
     <div className="min-w-0">
-      <h4 className="mb-1 text-xs font-medium text-muted">Answer</h4>
+      <h4 className="mb-1 text-xs font-medium text-muted">Response body</h4>
       {body === "" && <span className="text-muted">Empty</span>}
       {body !== "" && isPlain && (
         <pre className="max-h-80 overflow-y-auto rounded-md bg-subtle px-2.5 py-1.5 wrap-anywhere whitespace-pre-wrap">
@@ -50,7 +50,7 @@ function AnswerBody({ body, truncated }: { body: string; truncated: boolean }) {
         </pre>
       )}
       {body !== "" && !isPlain && <JsonView value={read.value} />}
-      {truncated && <p className="mt-1 text-xs text-muted">Only its beginning was read.</p>}
+      {truncated && <p className="mt-1 text-xs text-muted">Only the beginning was read.</p>}
     </div>
   );
 }

@@ -64,9 +64,9 @@ export function Deliveries({
                 <Button onClick={() => onSearch({})}>Clear filters</Button>
               </EmptyState>
             ) : (
-              <EmptyState icon={Inbox} title="It heard nothing yet">
+              <EmptyState icon={Inbox} title="No deliveries yet">
                 <p className="max-w-[46ch] text-muted">
-                  The next event of its kinds comes here. Send a test to see whether the address answers.
+                  Events appear here when they are sent. Send a test event to check the endpoint.
                 </p>
               </EmptyState>
             )
@@ -79,7 +79,7 @@ export function Deliveries({
       ) : (
         <div className="hidden flex-1 border-l border-line wide:block">
           <EmptyState icon={Inbox} title="Choose a delivery">
-            <p className="text-muted">Its attempts, and what was answered, are shown here.</p>
+            <p className="text-muted">Its attempts and responses are shown here.</p>
           </EmptyState>
         </div>
       )}
@@ -121,7 +121,7 @@ function DeliveryRow({ delivery, search, isOpen }: { delivery: Delivery; search:
         </span>
         {status === "pending" && next_attempt_at && attempts_count > 0 ? (
           <>
-            Again <Until at={next_attempt_at} />
+            Next attempt <Until at={next_attempt_at} />
           </>
         ) : (
           plural(attempts_count, "attempt")

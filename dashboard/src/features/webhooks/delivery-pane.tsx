@@ -29,7 +29,7 @@ export function DeliveryPane({ webhookId, id, search }: { webhookId: string; id:
   const again = useMutation({
     mutationFn: () => redeliver(at, webhookId, id),
     onSuccess: async () => {
-      toast("Event sent again", "Under the same id, so that who took it already can tell.");
+      toast("Redelivery queued", "The event keeps its id, so a receiver that already has it can tell.");
       await refresh();
     },
   });
@@ -66,7 +66,7 @@ export function DeliveryPane({ webhookId, id, search }: { webhookId: string; id:
         {may && (
           <Button className="ml-auto" size="sm" disabled={again.isPending} onClick={() => again.mutate()}>
             <Send aria-hidden className="size-3.5" strokeWidth={1.5} />
-            Send again
+            Redeliver
           </Button>
         )}
         <Facts>
@@ -88,7 +88,7 @@ export function DeliveryPane({ webhookId, id, search }: { webhookId: string; id:
           )}
         </Facts>
       </header>
-      <ErrorNote title="The event was not sent again" error={again.error} />
+      <ErrorNote title="The redelivery was not queued" error={again.error} />
       <section aria-label="Attempts" className="flex flex-col gap-2">
         <h3 className="font-strong">Attempts</h3>
         {delivery.attempts.length === 0 && <p className="text-muted">None yet.</p>}

@@ -7,7 +7,7 @@ export function EventChoice({ events, onChange }: { events: string[]; onChange: 
     onChange(webhookEvents.filter((each) => (each === event ? on : events.includes(each))));
   return (
     <fieldset className="flex min-w-0 flex-col">
-      <legend className="mb-1.5 font-medium">What does it hear of?</legend>
+      <legend className="mb-1.5 font-medium">Events to send</legend>
       <Check
         name="All events"
         hint="Those that later versions add too."

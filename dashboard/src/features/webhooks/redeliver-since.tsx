@@ -27,8 +27,8 @@ export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose
     first: { hours: "24" as (typeof choices)[number]["value"] },
     send: ({ hours }) => redeliverAll(at, webhook.id, new Date(sinceOf(hours)).toISOString()),
     onSent: async ({ deliveries }) => {
-      if (deliveries === 0) toast("Nothing had failed", "Nothing of that time waits or failed.");
-      else toast(`${plural(deliveries, "event")} sent again`);
+      if (deliveries === 0) toast("No failed events", "No event of that time has failed or is waiting.");
+      else toast(`${plural(deliveries, "redelivery")} queued`);
       await refresh();
       onClose();
     },
@@ -37,12 +37,12 @@ export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose
     <FormDialog
       form={{ ...form, isUnsaved: false }}
       onClose={onClose}
-      title="Send failed events again"
+      title="Redeliver failed events"
       about={webhook.url}
-      act="Send again"
-      acting="Sending"
+      act="Redeliver"
+      acting="Redelivering"
       keep="Cancel"
-      failed="Nothing was sent"
+      failed="The redelivery was not queued"
     >
       <div className="flex flex-col gap-1.5">
         <span className="font-medium">Of the last</span>

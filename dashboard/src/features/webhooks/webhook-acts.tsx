@@ -41,7 +41,7 @@ export function useSwitchWebhook() {
   return useMutation({
     mutationFn: ({ id, enabled }: { id: string; enabled: boolean }) => webhookApi.change(at, id, { enabled }),
     onSuccess: async (_, { enabled }) => {
-      toast(enabled ? "Webhook switched on" : "Webhook switched off");
+      toast(enabled ? "Webhook enabled" : "Webhook disabled");
       await refresh();
     },
     onError: (error, { enabled }) => failed(`The webhook was not switched ${enabled ? "on" : "off"}`, error.message),
@@ -62,10 +62,10 @@ export function WebhookMenu({ webhook, onAct }: { webhook: Webhook; onAct: (act:
       acts={[
         { icon: Pencil, word: "Edit webhook", onDo: ask("edit") },
         { icon: RefreshCw, word: "Rotate secret", onDo: ask("rotate") },
-        { icon: Send, word: "Send failed events again", onDo: ask("redeliver") },
+        { icon: Send, word: "Redeliver failed events", onDo: ask("redeliver") },
         {
           icon: Power,
-          word: enabled ? "Switch off" : "Switch on",
+          word: enabled ? "Disable" : "Enable",
           onDo: isMissed ? ask("switch-off") : () => switching.mutate({ id, enabled: !enabled }),
         },
         { icon: Trash2, word: "Delete webhook", danger: true, onDo: ask("delete") },
@@ -141,15 +141,15 @@ function SwitchOff({ webhook: { id, url }, onClose }: { webhook: Webhook; onClos
   const switching = useSwitchWebhook();
   return (
     <ConfirmDialog
-      title={`Switch off ${new URL(url).host}?`}
-      act="Switch off"
-      acting="Switching off"
-      keep="Keep it on"
+      title={`Disable ${new URL(url).host}?`}
+      act="Disable"
+      acting="Disabling"
+      keep="Keep enabled"
       doing={switching}
       onConfirm={() => switching.mutate({ id, enabled: false }, { onSettled: onClose })}
       onClose={onClose}
     >
-      {url} never hears of what happens until somebody switches it on again: those events are not kept for it.
+      Events that happen until you enable it again are not sent to {url}, not even later.
     </ConfirmDialog>
   );
 }

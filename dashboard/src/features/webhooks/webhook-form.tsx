@@ -47,7 +47,7 @@ export function WebhookForm({
       title={webhook ? "Edit webhook" : "Create webhook"}
       about={
         <>
-          It hears of <b>{at.mode} data</b> of {at.project.name}.
+          Sends events of <b>{at.mode} data</b> of {at.project.name}.
         </>
       }
       act={webhook ? "Save webhook" : "Create webhook"}
@@ -62,7 +62,7 @@ export function WebhookForm({
       }}
     >
       <Field
-        label="Address"
+        label="URL"
         type="url"
         inputMode="url"
         placeholder="https://example.com/hooks/runnel"

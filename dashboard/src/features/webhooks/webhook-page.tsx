@@ -85,7 +85,7 @@ function WebhookHead({
         }
       >
         <IdFact name="Webhook" noun="webhook" id={id} />
-        <Fact name="Hears of">
+        <Fact name="Events">
           <span className="cut" title={events.join(", ")}>
             {events.includes("*") ? "all events" : events.join(", ")}
           </span>
@@ -119,7 +119,7 @@ function WebhookHead({
                     disabled={switching.isPending}
                     onClick={() => switching.mutate({ id, enabled: true })}
                   >
-                    Switch on
+                    Enable
                   </Button>
                 )}
               </div>

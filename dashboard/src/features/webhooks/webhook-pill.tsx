@@ -5,8 +5,8 @@ import { type Look, LookPill, wordsOf } from "../../ui/pill.tsx";
 const looks: Record<Webhook["status"] | "ended", Look> = {
   active: ["ok", Check, "Active"],
   failing: ["warn", TriangleAlert, "Failing"],
-  disabled: ["plain", Power, "Switched off"],
-  ended: ["bad", Power, "Switched off"],
+  disabled: ["plain", Power, "Disabled"],
+  ended: ["bad", Power, "Disabled"],
 };
 
 /** How a webhook stands. */
@@ -19,7 +19,7 @@ const outcomes: Record<Delivery["status"], Look> = {
   delivered: ["ok", Check, "Delivered"],
   failed: ["bad", X, "Failed"],
 };
-const retried: Look = ["warn", Clock, "Trying again"];
+const retried: Look = ["warn", Clock, "Retrying"];
 
 export const outcomeWords = wordsOf(outcomes);
 

@@ -6,7 +6,7 @@ const tried = (status: WholeDelivery["status"], last: object) =>
   ({ status, attempts: [{ number: 1, latency_ms: 12, ...last }] }) as WholeDelivery;
 
 test("a test event is told by what was answered, or by why nothing was", () => {
-  expect(testWords(tried("delivered", { response: { status: 204 } }))).toBe("It answered 204 in 12 ms.");
+  expect(testWords(tried("delivered", { response: { status: 204 } }))).toBe("The endpoint returned 204 in 12 ms.");
   const error = { code: "connection_failed", message: "Nobody listens there." };
   expect(testWords(tried("failed", { response: null, error }))).toBe("Nobody listens there.");
 });

@@ -18,12 +18,12 @@ import { WebhookPill } from "./webhook-pill.tsx";
 import { whyDisabled } from "./webhook-words.ts";
 
 const columns = [
-  { label: "Address" },
-  { label: "Hears of" },
+  { label: "URL" },
+  { label: "Events" },
   { label: "Status" },
   { label: "Last attempt" },
   { label: "Created", folds: true },
-  { label: "Acts", silent: true },
+  { label: "Actions", silent: true },
 ];
 
 /** Where events of a project and mode are sent to. */

@@ -91,7 +91,7 @@ function CodeFields({ draft, faults, set, text }: Fields<CommonDraft & CodeDraft
           rows={12}
           wrap="off"
           className="min-h-60"
-          hint="Tab indents; Escape, then Tab leaves. Mistakes are told by the first call."
+          hint="Tab indents; Escape, then Tab leaves. Errors appear when you test it."
           onKeyDown={(event) => indentKey(event, (next) => set({ source: next }))}
           {...text("source")}
         />

@@ -33,7 +33,7 @@ export const httpPart: ToolPart<RequestDraft & HttpDraft> = {
       }
       answer={
         <Select
-          label="Answer"
+          label="Response format"
           choices={[
             { value: "json", label: "JSON" },
             { value: "text", label: "Text" },

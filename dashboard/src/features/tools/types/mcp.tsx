@@ -50,7 +50,7 @@ function McpFields(fields: Fields<CommonDraft & McpDraft>) {
       title="Server"
       about="Over Streamable HTTP, or stdio:<name> for a program that the operator configured."
     >
-      <Field label="Address" autoComplete="off" spellCheck={false} {...text("server_url")} />
+      <Field label="URL" autoComplete="off" spellCheck={false} {...text("server_url")} />
       <HeadersField {...fields} />
       <div className="grid gap-4 rail:grid-cols-2">
         <TextArea

@@ -35,9 +35,9 @@ export const readRequest = (
 });
 
 export const requestWords: ToolPart<RequestDraft>["words"] = {
-  url: "address",
-  retries: "how often it is tried again",
-  idempotent: "whether a repeated call is safe",
+  url: "URL",
+  retries: "retries",
+  idempotent: "safe to repeat",
 };
 
 export function RequestFields({
@@ -51,19 +51,19 @@ export function RequestFields({
       <div className="grid gap-4 rail:grid-cols-[calc(var(--space-10)*3)_minmax(0,1fr)]">
         {method}
         <div className={method ? undefined : "rail:col-span-2"}>
-          <Field label="Address" type="url" autoComplete="off" spellCheck={false} {...text("url")} />
+          <Field label="URL" type="url" autoComplete="off" spellCheck={false} {...text("url")} />
         </div>
       </div>
       <HeadersField {...fields} />
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-4">
         <TimeoutField text={text} standard={30000} />
-        <Field label="Tried again" inputMode="numeric" placeholder="0" {...text("retries")} />
+        <Field label="Retries" inputMode="numeric" placeholder="0" {...text("retries")} />
         <Select
-          label="A repeated call"
+          label="Safe to repeat"
           choices={[
             { value: "", label: "Default" },
-            { value: "true", label: "Does no harm" },
-            { value: "false", label: "Does harm" },
+            { value: "true", label: "Yes" },
+            { value: "false", label: "No" },
           ]}
           {...fields.pick("idempotent")}
         />

@@ -14,6 +14,6 @@ export interface StepPart {
   word: string;
   /** The fact that tells it from its neighbours; `toolType` is that of the tool that it calls. */
   sub?(step: TraceStep, toolType: string | undefined): string;
-  /** What it came to; without this, its output as it stands. */
+  /** Result; without this, its output as it stands. */
   Output?: (props: StepProps) => ReactNode;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { exampleOutput } from "./example-output.ts";
+import { exampleArguments } from "./example-arguments.ts";
 
-test("an example of an output has what was asked, and plain values for the rest of the schema", () => {
+test("example arguments have a plain value for each property of the schema", () => {
   const parameters = {
     type: "object",
     properties: {
@@ -12,14 +12,14 @@ test("an example of an output has what was asked, and plain values for the rest 
       odd: true,
     },
   };
-  expect(exampleOutput(parameters, { city: "Oslo" })).toEqual({
-    ...{ city: "Oslo", days: 2, unit: "celsius", tags: ["text"], odd: null, result: "Done" },
+  expect(exampleArguments(parameters)).toEqual({
+    ...{ city: "text", days: 2, unit: "celsius", tags: ["text"], odd: null },
   });
-  expect(exampleOutput(null, "none")).toEqual({ result: "Done" });
+  expect(exampleArguments(null)).toEqual({});
 });
 
 test("a schema without an end ends", () => {
   const deep: Record<string, unknown> = { type: "object", properties: {} };
   (deep.properties as Record<string, unknown>).self = deep;
-  expect(exampleOutput(deep, {})).toHaveProperty("result");
+  expect(exampleArguments(deep)).toHaveProperty("self");
 });

@@ -1,16 +1,5 @@
 import { isJsonObject } from "./json-text.ts";
 
-/**
- * What a client tool could answer: what it was asked, with the plainest value for what else its schema names, and a
- * word that it is done. Tools say only what they take; what they give is between them and their agent.
- */
-export function exampleOutput(parameters: unknown, args: unknown): Record<string, unknown> {
-  const asked = isJsonObject(args) ? args : {};
-  const properties = isJsonObject(parameters) && isJsonObject(parameters.properties) ? parameters.properties : {};
-  const known = Object.entries(properties).map(([name, schema]) => [name, example(schema, 0)]);
-  return { ...Object.fromEntries(known), ...asked, result: "Done" };
-}
-
 function example(schema: unknown, depth: number): unknown {
   if (!isJsonObject(schema) || depth > 4) return null;
   if (schema.const !== undefined) return schema.const;
