@@ -121,7 +121,7 @@ test("an operator learns from the overview, in three clicks at most, why each of
   const causes: { what: string; way: Locator[]; why: string | RegExp }[] = [
     {
       what: "a scheduled run whose provider refused",
-      way: [needs.getByRole("link", { name: "Look at: Schedule Nightly report failed" })],
+      way: [needs.getByRole("link", { name: "Review: Schedule Nightly report failed" })],
       why: "The provider answered 503: overloaded.",
     },
     {
@@ -150,7 +150,7 @@ test("an operator learns from the overview, in three clicks at most, why each of
     },
     {
       what: "a webhook that nobody takes",
-      way: [needs.getByRole("link", { name: /^Look at: Webhook 127\.0\.0\.1:\d+ fails/ })],
+      way: [needs.getByRole("link", { name: /^Review: Webhook 127\.0\.0\.1:\d+ fails/ })],
       why: /The last (attempt|\d+ attempts) failed/,
     },
     {

@@ -181,7 +181,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
       .first()
       .click();
     await expect(page).toHaveURL(/\/webhooks$/);
-    await page.goto(address);
+    await page.goto(address.replace("/test/", "/live/"));
     await page.getByRole("button", { name: "Look in test data" }).click();
     await expect(page.getByRole("heading", { name: receiver.url })).toBeVisible();
   });

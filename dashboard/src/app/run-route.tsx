@@ -10,6 +10,7 @@ import { ForkPanel } from "../features/trace/fork-panel.tsx";
 import { Player } from "../features/trace/player.tsx";
 import { TracePage } from "../features/trace/trace-page.tsx";
 import { VerifyReplay } from "../features/trace/verify-replay.tsx";
+import { Button } from "../ui/button.tsx";
 import { useSwitchMode } from "./use-switch-mode.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
@@ -49,6 +50,20 @@ export function RunRoute() {
         onLeave={() => void navigate({ to: "/runs" })}
         player={(slot) => <Player {...slot} />}
         fork={mayRun ? (slot) => <ForkPanel key={slot.step.id} {...slot} /> : undefined}
+        buttons={(run) => (
+          <>
+            <Button onClick={() => setCompared(run)}>
+              <Columns2 {...icon} />
+              Compare
+            </Button>
+            {mayRun && canBePinned(run) && (
+              <Button onClick={() => setPinned(run)}>
+                <ListChecks {...icon} />
+                Add to suite
+              </Button>
+            )}
+          </>
+        )}
         acts={(run, { MenuItem }) => {
           const source = run.forked_from?.run_id ?? run.replay_of;
           return (

@@ -21,8 +21,8 @@ export function useSessionWorkspace(session: Session): Workspace | null {
   useEffect(() => {
     if (!at) return;
     writePreference("workspace", writePlace(at));
-    setShown(at.projectId);
-  }, [at]);
+    if (at.projectId === namedId) setShown(namedId);
+  }, [at, namedId]);
   useEffect(() => {
     if (workspace === named) return;
     void navigate({ to: ".", search: (before) => ({ ...before, workspace }), replace: true, ignoreBlocker: true });

@@ -11,6 +11,7 @@ import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { statusWords } from "../../ui/status-pill.tsx";
 import { DetailPane } from "./detail-pane.tsx";
+import { foldCalls, keyOfDetail, lineOf } from "./fold-rows.ts";
 import { type TraceTab, tabBeside, tabOf } from "./read-trace-search.ts";
 import { ReplayContext } from "./replay-context.ts";
 import type { Row } from "./row.ts";
@@ -73,13 +74,21 @@ export function FoundTrace(props: FoundTraceProps) {
   const { timeline, spent } = useTimeline(loaded, rows, folded);
   const first = useFirst(rows, run, loaded.hasMore);
   const selected = search.step ?? first;
-  const row = rows.find(({ key }) => key === selected) ?? (loaded.hasMore ? undefined : rows[0]);
+  const row = rows.find(({ key }) => key === keyOfDetail(selected)) ?? (loaded.hasMore ? undefined : rows[0]);
   const [position, setPosition] = useRested(search.t, (t) => onSearch({ t }));
   const move = useCallback((to: number | null) => setPosition(to === null ? undefined : Math.round(to)), [setPosition]);
 
   const latest = useRef(onSearch);
   latest.current = onSearch;
   const select = useCallback((step: string) => latest.current({ step, fork: undefined }), []);
+  const [openFolds, setOpenFolds] = useState<ReadonlySet<string>>(new Set());
+  const toggleRow = useCallback(
+    (of: Row, to: boolean) => {
+      if (of.kind !== "fold") return toggle(of, to);
+      setOpenFolds((before) => new Set(to ? [...before, of.key] : [...before].filter((key) => key !== of.key)));
+    },
+    [toggle],
+  );
   const enter = useCallback((step: string) => {
     const isPhone = matchMedia("(max-width: 640px)").matches;
     latest.current({ step, fork: undefined, ...(isPhone && { view: "detail" }) }, { back: isPhone });
@@ -103,10 +112,17 @@ export function FoundTrace(props: FoundTraceProps) {
 
   const find = useRef<HTMLInputElement>(null);
   const [sought = "", seek] = useRested(search.q, (q) => onSearch({ q }));
-  const shown = useMemo(() => (sought.trim() ? findSteps(rows, sought) : rows), [rows, sought]);
+  const shown = useMemo(
+    () => (sought.trim() ? findSteps(rows, sought) : foldCalls(rows, openFolds)),
+    [rows, sought, openFolds],
+  );
+  const line = useMemo(
+    () => lineOf(shown, rows, row ? selectedKey(selected, row) : selected),
+    [shown, rows, row, selected],
+  );
   const problems = useMemo(() => rows.filter(isProblem), [rows]);
   const goToProblem = (by: 1 | -1) => {
-    const next = problemBeside(rows, problems, selected, by);
+    const next = problemBeside(rows, problems, keyOfDetail(selected), by);
     if (next) select(next.key);
   };
   useKeys({
@@ -143,10 +159,10 @@ export function FoundTrace(props: FoundTraceProps) {
                 rows={shown}
                 timeline={timeline}
                 worked_ms={spent.worked_ms}
-                selected={row?.key ?? selected}
+                selected={line}
                 onSelect={select}
                 onEnter={enter}
-                onToggle={toggle}
+                onToggle={toggleRow}
               />
             )}
           </section>
@@ -187,7 +203,7 @@ export function FoundTrace(props: FoundTraceProps) {
           timeline,
           position: position ?? null,
           onPosition: move,
-          selected,
+          selected: keyOfDetail(selected),
           // Going on to the next step would close the form and lose what was edited in it.
           onSelect: search.fork ? () => {} : select,
         })}
@@ -196,6 +212,9 @@ export function FoundTrace(props: FoundTraceProps) {
     </ReplayContext>
   );
 }
+
+/** The key that is chosen: of a line of folded calls its own, of a step that is gone that of what is shown instead. */
+const selectedKey = (selected: string, row: Row): string => (keyOfDetail(selected) === row.key ? selected : row.key);
 
 /** The row that the page opened on. It is chosen once: what happens later moves nobody away from what they read. */
 function useFirst(rows: readonly Row[], run: Run, hasMore: boolean): string {

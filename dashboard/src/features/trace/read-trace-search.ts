@@ -13,10 +13,10 @@ export const readTraceSearch = (search: Record<string, unknown>) =>
     fork: search.fork === true || undefined,
   });
 
-/** A step by its number, one of a run below by the way to it, a restart, or the run itself. */
+/** A step by its number, a line of folded ones by that of the first, one of a run below by the way to it, a restart, or the run itself. */
 function readStep(value: unknown): number | string | undefined {
   if (typeof value === "number") return Number.isInteger(value) && value >= 0 ? value : undefined;
-  return typeof value === "string" && /^(run|r\d{1,4}|\d{1,6}(-\d{1,6}){0,30}(-r\d{1,4})?)$/.test(value)
+  return typeof value === "string" && /^(run|r\d{1,4}|\d{1,6}(-\d{1,6}){0,30}(-r\d{1,4})?~?)$/.test(value)
     ? value
     : undefined;
 }

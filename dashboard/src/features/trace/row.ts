@@ -6,12 +6,15 @@ export type Mark = "failed" | "unknown" | "waiting" | "running" | "rejected" | "
 
 /** One line of the tree and of the waterfall. Times are milliseconds since the epoch. */
 export interface Row {
-  /** `run`, `12` for a step, `6-2` for a step of the run that step 6 called, `r2` for the restart of attempt 2. */
+  /**
+   * `run`, `12` for a step, `6-2` for a step of the run that step 6 called, `r2` for the restart of attempt 2, `12~` for
+   * the line of equal calls that begins with step 12.
+   */
   key: string;
   parent: string | null;
   /** 1 is the run itself. */
   level: number;
-  kind: "run" | "step" | "restart";
+  kind: "run" | "step" | "restart" | "fold";
   /** Of its colour and icon. */
   type: string;
   name: string;
@@ -25,7 +28,7 @@ export interface Row {
   end: number | null;
   waits: Span[];
   mark: Mark;
-  /** Whether another run's steps can be opened below it. */
+  /** Whether another run's steps, or folded calls, can be opened below it. */
   opens: boolean;
   open: boolean;
   position: number;

@@ -1,16 +1,23 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ThumbsDown, ThumbsUp } from "lucide-react";
+import { useState } from "react";
 import type { Score } from "../../../../server/wire/score.ts";
-import { scoresQuery } from "../../entities/run/score-api.ts";
+import { scoreApi, scoreRun, scoresQuery } from "../../entities/run/score-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { TextArea } from "../../ui/text-area.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Block } from "./value.tsx";
 
-/** What people and programs think of a run. */
+/** What people and programs think of a run, and a review of one's own. */
 export function RunScores({ runId }: { runId: string }) {
   const { data } = useQuery(scoresQuery(useWorkspace(), runId));
-  if (!data?.data.length) return null;
+  const may = useMay("member");
+  if (!data || (data.data.length === 0 && !may)) return null;
   return (
-    <Block title="Scores">
+    <Block title="Scores and notes">
       <ul className="flex flex-col gap-2">
         {data.data.map((score) => (
           <li key={score.id} className="min-w-0">
@@ -25,14 +32,55 @@ export function RunScores({ runId }: { runId: string }) {
           </li>
         ))}
       </ul>
+      {may && <Review runId={runId} />}
     </Block>
   );
 }
 
+/** The name of what people say of a run here. Each has one, and may change it. */
+const review = "review";
+
+function Review({ runId }: { runId: string }) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const [comment, setComment] = useState("");
+  const save = useMutation({
+    mutationFn: (value: number) => scoreRun(at, runId, review, { value, comment: comment.trim() || null }),
+    onSuccess: async () => {
+      setComment("");
+      await client.invalidateQueries(scoreApi.all(at));
+    },
+  });
+  return (
+    <div className="flex flex-col gap-2 pt-2">
+      <TextArea
+        label="Your note"
+        rows={2}
+        maxLength={2000}
+        value={comment}
+        onChange={(event) => setComment(event.target.value)}
+      />
+      <ErrorNote title="The score was not saved" error={save.error} />
+      <div className="flex flex-wrap gap-2">
+        <Button size="sm" disabled={save.isPending} onClick={() => save.mutate(1)}>
+          <ThumbsUp {...icon} />
+          Good
+        </Button>
+        <Button size="sm" disabled={save.isPending} onClick={() => save.mutate(0)}>
+          <ThumbsDown {...icon} />
+          Bad
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+const icon = { "aria-hidden": true, className: "size-3.5", strokeWidth: 1.5 } as const;
+
 const authors: Record<Score["source"], string> = { client: "by a user", api_key: "by an API key", user: "by a member" };
 
-/** Feedback of people who chat is good or bad; any other scale is its author's own. */
+/** Feedback of people who chat, and reviews, are good or bad; any other scale is its author's own. */
 function said({ name, source, value }: Score): string {
-  if (name !== "feedback" || source !== "client") return String(value);
+  if (!(name === "feedback" && source === "client") && !(name === review && source === "user")) return String(value);
   return value === 1 ? "good" : value === 0 ? "bad" : String(value);
 }

@@ -58,13 +58,20 @@ export const StepRow = memo(function StepRow(props: StepRowProps) {
         <span aria-hidden className="shrink-0" style={{ width: `calc(var(--space-4) * ${row.level - 1})` }} />
         <Twist row={row} onToggle={onToggle} />
         <StepIcon type={row.type} />
-        <span className={clsx("cut", row.kind === "run" ? "font-medium" : "text-ink")} title={row.name}>
+        <span
+          className={clsx(
+            "cut",
+            row.kind === "run" ? "font-medium" : "text-ink",
+            row.sub && !isPilled(row) && "full:max-w-3/5 full:shrink-0",
+          )}
+          title={row.name}
+        >
           <span className="sr-only">{typeWord(row.type)} </span>
           {row.name}
         </span>
         <RowMark row={row} />
         {row.sub && !isPilled(row) && (
-          <span className="cut max-w-2/5 flex-initial text-xs text-faint max-full:hidden" title={row.sub}>
+          <span className="cut flex-1 text-xs text-faint max-full:hidden" title={row.sub}>
             {row.sub}
           </span>
         )}

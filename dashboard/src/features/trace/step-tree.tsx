@@ -57,6 +57,10 @@ export function StepTree({ rows, timeline, worked_ms, selected, onSelect, onEnte
     focusNext.current = true;
     onSelect(row.key);
   };
+  const open = (row: Row) => {
+    onSelect(row.key);
+    onToggle(row, !row.open);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[index];
     if (!row || event.metaKey || event.ctrlKey || event.altKey) return;
@@ -64,8 +68,10 @@ export function StepTree({ rows, timeline, worked_ms, selected, onSelect, onEnte
     if (!act) return;
     event.preventDefault();
     if (act.open !== undefined) onToggle(row, act.open);
-    else if (act.enter) onEnter(row.key);
-    else go(act.to);
+    else if (act.enter) {
+      if (row.kind === "fold") open(row);
+      else onEnter(row.key);
+    } else go(act.to);
   };
 
   return (
@@ -91,7 +97,7 @@ export function StepTree({ rows, timeline, worked_ms, selected, onSelect, onEnte
               top={start}
               selected={at === index}
               isStop={at === index || (index === -1 && at === 0)}
-              onEnter={onEnter}
+              onEnter={row.kind === "fold" ? () => open(row) : onEnter}
               onToggle={onToggle}
             />
           );

@@ -1,4 +1,4 @@
-import { Code2, Copy, Download, MoreHorizontal, Package, Play, Trash2 } from "lucide-react";
+import { Code2, Copy, Download, GitFork, Link2, MoreHorizontal, Package, Play, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
@@ -8,11 +8,11 @@ import { useMay } from "../../entities/session/use-may.ts";
 import { get, resourceUrl } from "../../lib/api.ts";
 import { downloadText, downloadUrl } from "../../lib/download.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
-import { buttonClass } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { copy } from "../../ui/copy.ts";
 import { Menu } from "../../ui/menu.tsx";
 import type { MenuParts } from "../../ui/menu-parts.tsx";
-import { failed } from "../../ui/toast.ts";
+import { failed, toast } from "../../ui/toast.ts";
 import { DeleteRun, RunAgain } from "./run-acts.tsx";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
@@ -22,6 +22,8 @@ export function TraceMenu({
   run,
   agent,
   acts,
+  buttons,
+  canFork,
   onOpenRun,
   onLeave,
 }: {
@@ -29,6 +31,9 @@ export function TraceMenu({
   agent: string;
   /** More entries, above the downloads. */
   acts?: (parts: MenuParts) => ReactNode;
+  /** More buttons beside the menu, where there is room. */
+  buttons?: ReactNode;
+  canFork: boolean;
   onOpenRun: (runId: string) => void;
   /** The run is gone. */
   onLeave: () => void;
@@ -42,10 +47,30 @@ export function TraceMenu({
     </button>
   );
   const copyId = () => void copy("Run id", run.id);
+  const share = () => void copy("Link", location.href);
   const save = (done: Promise<void>) =>
     void done.catch((error: Error) => failed("The trace was not downloaded", error.message));
   return (
     <>
+      <span className="hidden items-center gap-2 full:flex">
+        {may && (
+          <Button onClick={() => setAsking("again")}>
+            <Play {...icon} />
+            Run again
+          </Button>
+        )}
+        {canFork && (
+          <Button onClick={forkChosen}>
+            <GitFork {...icon} />
+            Fork
+          </Button>
+        )}
+        {buttons}
+        <Button onClick={share} title="Copies the link to what you see">
+          <Link2 {...icon} />
+          Share
+        </Button>
+      </span>
       <Menu trigger={trigger} align="end">
         {(parts) => {
           const { MenuItem, MenuLine } = parts;
@@ -58,6 +83,10 @@ export function TraceMenu({
                 </MenuItem>
               )}
               {acts?.(parts)}
+              <MenuItem onClick={share}>
+                <Link2 {...icon} />
+                Copy link
+              </MenuItem>
               <MenuItem onClick={copyId}>
                 <Copy {...icon} />
                 Copy run id
@@ -98,6 +127,13 @@ export function TraceMenu({
       {asking === "delete" && <DeleteRun run={run} onClose={() => setAsking(null)} onDeleted={onLeave} />}
     </>
   );
+}
+
+/** Forks from the chosen step; where none is chosen, says what to do. */
+function forkChosen(): void {
+  const fork = document.querySelector<HTMLElement>("[data-fork]");
+  if (fork) fork.click();
+  else toast("Choose a step", "A fork begins at a step: choose one, then Fork.");
 }
 
 /** Saves the whole trace with the journal's entries: what another server takes as an import. */

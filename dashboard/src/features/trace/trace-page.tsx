@@ -32,6 +32,8 @@ interface TracePageProps extends TraceView {
   onLeave: () => void;
   /** More entries of the menu. */
   acts?: (run: Run, parts: MenuParts) => ReactNode;
+  /** More buttons of the head. */
+  buttons?: (run: Run) => ReactNode;
 }
 
 /** One run: how it stands, all of its steps in time, and what is known of each. */
@@ -66,12 +68,14 @@ interface FoundRunProps extends TracePageProps {
 function FoundRun({ run, trace, stale, ...props }: FoundRunProps) {
   const agent = useAgentName(run.agent_id);
   useTitle(statusWords[run.status], agent);
-  const { acts, onOpenRun, onLeave } = props;
+  const { acts, buttons, fork, onOpenRun, onLeave } = props;
   const menu = (
     <TraceMenu
       run={run}
       agent={agent}
       acts={acts && ((parts) => acts(run, parts))}
+      buttons={buttons?.(run)}
+      canFork={fork !== undefined && trace.data !== undefined}
       onOpenRun={onOpenRun}
       onLeave={onLeave}
     />

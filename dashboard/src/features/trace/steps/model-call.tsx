@@ -1,4 +1,4 @@
-import { plural } from "../../../lib/format.ts";
+import { formatCost, joinFacts, plural } from "../../../lib/format.ts";
 import { fieldsOf } from "../../../lib/json-text.ts";
 import { AskedCall, Reasoning, writtenBy } from "../message-card.tsx";
 import { useReached } from "../replay-context.ts";
@@ -8,9 +8,13 @@ import type { StepPart, StepProps } from "./step-part.ts";
 
 export const modelCallPart: StepPart = {
   word: "Model call",
-  sub: ({ output }) => {
+  sub: ({ output, usage }) => {
     const { tool_calls: calls } = fieldsOf(output);
-    return Array.isArray(calls) && calls.length > 0 ? plural(calls.length, "tool call") : "";
+    return joinFacts(
+      usage?.input_tokens != null && plural(usage.input_tokens + (usage.output_tokens ?? 0), "token"),
+      usage?.cost_usd != null && usage.cost_usd > 0 && formatCost(usage.cost_usd),
+      Array.isArray(calls) && calls.length > 0 && plural(calls.length, "tool call"),
+    );
   },
   Output: Written,
 };

@@ -1,4 +1,6 @@
 import type { StepType } from "../../../../../server/core/step-kinds.ts";
+import { joinFacts } from "../../../lib/format.ts";
+import { argumentsLine } from "../arguments-line.ts";
 import { compactionPart } from "./compaction.tsx";
 import { guardrailPart } from "./guardrail.tsx";
 import { modelCallPart } from "./model-call.tsx";
@@ -8,7 +10,7 @@ import type { StepPart } from "./step-part.ts";
 /** Every type of step. Its icon is in `ui/icons.ts`, its colour in `index.css`. */
 export const stepParts: Record<StepType, StepPart> = {
   model_call: modelCallPart,
-  tool_call: { word: "Tool call", sub: (_, toolType) => toolType ?? "" },
+  tool_call: { word: "Tool call", sub: ({ input }, toolType) => joinFacts(argumentsLine(input), toolType ?? "") },
   retrieval: retrievalPart,
   guardrail: guardrailPart,
   approval: { word: "Approval" },

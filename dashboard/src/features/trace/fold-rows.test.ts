@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { foldCalls, keyOfDetail, lineOf } from "./fold-rows.ts";
+import { rowsOf } from "./rows.ts";
+import { stepOf, traceOf } from "./trace-fixtures.ts";
+
+const rowsWith = (names: readonly string[], more: (index: number) => object = () => ({})) =>
+  rowsOf({
+    root: {
+      trace: traceOf(),
+      steps: names.map((name, index) => stepOf(index, { name, ...more(index) })),
+      hasMore: false,
+      run: undefined,
+    },
+    name: "Clerk",
+    children: new Map(),
+    open: new Set(["run"]),
+  });
+const shown = (rows: ReturnType<typeof rowsWith>, open: string[] = []) =>
+  foldCalls(rows, new Set(open)).map(({ name, level }) => `${level} ${name}`);
+
+test("four and more calls of one tool in a row are one line, fewer stand by themselves", () => {
+  expect(shown(rowsWith(["look", "noop", "noop", "noop", "noop", "look", "look", "look"]))).toEqual([
+    ...["1 Clerk", "2 look", "2 noop ×4", "2 look", "2 look", "2 look"],
+  ]);
+});
+
+test("an open line shows its calls one level below", () => {
+  const rows = rowsWith(["noop", "noop", "noop", "noop"]);
+  expect(shown(rows, ["0~"])).toEqual(["1 Clerk", "2 noop ×4", "3 noop", "3 noop", "3 noop", "3 noop"]);
+});
+
+test("what failed or goes on is never folded away", () => {
+  const names = Array.from({ length: 9 }, () => "noop");
+  expect(shown(rowsWith(names, (index) => (index === 4 ? { status: "failed" } : {})))).toEqual([
+    ...["1 Clerk", "2 noop ×4", "2 noop", "2 noop ×4"],
+  ]);
+});
+
+test("five thousand equal calls are two lines", () => {
+  const rows = rowsWith(Array.from({ length: 5000 }, () => "noop"));
+  expect(shown(rows)).toEqual(["1 Clerk", "2 noop ×5000"]);
+});
+
+test("a call that is folded away has the line that stands for it", () => {
+  const rows = rowsWith(["look", "noop", "noop", "noop", "noop"]);
+  expect(lineOf(foldCalls(rows, new Set()), rows, "3")).toBe("1~");
+  expect(lineOf(foldCalls(rows, new Set(["1~"])), rows, "3")).toBe("3");
+  expect(lineOf(rows, rows, "9")).toBe("9");
+  expect([keyOfDetail("1~"), keyOfDetail("1")]).toEqual(["1", "1"]);
+});

@@ -1,0 +1,63 @@
+import type { Row } from "./row.ts";
+
+/** Fewer calls of one tool in a row are shown one by one. */
+const fewest = 4;
+
+/** What ends the key of a fold: it begins with that of its first call. */
+const tail = "~";
+
+/** The key of the row whose detail is shown for a row: a fold shows its first call. */
+export const keyOfDetail = (key: string): string => (key.endsWith(tail) ? key.slice(0, -tail.length) : key);
+
+/** Calls of one tool in a row become one line that opens, but for those that need to be looked at. */
+export function foldCalls(rows: readonly Row[], open: ReadonlySet<string>): Row[] {
+  const shown: Row[] = [];
+  for (let from = 0; from < rows.length; ) {
+    const first = rows[from]!;
+    let to = from + 1;
+    while (to < rows.length && isSameCall(first, rows[to]!)) to++;
+    const calls = rows.slice(from, to);
+    if (calls.length < fewest) shown.push(...calls);
+    else {
+      const fold = foldOf(calls, open);
+      shown.push(fold);
+      if (fold.open) for (const call of calls) shown.push({ ...call, parent: fold.key, level: call.level + 1 });
+    }
+    from = to;
+  }
+  return shown;
+}
+
+const isQuiet = ({ kind, type, mark, opens, end }: Row): boolean =>
+  kind === "step" && type === "tool_call" && mark === null && !opens && end !== null;
+
+const isSameCall = (a: Row, b: Row): boolean =>
+  isQuiet(a) && isQuiet(b) && a.name === b.name && a.runId === b.runId && a.parent === b.parent;
+
+function foldOf(calls: readonly Row[], open: ReadonlySet<string>): Row {
+  const [first] = calls as [Row];
+  const key = first.key + tail;
+  return {
+    ...first,
+    key,
+    kind: "fold",
+    name: `${first.name} ×${calls.length}`,
+    sub: "",
+    step: null,
+    end: calls.reduce((end, call) => Math.max(end, call.end ?? end), first.start),
+    waits: calls.flatMap(({ waits }) => waits),
+    opens: true,
+    open: open.has(key),
+  };
+}
+
+/** The line that stands for a call that is folded away; the call's own where it is shown. */
+export function lineOf(shown: readonly Row[], rows: readonly Row[], key: string): string {
+  if (shown.some((row) => row.key === key)) return key;
+  const at = rows.findIndex((row) => row.key === key);
+  for (let index = at; index >= 0; index--) {
+    const fold = rows[index]!.key + tail;
+    if (shown.some((row) => row.key === fold)) return fold;
+  }
+  return key;
+}
