@@ -155,8 +155,8 @@ test("an operator learns from the overview, in three clicks at most, why each of
     },
     {
       what: "a call that a crash cut short",
-      way: [needs.getByRole("link", { name: "Look at charge_card" })],
-      why: "Nobody knows whether this call happened",
+      way: [needs.getByRole("link", { name: "Review charge_card" })],
+      why: "It is unknown whether this call happened",
     },
   ];
   for (const { what, way, why } of causes)
