@@ -196,17 +196,10 @@ test("j and k go through rows that nothing opens, and after a deletion the next 
   await expect(row("Third text")).toBeFocused(); // The newest stands first.
   await page.keyboard.press("j");
   await expect(row("Second text")).toBeFocused();
-<<<<<<< HEAD
   for (const button of [/Edit/, /Delete/]) {
     await page.keyboard.press("Tab");
     await expect(row("Second text").getByRole("button", { name: button })).toBeFocused();
   }
-=======
-  await page.keyboard.press("Tab");
-  await expect(row("Second text").getByRole("button", { name: /Edit/ })).toBeFocused();
-  await page.keyboard.press("Tab");
-  await expect(row("Second text").getByRole("button", { name: /Delete/ })).toBeFocused();
->>>>>>> 77b7d27 (feat(dashboard): traces fold equal calls, rows say arguments, tokens and cost, and actions stand in the head)
   await page.keyboard.press("Enter");
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete entry" }).click();
   await expect(row("Second text")).toHaveCount(0);
