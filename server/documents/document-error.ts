@@ -5,6 +5,8 @@ export const parseFaults = [
   "document_too_large",
   "document_out_of_memory",
   "document_empty",
+  // Only between a child and its server: the document is asked of a child that reads images too.
+  "document_scanned",
 ] as const;
 export type ParseFault = (typeof parseFaults)[number];
 

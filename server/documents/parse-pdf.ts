@@ -1,29 +1,38 @@
 import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
-import { documentBounds } from "./bounds.ts";
-import type { Box } from "./boxes.ts";
+import { documentBounds, ocrBounds } from "./bounds.ts";
+import type { Box, PlacedLine } from "./boxes.ts";
 import { DocumentError, tooLarge, unreadable } from "./document-error.ts";
+import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
 import { withoutFurniture } from "./pdf-furniture.ts";
 import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfItem, type PdfLine } from "./pdf-lines.ts";
+import { imagesOn, pictureOf } from "./pdf-scan.ts";
 import { type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tables.ts";
 
-/** A PDF: the text of each page; lines that are set larger than the rest are headings. Gives how many pages there are. */
-export async function parsePdf(bytes: Uint8Array, outline: Outline): Promise<number> {
+/**
+ * A PDF: the text of each page, and of one without any that of its images; lines that are set larger than the rest are
+ * headings. Gives how many pages there are.
+ */
+export async function parsePdf(bytes: Uint8Array, outline: Outline, ocr: Ocr | null): Promise<number> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(1024, bytes.length)).toString("latin1");
   if (!head.includes("%PDF-")) throw unreadable("It is no PDF.");
   const pdf = await open(bytes);
   if (pdf.numPages > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} pages.`);
   const pages: PdfLine[][] = [];
+  const scans = openScans(ocr);
   let [size, failed] = [0, 0];
   for (let number = 1; number <= pdf.numPages; number++) {
     const lines = await linesOf(pdf, number);
     if (lines === null) failed++;
+    if (lines?.length === 0) size += await scans.read(pdf, number);
     size += (lines ?? []).reduce((sum, { text }) => sum + text.length, 0);
     if (size > documentBounds.text) throw tooLarge(`It holds more than ${documentBounds.text} bytes of text.`);
     pages.push(lines ?? []);
   }
   if (failed === pages.length) throw unreadable("None of its pages can be read.");
-  outlinePages(pages, outline);
+  outlinePages(pages, scans.found, outline);
+  const note = scans.note();
+  if (note !== null) outline.block(note);
   if (size === 0) throw new DocumentError("document_empty", noText);
   return pdf.numPages;
 }
@@ -31,8 +40,39 @@ export async function parsePdf(bytes: Uint8Array, outline: Outline): Promise<num
 /** Loads what the first PDF would wait for. */
 export const loadPdf = (): Promise<unknown> => getResolvedPDFJS();
 
-const noText =
-  "The PDF has no text layer: its pages are images. Text is not recognised in images; run it through OCR first.";
+const noText = "The PDF has no text, and none was found in its images.";
+
+/** Reads pages that have images and no text, up to a bound, and remembers which of them it did not. */
+function openScans(ocr: Ocr | null) {
+  const found = new Map<number, PlacedLine[][]>();
+  const left: number[] = [];
+  const begun = performance.now();
+  let read = 0;
+  return {
+    /** By page, from 1. */
+    found,
+    /** How many letters were found. Throws where there are images to be read, and nobody to do so. */
+    async read(pdf: Pdf, number: number): Promise<number> {
+      if (read >= ocrBounds.pages || performance.now() - begun > ocrBounds.time_ms) {
+        left.push(number);
+        return 0;
+      }
+      const page = await pdf.getPage(number);
+      const images = await imagesOn(page).catch(() => []);
+      if (images.length === 0) return 0;
+      if (ocr === null) throw new DocumentError("document_scanned", noText);
+      read++;
+      const paragraphs = ocr(pictureOf(images, page.getViewport({ scale: 1 })));
+      page.cleanup();
+      found.set(number, paragraphs);
+      return paragraphs.flat().reduce((sum, { text }) => sum + text.length, 0);
+    },
+    note: (): string | null =>
+      left.length === 0
+        ? null
+        : `[${left.length} pages from page ${left[0]} on were not read: they have no text of their own.]`,
+  };
+}
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 
@@ -43,6 +83,8 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
       disableFontFace: true,
       useSystemFonts: false,
       enableXfa: false,
+      isOffscreenCanvasSupported: false,
+      maxImageSize: ocrBounds.given,
     });
   } catch (error) {
     if (error instanceof Error && error.name === "PasswordException") {
@@ -101,7 +143,11 @@ const edgesMost = 4;
 const larger = 1.2;
 const titleLimit = 200;
 
-function outlinePages(all: readonly (readonly PdfLine[])[], outline: Outline): void {
+function outlinePages(
+  all: readonly (readonly PdfLine[])[],
+  scans: ReadonlyMap<number, PlacedLine[][]>,
+  outline: Outline,
+): void {
   const body = bodySize(all.flat());
   const isTitle = ({ text, size }: PdfLine) => size >= larger * body && text.length <= titleLimit && !isContents(text);
   const pages = withoutFurniture(all, isTitle);
@@ -112,6 +158,7 @@ function outlinePages(all: readonly (readonly PdfLine[])[], outline: Outline): v
   let [page, since] = [0, 0];
   for (const [at, lines] of pages.entries()) {
     outline.page(at + 1);
+    for (const paragraph of scans.get(at + 1) ?? []) outline.lines(joinLines(paragraph, words));
     for (const group of groupsOf(tablesIn(lines, isTitle), isTitle)) {
       if ("rows" in group) {
         const table = tableLines(group, page < at ? header : null);

@@ -232,9 +232,10 @@ test("a PDF of a statement, a contract or slides keeps every row, clause and tit
   }
 });
 
-test("a PDF of images says that it has no text layer", async () => {
+test("a PDF of images, and an image, are for somebody who reads those", async () => {
   const { content } = hostileDocuments.find(({ name }) => name === "pdf: images and no text") ?? {};
-  expect(read("pdf", content?.() ?? "")).rejects.toThrow("has no text layer");
+  expect(await outcome(content!(), mimeTypes.pdf)).toBe("document_scanned");
+  expect(await outcome(new Uint8Array(1), "image/png")).toBe("document_scanned");
 });
 
 /** What came of it; an error that is none of a document's fails the test. */

@@ -2,12 +2,14 @@ import { decodeText } from "./decode.ts";
 import { DocumentError, tooLarge, unreadable } from "./document-error.ts";
 import { type DocumentFormat, formatOf } from "./formats.ts";
 import { outlineMarkdown } from "./markdown.ts";
+import type { Ocr } from "./ocr.ts";
 import { type Outline, openOutline, type Section } from "./outline.ts";
 import { parseCsv } from "./parse-csv.ts";
 import { parseDocx } from "./parse-docx.ts";
 import { parseEml } from "./parse-eml.ts";
 import { parseEpub } from "./parse-epub.ts";
 import { parseHtml } from "./parse-html.ts";
+import { parseImage } from "./parse-image.ts";
 import { parseJson, parseJsonLines } from "./parse-json.ts";
 import { parseOdf } from "./parse-odf.ts";
 import { parsePdf } from "./parse-pdf.ts";
@@ -21,8 +23,8 @@ interface ParsedDocument {
   pages: number | null;
 }
 
-/** Gives how many pages there are, where there are any. */
-type Parser = (bytes: Uint8Array, outline: Outline) => unknown;
+/** Gives how many pages there are, where there are any. Without `ocr` images are not read. */
+type Parser = (bytes: Uint8Array, outline: Outline, ocr: Ocr | null) => unknown;
 
 const parsers: Record<DocumentFormat, Parser> = {
   text: (bytes, outline) => outline.block(decodeText(bytes)),
@@ -32,6 +34,7 @@ const parsers: Record<DocumentFormat, Parser> = {
   jsonl: parseJsonLines,
   csv: parseCsv,
   pdf: parsePdf,
+  image: parseImage,
   docx: parseDocx,
   xlsx: parseXlsx,
   pptx: parsePptx,
@@ -41,13 +44,16 @@ const parsers: Record<DocumentFormat, Parser> = {
   eml: parseEml,
 };
 
-/** The text of a document, as Markdown. Runs only in the jailed child. Throws a {@link DocumentError}. */
-export async function parse(bytes: Uint8Array, mimeType: string): Promise<ParsedDocument> {
+/**
+ * The text of a document, as Markdown. Runs only in the jailed child. Throws a {@link DocumentError}: `document_scanned`
+ * where images would have to be read, and there is no `ocr`.
+ */
+export async function parse(bytes: Uint8Array, mimeType: string, ocr: Ocr | null = null): Promise<ParsedDocument> {
   const format = formatOf(mimeType);
   if (format === null) throw unreadable(`No text is read from files of type ${mimeType.slice(0, 100)}.`);
   const outline = openOutline();
   try {
-    const pages = await parsers[format](bytes, outline);
+    const pages = await parsers[format](bytes, outline, ocr);
     const sections = outline.close();
     if (sections.length === 0) throw new DocumentError("document_empty", "The document has no text.");
     return { sections, pages: typeof pages === "number" ? pages : null };

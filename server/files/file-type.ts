@@ -56,8 +56,11 @@ const beginnings: [bytes: string, type: string][] = [
   ["\x1f\x8b", "application/gzip"],
 ];
 
-/** Whether the text of such a file can be searched. */
-export const isDocument = (type: string): boolean => formatOf(type) !== null;
+/** Whether the text of such a file can be searched, be it in letters or in an image. */
+export const isSearchable = (type: string): boolean => formatOf(type) !== null;
+
+/** Whether it is a file of text: an image is shown to a model instead. */
+export const isDocument = (type: string): boolean => isSearchable(type) && formatOf(type) !== "image";
 
 /** The media type of a file. What it is says its content; among those that look alike, and only there, its name. */
 export function typeOfFile(name: string, head: Uint8Array): string {

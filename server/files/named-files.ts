@@ -4,7 +4,7 @@ import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { fitFileName } from "./file-name.ts";
 import type { FileRows } from "./file-rows.ts";
-import { headBytes, isDocument, typeOfFile } from "./file-type.ts";
+import { headBytes, isSearchable, typeOfFile } from "./file-type.ts";
 import type { FileError, FileRow as Row } from "./row.ts";
 
 /** What others must know of a file. */
@@ -37,7 +37,7 @@ export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: Pick<
       const row = rows.seen(viewer, id);
       if (!row) return null;
       const { mime_type, expires_at_ms } = row;
-      return { id, mime_type, searchable: isDocument(mime_type), expires_at_ms };
+      return { id, mime_type, searchable: isSearchable(mime_type), expires_at_ms };
     },
 
     /** How far a document is read; null for a file that is gone. */

@@ -138,7 +138,10 @@ export function createProcessing(options: ProcessingOptions) {
       const content = blobs.open(file, file.sha256);
       if (!content) throw new Error("The content of a file is gone.");
       const { mime_type, bytes } = file;
-      const outcome = await reader.read({ mime_type, bytes, content: content.read(), chunking }, signal);
+      const outcome = await reader.read(
+        { mime_type, bytes, content: { [Symbol.iterator]: () => content.read() }, chunking },
+        signal,
+      );
       const died = "error" in outcome && outcome.error.code === "sandbox_failed";
       if (!died || tries === triesOfChild) return outcome;
       await sleep(pause_ms, signal);

@@ -15,7 +15,7 @@ import type { DocumentWork } from "./document-work.ts";
 import { createFileErasure } from "./file-erasure.ts";
 import { fitFileName } from "./file-name.ts";
 import { createFileRows } from "./file-rows.ts";
-import { isDocument, typeOfFile } from "./file-type.ts";
+import { isDocument, isSearchable, typeOfFile } from "./file-type.ts";
 import { createGivenFiles } from "./given-files.ts";
 import { createImageUses } from "./image-uses.ts";
 import { createNamedFiles, type FileFacts } from "./named-files.ts";
@@ -240,7 +240,7 @@ function chunkingOf({ purpose, memory_id, scope_id, chunking }: CreateFile, type
   const broken = chunkingFault(whole);
   if (broken) throw validationError([fault(`chunking.${broken.param}`, broken.message)]);
   const isSearched = purpose === "retrieval" || memory_id !== undefined;
-  if (isSearched && !isDocument(type))
+  if (isSearched && !isSearchable(type))
     throw new AppError(
       "unsupported_file_type",
       `Text of ${type} cannot be searched. ${instead[type] ?? "For another purpose it is taken."}`,

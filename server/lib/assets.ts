@@ -69,6 +69,16 @@ function filesOf(folder: string): (name: string) => string {
   return (name) => fileURLToPath(import.meta.resolve(folder + name));
 }
 
+/** Paths of what reads the letters in images: the engine, and its data of English, compressed. */
+export function ocrFiles(): { wasm: string; language: string } {
+  const file = (folder: string, name: string) =>
+    fileURLToPath(embedded ? new URL(`ocr/${name}`, embedded) : import.meta.resolve(folder + name));
+  return {
+    wasm: file("tesseract.js-core/", "tesseract-core-simd-lstm.wasm"),
+    language: file("@tesseract.js-data/eng/4.0.0_best_int/", "eng.traineddata.gz"),
+  };
+}
+
 /**
  * The folder of the sentence model: `model.onnx`, `tokenizer.json` and `onnxruntime.wasm.zst`, made by
  * `scripts/sentence-model.ts`. Null in a build without them. From source: after a build.

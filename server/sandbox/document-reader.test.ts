@@ -69,6 +69,7 @@ describe("a document", () => {
     expect(codeOf(await read(utf8("<p>no PDF</p>"), mimeTypes.pdf))).toBe("document_unreadable");
     expect(codeOf(await read(utf8("  \n"), mimeTypes.md))).toBe("document_empty");
     expect(codeOf(await read(utf8("x"), "image/png"))).toBe("document_unreadable");
+    expect(codeOf(await read(utf8("x"), "image/tiff"))).toBe("document_unreadable");
     expect(codeOf(await read(new Uint8Array()))).toBe("document_empty");
   });
 
@@ -111,6 +112,44 @@ describe("a document", () => {
     const outcome = reader.read({ ...order(utf8("x")), bytes: 90 * 2 ** 20, content: content() }, caller.signal);
     expect(await outcome.catch((error: Error) => error.message)).toBe("left");
     await closed.promise;
+  });
+});
+
+describe("letters in images", () => {
+  const scan = (name: string) => new Uint8Array(readFileSync(new URL(`../testing/scans/${name}`, import.meta.url)));
+  const text = [
+    "Minutes of the harbour committee",
+    "The lighthouse keeper reported that the lamp\nwas replaced in October after the storm.",
+    "Repairs of the northern pier will cost\n4180 crowns and begin on Monday.",
+  ].join("\n\n");
+
+  test.each([
+    ["a page of a PDF", () => scan("scan.pdf"), mimeTypes.pdf],
+    ["an image of PNG", () => scan("scan.png"), "image/png"],
+    ["one of JPEG", () => new Bun.Image(scan("scan.png")).jpeg({ quality: 90 }).bytes(), "image/jpeg"],
+    ["one of WebP", () => new Bun.Image(scan("scan.png")).webp({ quality: 90 }).bytes(), "image/webp"],
+  ])("are read in a jailed child, with where they stand: %s", async (_, content, mime_type) => {
+    const outcome = await read(await content(), mime_type);
+    if ("error" in outcome) throw new Error(outcome.error.message);
+    const { chunks, pages } = outcome;
+    expect({ pages, texts: chunks.map((chunk) => chunk.text), page: chunks[0]!.page }).toEqual({
+      ...{ pages: 1, texts: [text], page: 1 },
+    });
+    const [left = 1, top = 1, right = 0, bottom = 1] = chunks[0]!.boxes![0]!;
+    expect([left < 0.12, top < 0.15, right > 0.5, bottom < 0.2]).toEqual([true, true, true, true]);
+  });
+
+  test("that nobody can read have a clear end", async () => {
+    const png = scan("scan.png");
+    const huge = png.slice();
+    new DataView(huge.buffer).setUint32(16, 40_000);
+    new DataView(huge.buffer).setUint32(20, 40_000);
+    new DataView(huge.buffer).setUint32(29, Bun.hash.crc32(huge.subarray(12, 29)));
+    expect(codeOf(await read(huge, "image/png"))).toBe("document_too_large");
+    expect(codeOf(await read(png.subarray(0, 5000), "image/png"))).toBe("document_unreadable");
+    expect(codeOf(await read(utf8("GIF89a"), "image/gif"))).toBe("document_unreadable");
+    const blank = await new Bun.Image(png).modulate({ brightness: 100 }).png().bytes();
+    expect(codeOf(await read(blank, "image/png"))).toBe("document_empty");
   });
 });
 

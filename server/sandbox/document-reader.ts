@@ -1,4 +1,4 @@
-import { documentBounds } from "../documents/bounds.ts";
+import { documentBounds, ocrBounds } from "../documents/bounds.ts";
 import { formatOf } from "../documents/formats.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { createChildren, type Spares } from "./children.ts";
@@ -18,6 +18,9 @@ export interface DocumentReader {
   stop(): void;
 }
 
+/** Letters in images take seconds a page. The child itself begins no page after {@link ocrBounds}`.time_ms`. */
+const scan_ms = ocrBounds.time_ms + 120_000;
+
 /**
  * Reads each document in a fresh child process, which is never used again: parsers fall for what they are given. How many
  * at a time is for the caller to say.
@@ -29,8 +32,12 @@ export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentRea
       const now = await level();
       const refusal = refuse(order, now);
       if (refusal) return { error: refusal };
-      const options = { language: "documents", jailed: now === "strict" } as const;
-      return children.perform(options, () => documentTask(order), signal);
+      const jailed = now === "strict";
+      if (formatOf(order.mime_type) !== "image") {
+        const outcome = await children.perform({ language: "documents", jailed }, () => documentTask(order), signal);
+        if (!("error" in outcome) || outcome.error.code !== "document_scanned") return outcome;
+      }
+      return children.perform({ language: "scans", jailed }, () => documentTask(order, scan_ms), signal);
     },
     stop: children.stop,
   };

@@ -14,7 +14,7 @@ export interface DocumentHead {
 }
 
 export interface DocumentOrder extends DocumentHead {
-  /** Taken once, and not before somebody reads it. */
+  /** Taken not before somebody reads it, and from its beginning each time: twice for a PDF of images. */
   content: Iterable<Uint8Array>;
 }
 
@@ -32,10 +32,13 @@ const chunkedTextLimit = 2 * documentBounds.text;
 const said_max = 2 * chunkedTextLimit + 2 ** 20;
 
 /** A document as a child's task. A large one has more time, and more room. */
-export function documentTask({ mime_type, bytes, chunking, content }: DocumentOrder): Task<DocumentOutcome> {
+export function documentTask(
+  { mime_type, bytes, chunking, content }: DocumentOrder,
+  least_ms = 30_000,
+): Task<DocumentOutcome> {
   const answer = openDocumentAnswer(chunking);
   const megabytes = bytes / 2 ** 20;
-  const timeout_ms = Math.round(Math.min(120_000, 30_000 + 2000 * megabytes));
+  const timeout_ms = Math.max(least_ms, Math.round(Math.min(120_000, 30_000 + 2000 * megabytes)));
   const memory_mb = Math.round(400 + 4 * megabytes);
   return {
     timeout_ms,

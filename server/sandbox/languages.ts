@@ -1,7 +1,7 @@
 import type { CodeLanguage } from "../core/agent-snapshot.ts";
 
-/** What a child is for: `documents` and `capsules` are read as programs run, and in `self-test` the child attacks its own jail. */
-export type ChildLanguage = CodeLanguage | "documents" | "capsules" | "self-test";
+/** What a child is for: `documents`, `scans` (those whose letters are in images) and `capsules` are read as programs run, and in `self-test` the child attacks its own jail. */
+export type ChildLanguage = CodeLanguage | "documents" | "scans" | "capsules" | "self-test";
 
 /** A language as the sandbox runs it. */
 interface Language {
@@ -48,6 +48,14 @@ export const languages: Record<ChildLanguage, Language> = {
     environment: [littleMachineCode],
     load_ms: 30_000,
     spares: 1,
+  },
+  scans: {
+    data_mb: 3000,
+    overhead_mb: 500,
+    cpu_seconds: 600,
+    environment: [littleMachineCode],
+    load_ms: 60_000,
+    spares: 0,
   },
   capsules: {
     data_mb: 3000,

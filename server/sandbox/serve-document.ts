@@ -2,6 +2,7 @@ import { documentBounds } from "../documents/bounds.ts";
 import { type Count, chunkSections } from "../documents/chunking.ts";
 import { loadTokenCounter } from "../documents/count-tokens.ts";
 import { DocumentError, type ParseFault, tooLarge } from "../documents/document-error.ts";
+import type { Ocr } from "../documents/ocr.ts";
 import { parse } from "../documents/parse.ts";
 import { loadPdf } from "../documents/parse-pdf.ts";
 import type { DocumentHead } from "./document-task.ts";
@@ -9,10 +10,10 @@ import type { LastRights } from "./last-rights.ts";
 import { createBatches, serveContent } from "./say.ts";
 
 /** The second life of a child: loads the parsers, waits for one document, reads it, answers and exits. */
-export async function serveDocument(rights: LastRights): Promise<never> {
+export async function serveDocument(rights: LastRights, ocr: Ocr | null = null): Promise<never> {
   await loadPdf();
   const countTokens = loadTokenCounter();
-  return serveContent<DocumentHead>(rights, (bytes, head) => read(bytes, head, countTokens).catch(fault));
+  return serveContent<DocumentHead>(rights, (bytes, head) => read(bytes, head, countTokens, ocr).catch(fault));
 }
 
 interface DocumentEnd {
@@ -24,8 +25,9 @@ async function read(
   bytes: Uint8Array,
   { mime_type, chunking }: DocumentHead,
   countTokens: Count,
+  ocr: Ocr | null,
 ): Promise<DocumentEnd> {
-  const { sections, pages } = await parse(bytes, mime_type);
+  const { sections, pages } = await parse(bytes, mime_type, ocr);
   const chunks = createBatches<readonly unknown[]>("chunks");
   let count = 0;
   for (const { text, tokens, page, heading, boxes = null } of chunkSections(sections, chunking, countTokens)) {

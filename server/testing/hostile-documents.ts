@@ -615,7 +615,9 @@ const portable: HostileDocument[] = [
           "/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray ",
         ),
       ]),
+    // Of a child that reads images, and of one that does not.
     "document_empty",
+    "document_scanned",
   ),
   hostile(
     "pdf",

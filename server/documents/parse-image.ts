@@ -1,0 +1,29 @@
+import { ocrBounds } from "./bounds.ts";
+import { DocumentError, tooLarge, unreadable } from "./document-error.ts";
+import type { Ocr } from "./ocr.ts";
+import type { Outline } from "./outline.ts";
+
+/** An image: the text in it. It is one page, and has its boxes. */
+export async function parseImage(bytes: Uint8Array, outline: Outline, ocr: Ocr | null): Promise<number> {
+  if (ocr === null) throw new DocumentError("document_scanned", "It is an image.");
+  const paragraphs = ocr(await enlarged(bytes));
+  if (paragraphs.length === 0) throw new DocumentError("document_empty", "No text was found in the image.");
+  outline.page(1);
+  for (const lines of paragraphs) outline.lines(lines);
+  return 1;
+}
+
+/** A photo of a page has more dots than its letters need, and a picture of a screen has fewer. As PNG. */
+async function enlarged(bytes: Uint8Array): Promise<Uint8Array> {
+  const image = new Bun.Image(bytes, { maxPixels: ocrBounds.given });
+  try {
+    const { width, height } = await image.metadata();
+    const factor = Math.min(3, Math.sqrt(ocrBounds.pixels / (width * height)));
+    const [columns, rows] = [width, height].map((side) => Math.max(1, Math.floor(side * factor))) as [number, number];
+    return await image.resize(columns, rows).modulate({ saturation: 0 }).png({ compressionLevel: 1 }).bytes();
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ERR_IMAGE_TOO_MANY_PIXELS")
+      throw tooLarge(`The image has more than ${ocrBounds.given} pixels.`);
+    throw unreadable("It is no image that can be read.");
+  }
+}
