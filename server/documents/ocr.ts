@@ -34,7 +34,7 @@ export async function loadOcr(): Promise<Ocr> {
 const [pages, words] = ["1", "5"];
 
 /** From Tesseract's table of a page: level, page, block, paragraph, line, word, left, top, width, height, confidence, text. */
-export function paragraphsOf(table: string): PlacedLine[][] {
+function paragraphsOf(table: string): PlacedLine[][] {
   const rows = table.split("\n").map((row) => row.split("\t"));
   const [, , , , , , , , width, height] = (rows.find(([level]) => level === pages) ?? []).map(Number);
   const lines = Map.groupBy(
