@@ -2,7 +2,9 @@ import { afterAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import {
   type HostileDocument,
+  type HostileImage,
   hostileDocuments,
+  hostileImages,
   mimeTypes,
   validDocuments,
 } from "../server/testing/hostile-documents.ts";
@@ -16,7 +18,9 @@ const megabyte = 2 ** 20;
 // What comes back of a document is up to 40 MB of text, which is held until it is written.
 const mostMemory = 300 * megabyte;
 
-const kindOf = ({ name }: HostileDocument) => name.slice(0, name.indexOf(":"));
+const kindOf = ({ name }: Given) => name.slice(0, name.indexOf(":"));
+
+type Given = HostileDocument | HostileImage;
 
 /** The file as it was taken; null for one of which no text is read. */
 async function upload(server: Runnel, filename: string, content: Uint8Array): Promise<Json> {
@@ -87,10 +91,11 @@ test("hostile documents fail with a clear code, and neither hold the server up n
   await using server = await startRunnel();
   await upload(server, "first.txt", validDocuments.txt); // The first one loads what all need.
   await ended(server);
-  const contents = hostileDocuments.map(({ content }) => content()); // To make them holds this process up.
+  const hostile: Given[] = [...hostileDocuments, ...hostileImages];
+  const contents = await Promise.all(hostile.map(({ content }) => content())); // To make them holds this process up.
   const stopWatching = watch(server);
-  const given = new Map<string, HostileDocument>();
-  for (const [index, document] of hostileDocuments.entries()) {
+  const given = new Map<string, Given>();
+  for (const [index, document] of hostile.entries()) {
     const file = await upload(server, `hostile.${kindOf(document)}`, contents[index]!);
     if (file) given.set(file.id, document);
   }
@@ -174,3 +179,23 @@ test("a document that says of itself that it is another type is taken by its con
     expect((await ended(server)).get(body.id)).toMatchObject({ filename: name, status: "ready", error: null });
   }
 });
+
+test("the letters in an image are found by a search, and its chunks say that they were read from it", async () => {
+  const server = await named;
+  const { body: store } = await server.post("/v1/memory", { name: "scans", kind: "vector" });
+  const form = new FormData();
+  form.append("purpose", "retrieval");
+  form.append("memory_id", store.id);
+  const scan = readFileSync(new URL("../server/testing/scans/scan.png", import.meta.url));
+  form.append("file", new Blob([scan]), "minutes.png");
+  const { body } = await read(await server.fetch("/v1/files", { method: "POST", body: form }));
+  expect((await ended(server)).get(body.id)).toMatchObject({ mime_type: "image/png", status: "ready", pages: 1 });
+  const { body: found } = await server.post(`/v1/memory/${store.id}/search`, { query: "lamp of the lighthouse" });
+  expect(found.data[0]).toMatchObject({
+    filename: "minutes.png",
+    page: 1,
+    text: expect.stringContaining("lighthouse"),
+  });
+  const { body: chunks } = await server.get(`/v1/files/${body.id}/chunks`);
+  expect(chunks.data[0]).toMatchObject({ source: "ocr", boxes: expect.arrayContaining([expect.any(Object)]) });
+}, 120_000);

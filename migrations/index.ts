@@ -38,6 +38,7 @@ import facts from "./0037_facts.sql" with { type: "text" };
 import identities from "./0038_identities.sql" with { type: "text" };
 import filesBySender from "./0039_files_by_sender.sql" with { type: "text" };
 import secondFactors from "./0040_second_factors.sql" with { type: "text" };
+import chunkSources from "./0041_chunk_sources.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -81,4 +82,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0038_identities", sql: identities },
   { name: "0039_files_by_sender", sql: filesBySender },
   { name: "0040_second_factors", sql: secondFactors },
+  { name: "0041_chunk_sources", sql: chunkSources },
 ];

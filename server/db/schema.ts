@@ -490,6 +490,7 @@ export const documentChunks = sqliteTable("document_chunks", {
   page: integer(),
   heading: text(),
   boxes: text(),
+  source: text({ enum: ["ocr"] }),
 });
 
 export const memoryStores = sqliteTable("memory_stores", {

@@ -18,6 +18,8 @@ export interface DocumentChunk {
   heading: string | null;
   /** Where on the page its text stands, where that is known. */
   boxes?: readonly Box[];
+  /** It was read from an image, and may be wrong. */
+  source?: "ocr";
 }
 
 /** What is wrong with these sizes, and with which of them; null if nothing is. */
@@ -46,10 +48,10 @@ export function* chunkSections(
   count: Count,
 ): Generator<DocumentChunk> {
   for (const section of withTitles(sections)) {
-    const { page, heading, places } = section;
+    const { page, heading, places, source } = section;
     for (const { text, from, to } of cutSection(section.text, chunking, count)) {
-      const placed = places ? { boxes: boxesWithin(places, from, to) } : {};
-      yield* within(text, chunking.max_chunk_size_tokens, count).map((part) => ({ ...part, page, heading, ...placed }));
+      const more = { ...(places && { boxes: boxesWithin(places, from, to) }), ...(source && { source }) };
+      yield* within(text, chunking.max_chunk_size_tokens, count).map((part) => ({ ...part, page, heading, ...more }));
     }
   }
 }

@@ -5,8 +5,6 @@ export const parseFaults = [
   "document_too_large",
   "document_out_of_memory",
   "document_empty",
-  // Only between a child and its server: the document is asked of a child that reads images too.
-  "document_scanned",
 ] as const;
 export type ParseFault = (typeof parseFaults)[number];
 
@@ -22,3 +20,6 @@ export class DocumentError extends Error {
 
 export const unreadable = (message: string) => new DocumentError("document_unreadable", message);
 export const tooLarge = (message: string) => new DocumentError("document_too_large", message);
+
+/** No fault: its text is in images, which whoever reads it does not read. It is for a child that does. */
+export class Scanned extends Error {}

@@ -158,7 +158,7 @@ export function odfBody(
     },
     page() {
       flushItems();
-      outline.page(++slides, true);
+      outline.page(++slides, { forgotten: true });
     },
     table(attribute) {
       flushItems();

@@ -12,6 +12,8 @@ export interface Section {
   heading: string | null;
   /** Where on the page its text stands, in its order, where that is known. */
   places?: readonly Place[];
+  /** It was read from an image. */
+  source?: "ocr";
 }
 
 const titleLimit = 120;
@@ -24,6 +26,7 @@ export function openOutline() {
   let places: Place[] = [];
   let length = 0;
   let page: number | null = null;
+  let source: Pick<Section, "source"> = {};
   let size = 0;
 
   const heading = () =>
@@ -34,7 +37,7 @@ export function openOutline() {
       .toWellFormed() || null;
   const flush = () => {
     const placed = places.length > 0 ? { places } : {};
-    if (blocks.length > 0) sections.push({ text: blocks.join("\n\n"), page, heading: heading(), ...placed });
+    if (blocks.length > 0) sections.push({ text: blocks.join("\n\n"), page, heading: heading(), ...placed, ...source });
     [blocks, places, length] = [[], [], 0];
   };
   const add = (text: string, placed: readonly Place[] = []) => {
@@ -67,10 +70,11 @@ export function openOutline() {
       if (clean !== "") add(clean);
     },
     /** What follows is on this page. The headings above it go on, unless they are `forgotten`. */
-    page(number: number, forgotten = false): void {
+    page(number: number, { forgotten = false, isScan = false } = {}): void {
       if (number > documentBounds.pages) throw tooLarge(`The document has more than ${documentBounds.pages} pages.`);
       flush();
       page = number;
+      source = isScan ? { source: "ocr" } : {};
       if (forgotten) path.length = 0;
     },
     /** What follows is under no heading. */

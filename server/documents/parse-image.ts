@@ -1,14 +1,14 @@
 import { ocrBounds } from "./bounds.ts";
-import { DocumentError, tooLarge, unreadable } from "./document-error.ts";
+import { DocumentError, Scanned, tooLarge, unreadable } from "./document-error.ts";
 import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
 
 /** An image: the text in it. It is one page, and has its boxes. */
 export async function parseImage(bytes: Uint8Array, outline: Outline, ocr: Ocr | null): Promise<number> {
-  if (ocr === null) throw new DocumentError("document_scanned", "It is an image.");
+  if (ocr === null) throw new Scanned();
   const paragraphs = ocr(await enlarged(bytes));
   if (paragraphs.length === 0) throw new DocumentError("document_empty", "No text was found in the image.");
-  outline.page(1);
+  outline.page(1, { isScan: true });
   for (const lines of paragraphs) outline.lines(lines);
   return 1;
 }

@@ -1,7 +1,7 @@
 import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
 import { documentBounds, ocrBounds } from "./bounds.ts";
 import type { Box, PlacedLine } from "./boxes.ts";
-import { DocumentError, tooLarge, unreadable } from "./document-error.ts";
+import { DocumentError, Scanned, tooLarge, unreadable } from "./document-error.ts";
 import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
 import { withoutFurniture } from "./pdf-furniture.ts";
@@ -13,13 +13,18 @@ import { type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tab
  * A PDF: the text of each page, and of one without any that of its images; lines that are set larger than the rest are
  * headings. Gives how many pages there are.
  */
-export async function parsePdf(bytes: Uint8Array, outline: Outline, ocr: Ocr | null): Promise<number> {
+export async function parsePdf(
+  bytes: Uint8Array,
+  outline: Outline,
+  ocr: Ocr | null,
+  clock = () => performance.now(),
+): Promise<number> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(1024, bytes.length)).toString("latin1");
   if (!head.includes("%PDF-")) throw unreadable("It is no PDF.");
   const pdf = await open(bytes);
   if (pdf.numPages > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} pages.`);
   const pages: PdfLine[][] = [];
-  const scans = openScans(ocr);
+  const scans = openScans(ocr, clock);
   let [size, failed] = [0, 0];
   for (let number = 1; number <= pdf.numPages; number++) {
     const lines = await linesOf(pdf, number);
@@ -43,24 +48,24 @@ export const loadPdf = (): Promise<unknown> => getResolvedPDFJS();
 const noText = "The PDF has no text, and none was found in its images.";
 
 /** Reads pages that have images and no text, up to a bound, and remembers which of them it did not. */
-function openScans(ocr: Ocr | null) {
+function openScans(ocr: Ocr | null, clock: () => number) {
   const found = new Map<number, PlacedLine[][]>();
   const left: number[] = [];
-  const begun = performance.now();
+  const begun = clock();
   let read = 0;
   return {
     /** By page, from 1. */
     found,
     /** How many letters were found. Throws where there are images to be read, and nobody to do so. */
     async read(pdf: Pdf, number: number): Promise<number> {
-      if (read >= ocrBounds.pages || performance.now() - begun > ocrBounds.time_ms) {
+      if (read >= ocrBounds.pages || clock() - begun > ocrBounds.time_ms) {
         left.push(number);
         return 0;
       }
       const page = await pdf.getPage(number);
       const images = await imagesOn(page).catch(() => []);
       if (images.length === 0) return 0;
-      if (ocr === null) throw new DocumentError("document_scanned", noText);
+      if (ocr === null) throw new Scanned();
       read++;
       const paragraphs = ocr(pictureOf(images, page.getViewport({ scale: 1 })));
       page.cleanup();
@@ -157,8 +162,9 @@ function outlinePages(
   // The page of the last table, and lines since it: a foot of the page, or a head.
   let [page, since] = [0, 0];
   for (const [at, lines] of pages.entries()) {
-    outline.page(at + 1);
-    for (const paragraph of scans.get(at + 1) ?? []) outline.lines(joinLines(paragraph, words));
+    const scan = scans.get(at + 1) ?? [];
+    outline.page(at + 1, { isScan: scan.length > 0 });
+    for (const paragraph of scan) outline.lines(joinLines(paragraph, words));
     for (const group of groupsOf(tablesIn(lines, isTitle), isTitle)) {
       if ("rows" in group) {
         const table = tableLines(group, page < at ? header : null);

@@ -17,7 +17,7 @@ export function parsePptx(bytes: Uint8Array, outline: Outline): number {
   const slides = slideIds(file).map((id) => related.get(id)?.part ?? "");
   if (slides.length > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} slides.`);
   for (const [at, part] of slides.entries()) {
-    outline.page(at + 1, true);
+    outline.page(at + 1, { forgotten: true });
     const slide = file.read(part);
     if (slide === null) continue;
     readSlide(slide, outline);

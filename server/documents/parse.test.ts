@@ -1,8 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import { docxBody, docxOf, pdfOf, pptxOf, relationships, xlsxOf, zipOf } from "../testing/documents.ts";
-import { hostileDocuments, mimeTypes, noise, validDocuments } from "../testing/hostile-documents.ts";
-import { DocumentError } from "./document-error.ts";
+import {
+  docxBody,
+  docxOf,
+  pdfFrom,
+  pdfOf,
+  pptxOf,
+  relationships,
+  streamOf,
+  xlsxOf,
+  zipOf,
+} from "../testing/documents.ts";
+import { hostileDocuments, hostileImages, mimeTypes, noise, validDocuments } from "../testing/hostile-documents.ts";
+import { DocumentError, Scanned } from "./document-error.ts";
+import { openOutline } from "./outline.ts";
 import { parse } from "./parse.ts";
+import { parsePdf } from "./parse-pdf.ts";
 
 type Kind = keyof typeof mimeTypes;
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -233,9 +245,9 @@ test("a PDF of a statement, a contract or slides keeps every row, clause and tit
 });
 
 test("a PDF of images, and an image, are for somebody who reads those", async () => {
-  const { content } = hostileDocuments.find(({ name }) => name === "pdf: images and no text") ?? {};
-  expect(await outcome(content!(), mimeTypes.pdf)).toBe("document_scanned");
-  expect(await outcome(new Uint8Array(1), "image/png")).toBe("document_scanned");
+  const { content } = hostileImages.find(({ name }) => name === "pdf: images and no text")!;
+  expect(await outcome(await content(), mimeTypes.pdf)).toBe("scanned");
+  expect(await outcome(new Uint8Array(1), "image/png")).toBe("scanned");
 });
 
 /** What came of it; an error that is none of a document's fails the test. */
@@ -245,6 +257,7 @@ async function outcome(bytes: Uint8Array, mimeType: string): Promise<string> {
     expect(sections.every(({ text }) => text.isWellFormed() && !text.includes("\0"))).toBe(true);
     return "text";
   } catch (error) {
+    if (error instanceof Scanned) return "scanned";
     if (error instanceof DocumentError) return error.code;
     throw error;
   }
@@ -275,3 +288,42 @@ test("valid documents in which some bytes were changed are read or refused, and 
   expect([...outcomes]).toContain("text");
   expect([...outcomes]).toContain("document_unreadable");
 }, 20_000);
+
+describe("a PDF of more images than are read", () => {
+  const pages = 53;
+  const scans = pdfFrom([
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    `<< /Type /Pages /Count ${pages} /Kids [${"3 0 R ".repeat(pages)}] >>`,
+    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Resources << /XObject << /I 4 0 R >> >> /Contents 5 0 R >>",
+    streamOf("\xff", "/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray "),
+    streamOf("/I Do"),
+  ]);
+  /** Its texts, where each page takes so many milliseconds. */
+  async function textsIn(page_ms: number): Promise<(readonly [number | null, string, string | undefined])[]> {
+    const outline = openOutline();
+    let now = 0;
+    const ocr = () => {
+      now += page_ms;
+      return [[{ text: `Read at ${now}`, box: [0, 0, 1, 1] as const }]];
+    };
+    expect(await parsePdf(scans.slice(), outline, ocr, () => now)).toBe(pages);
+    return outline.close().map(({ page, text, source }) => [page, text, source] as const);
+  }
+
+  test("has the first 50 pages, and says which it has not", async () => {
+    const texts = await textsIn(1);
+    expect(texts).toHaveLength(51);
+    expect(texts[49]).toEqual([50, "Read at 50", "ocr"]);
+    expect(texts[50]).toEqual([
+      53,
+      "[3 pages from page 51 on were not read: they have no text of their own.]",
+      undefined,
+    ]);
+  });
+
+  test("has those for which there was time", async () => {
+    const texts = await textsIn(60_000);
+    expect(texts.map(([, text]) => text).slice(0, 5)).toEqual([1, 2, 3, 4, 5].map((at) => `Read at ${at * 60_000}`));
+    expect(texts.at(-1)![1]).toStartWith("[48 pages from page 6 on");
+  });
+});

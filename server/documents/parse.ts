@@ -1,5 +1,5 @@
 import { decodeText } from "./decode.ts";
-import { DocumentError, tooLarge, unreadable } from "./document-error.ts";
+import { DocumentError, Scanned, tooLarge, unreadable } from "./document-error.ts";
 import { type DocumentFormat, formatOf } from "./formats.ts";
 import { outlineMarkdown } from "./markdown.ts";
 import type { Ocr } from "./ocr.ts";
@@ -45,7 +45,7 @@ const parsers: Record<DocumentFormat, Parser> = {
 };
 
 /**
- * The text of a document, as Markdown. Runs only in the jailed child. Throws a {@link DocumentError}: `document_scanned`
+ * The text of a document, as Markdown. Runs only in the jailed child. Throws a {@link DocumentError}, or {@link Scanned}
  * where images would have to be read, and there is no `ocr`.
  */
 export async function parse(bytes: Uint8Array, mimeType: string, ocr: Ocr | null = null): Promise<ParsedDocument> {
@@ -63,8 +63,8 @@ export async function parse(bytes: Uint8Array, mimeType: string, ocr: Ocr | null
 }
 
 /** What a parser fell over. */
-function asFault(error: unknown): DocumentError {
-  if (error instanceof DocumentError) return error;
+function asFault(error: unknown): DocumentError | Scanned {
+  if (error instanceof DocumentError || error instanceof Scanned) return error;
   const words = error instanceof Error ? error.message : "";
   if (/call stack/i.test(words)) return unreadable("It nests too deep.");
   if (/length|too (long|large)/i.test(words) && error instanceof RangeError) return tooLarge("It unpacks to too much.");

@@ -7,7 +7,7 @@ import type { DocumentChunk } from "../documents/chunking.ts";
 type Row = Omit<typeof documentChunks.$inferSelect, keyof Scope | "file_id">;
 
 /** One of a document's chunks, by its place. */
-type StoredChunk = Omit<Row, "boxes"> & { boxes?: readonly Box[] };
+type StoredChunk = Omit<Row, "boxes" | "source"> & { boxes?: readonly Box[]; source?: "ocr" };
 
 export type DocumentChunks = ReturnType<typeof createDocumentChunks>;
 
@@ -16,12 +16,12 @@ export function createDocumentChunks({ db: { sqlite } }: { db: Pick<Db, "sqlite"
   const ofFile = "project_id = ? AND environment = ? AND file_id = ?";
   type Key = [string, Environment, string];
   const some = sqlite.query<Row, [...Key, number, number]>(
-    `SELECT chunk_index, text, tokens, page, heading, boxes FROM document_chunks
+    `SELECT chunk_index, text, tokens, page, heading, boxes, source FROM document_chunks
      WHERE ${ofFile} AND chunk_index >= ? ORDER BY chunk_index LIMIT ?`,
   );
   const insertion = sqlite.query(
-    `INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading, boxes)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading, boxes, source)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const deletion = sqlite.query(
     `DELETE FROM document_chunks WHERE ${ofFile} AND chunk_index IN (
@@ -35,9 +35,9 @@ export function createDocumentChunks({ db: { sqlite } }: { db: Pick<Db, "sqlite"
 
     /** Within a write: the chunks that follow the first `from`. */
     insert({ project_id, environment }: Scope, fileId: string, chunks: readonly DocumentChunk[], from: number): void {
-      for (const [index, { text, tokens, page, heading, boxes }] of chunks.entries()) {
+      for (const [index, { text, tokens, page, heading, boxes, source = null }] of chunks.entries()) {
         const placed = boxes ? JSON.stringify(boxes) : null;
-        insertion.run(project_id, environment, fileId, from + index, text, tokens, page, heading, placed);
+        insertion.run(project_id, environment, fileId, from + index, text, tokens, page, heading, placed, source);
       }
     },
 
@@ -48,5 +48,8 @@ export function createDocumentChunks({ db: { sqlite } }: { db: Pick<Db, "sqlite"
   };
 }
 
-const toChunk = ({ boxes, ...chunk }: Row): StoredChunk =>
-  boxes === null ? chunk : { ...chunk, boxes: JSON.parse(boxes) as Box[] };
+const toChunk = ({ boxes, source, ...chunk }: Row): StoredChunk => ({
+  ...chunk,
+  ...(boxes !== null && { boxes: JSON.parse(boxes) as Box[] }),
+  ...(source !== null && { source }),
+});

@@ -220,9 +220,10 @@ export function createFileStore({
   };
 }
 
-const shownChunk = ({ boxes, ...chunk }: ReturnType<DocumentChunks["read"]>[number]): FileChunk => ({
+const shownChunk = ({ boxes, source, ...chunk }: ReturnType<DocumentChunks["read"]>[number]): FileChunk => ({
   ...chunk,
   boxes: boxes?.map(([left, top, right, bottom]) => ({ left, top, right, bottom })) ?? null,
+  source: source ?? "text",
 });
 
 const madeByAgents = ({ agent_ids }: Viewer): Condition[] => {

@@ -2,11 +2,11 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { defaultChunking } from "../documents/chunking.ts";
-import { docxOf, pdfOf } from "../testing/documents.ts";
-import { hostileDocuments, mimeTypes } from "../testing/hostile-documents.ts";
+import { docxOf, pdfFrom, pdfOf, streamOf } from "../testing/documents.ts";
+import { hostileDocuments, hostileImages, mimeTypes } from "../testing/hostile-documents.ts";
 import { performReplacing, startChild } from "./child-process.ts";
 import { createDocumentReader, type DocumentOrder, type DocumentReader } from "./document-reader.ts";
-import { documentTask } from "./document-task.ts";
+import { documentTask, scanTask } from "./document-task.ts";
 import { encodePacket, packetKinds } from "./packet.ts";
 
 const reader = createDocumentReader({ level: () => "strict" });
@@ -132,24 +132,55 @@ describe("letters in images", () => {
     const outcome = await read(await content(), mime_type);
     if ("error" in outcome) throw new Error(outcome.error.message);
     const { chunks, pages } = outcome;
-    expect({ pages, texts: chunks.map((chunk) => chunk.text), page: chunks[0]!.page }).toEqual({
-      ...{ pages: 1, texts: [text], page: 1 },
+    expect({
+      pages,
+      texts: chunks.map((chunk) => chunk.text),
+      page: chunks[0]!.page,
+      source: chunks[0]!.source,
+    }).toEqual({
+      ...{ pages: 1, texts: [text], page: 1, source: "ocr" },
     });
     const [left = 1, top = 1, right = 0, bottom = 1] = chunks[0]!.boxes![0]!;
     expect([left < 0.12, top < 0.15, right > 0.5, bottom < 0.2]).toEqual([true, true, true, true]);
   });
 
+  test("of some pages stand among the text of the others", async () => {
+    const image = Buffer.from(await new Bun.Image(scan("scan.png")).jpeg({ quality: 90 }).bytes()).toString("latin1");
+    const [font, text] = [
+      "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+      "BT /F 12 Tf 40 200 Td (Typed.) Tj ET",
+    ];
+    const page = (resources: string, content: number) =>
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 300] /Resources << ${resources} >> /Contents ${content} 0 R >>`;
+    const mixed = pdfFrom([
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      "<< /Type /Pages /Count 3 /Kids [3 0 R 4 0 R 3 0 R] >>",
+      page("/Font << /F 5 0 R >>", 6),
+      page("/XObject << /I 7 0 R >>", 8),
+      font,
+      streamOf(text),
+      streamOf(
+        image,
+        "/Type /XObject /Subtype /Image /Width 875 /Height 625 /BitsPerComponent 8 /ColorSpace /DeviceRGB /Filter /DCTDecode ",
+      ),
+      streamOf("420 0 0 300 0 0 cm /I Do"),
+    ]);
+    const outcome = await read(mixed, mimeTypes.pdf);
+    if ("error" in outcome) throw new Error(outcome.error.message);
+    const all = outcome.chunks.map(({ page, source = "text", text }) => [page, source, text.slice(0, 7)]);
+    expect(all).toEqual([
+      [1, "text", "Typed."],
+      [2, "ocr", "Minutes"],
+      [3, "text", "Typed."],
+    ]);
+  });
+
   test("that nobody can read have a clear end", async () => {
-    const png = scan("scan.png");
-    const huge = png.slice();
-    new DataView(huge.buffer).setUint32(16, 40_000);
-    new DataView(huge.buffer).setUint32(20, 40_000);
-    new DataView(huge.buffer).setUint32(29, Bun.hash.crc32(huge.subarray(12, 29)));
-    expect(codeOf(await read(huge, "image/png"))).toBe("document_too_large");
-    expect(codeOf(await read(png.subarray(0, 5000), "image/png"))).toBe("document_unreadable");
-    expect(codeOf(await read(utf8("GIF89a"), "image/gif"))).toBe("document_unreadable");
-    const blank = await new Bun.Image(png).modulate({ brightness: 0 }).png().bytes();
-    expect(codeOf(await read(blank, "image/png"))).toBe("document_empty");
+    // All of them are read by the executable, in e2e/hostile-documents.e2e.ts.
+    const some = ["png: 1.6 billion pixels in its head", "png: cut off", "pdf: images and no text"];
+    for (const { name, content, mime_type, expected } of hostileImages)
+      if (some.includes(name))
+        expect(expected as readonly string[]).toContain(codeOf(await read(await content(), mime_type)));
   });
 });
 
@@ -230,6 +261,7 @@ describe("a child that was taken over", () => {
       "more boxes than a chunk has",
       [started, said("chunks", [["text", 1, 1, null, Array(101).fill([0, 0, 1, 1])]]), end],
     ],
+    ["a source that nobody knows", [started, said("chunks", [["text", 1, 1, null, null, "dream"]]), end]],
     ["a heading without an end", [started, said("chunks", [["text", 1, null, "x".repeat(501)]]), end]],
     ["chunks that are no list", [started, said("chunks", { length: 1, 0: chunk }), end]],
     [
@@ -248,6 +280,13 @@ describe("a child that was taken over", () => {
     expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
   });
 
+  test("and says that its images are for another, whose task they are, is not believed", async () => {
+    const scanned = said("ended", { error: "scanned", pages: null });
+    expect(await answer(started, scanned)).toBe("scanned");
+    const outcome = await lying(started, scanned).perform(scanTask(order(utf8("x"))), never);
+    expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
+  });
+
   test("and keeps to its turn is believed", async () => {
     expect(await answer(started, said("chunks", [chunk]), end)).toEqual({
       chunks: [{ text: "text", tokens: 1, page: null, heading: null }],
@@ -262,6 +301,7 @@ describe("a child that was taken over", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(packet, { maxLength: 4 }), async (packets) => {
         const outcome = await answer(started, ...packets);
+        if (outcome === "scanned") return; // The next child is asked.
         expect("error" in outcome || outcome.chunks.every(({ text }) => typeof text === "string")).toBe(true);
       }),
       { numRuns: 50 },

@@ -1,8 +1,15 @@
-import { documentBounds, ocrBounds } from "../documents/bounds.ts";
+import { documentBounds } from "../documents/bounds.ts";
 import { formatOf } from "../documents/formats.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { createChildren, type Spares } from "./children.ts";
-import { type DocumentFault, type DocumentOrder, type DocumentOutcome, documentTask } from "./document-task.ts";
+import {
+  type DocumentFault,
+  type DocumentOrder,
+  type DocumentOutcome,
+  documentTask,
+  scanned,
+  scanTask,
+} from "./document-task.ts";
 
 export type { DocumentFault, DocumentOrder };
 
@@ -18,9 +25,6 @@ export interface DocumentReader {
   stop(): void;
 }
 
-/** Letters in images take seconds a page. The child itself begins no page after {@link ocrBounds}`.time_ms`. */
-const scan_ms = ocrBounds.time_ms + 120_000;
-
 /**
  * Reads each document in a fresh child process, which is never used again: parsers fall for what they are given. How many
  * at a time is for the caller to say.
@@ -35,9 +39,9 @@ export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentRea
       const jailed = now === "strict";
       if (formatOf(order.mime_type) !== "image") {
         const outcome = await children.perform({ language: "documents", jailed }, () => documentTask(order), signal);
-        if (!("error" in outcome) || outcome.error.code !== "document_scanned") return outcome;
+        if (outcome !== scanned) return outcome;
       }
-      return children.perform({ language: "scans", jailed }, () => documentTask(order, scan_ms), signal);
+      return children.perform({ language: "scans", jailed }, () => scanTask(order), signal);
     },
     stop: children.stop,
   };

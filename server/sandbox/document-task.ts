@@ -1,10 +1,10 @@
-import { documentBounds } from "../documents/bounds.ts";
+import { documentBounds, ocrBounds } from "../documents/bounds.ts";
 import { type Box, boxesMost } from "../documents/boxes.ts";
 import type { Chunking, DocumentChunk } from "../documents/chunking.ts";
 import { type ParseFault, parseFaults } from "../documents/document-error.ts";
 import { encodeHead } from "./head.ts";
 import type { Packet } from "./packet.ts";
-import type { Task } from "./task.ts";
+import type { Stop, Task } from "./task.ts";
 
 /** What a child is told of a document; its bytes come behind it. */
 export interface DocumentHead {
@@ -20,6 +20,9 @@ export interface DocumentOrder extends DocumentHead {
 
 export type DocumentFault = ParseFault | "document_timeout" | "sandbox_unavailable" | "sandbox_failed";
 
+/** What a child without OCR says of a document whose text is in images: it is for one that reads those. */
+export const scanned = "scanned";
+
 export type DocumentOutcome =
   | { chunks: DocumentChunk[]; pages: number | null }
   | { error: { code: DocumentFault; message: string } };
@@ -31,11 +34,23 @@ const chunkedTextLimit = 2 * documentBounds.text;
 /** Escapes of JSON make a character at most six times as long; a text of nothing else is none that we would say. */
 const said_max = 2 * chunkedTextLimit + 2 ** 20;
 
-/** A document as a child's task. A large one has more time, and more room. */
-export function documentTask(
-  { mime_type, bytes, chunking, content }: DocumentOrder,
-  least_ms = 30_000,
-): Task<DocumentOutcome> {
+/** A document as the task of a child that reads no images. */
+export const documentTask = (order: DocumentOrder): Task<DocumentOutcome | typeof scanned> => taskOf(order, 30_000);
+
+/** As that of one that does. Letters in images take seconds a page; it begins none after {@link ocrBounds}`.time_ms`. */
+export function scanTask(order: DocumentOrder): Task<DocumentOutcome> {
+  const task = taskOf(order, ocrBounds.time_ms + 120_000);
+  const outcome = (...end: Parameters<typeof task.outcome>): DocumentOutcome => {
+    const said = task.outcome(...end);
+    return said === scanned ? failed("The child did not read the images.") : said;
+  };
+  return { ...task, outcome };
+}
+
+const failed = (message: string, kind: keyof typeof codes = "failed") => ({ error: { code: codes[kind], message } });
+
+/** A large document has more time, and more room. */
+function taskOf({ mime_type, bytes, chunking, content }: DocumentOrder, least_ms: number) {
   const answer = openDocumentAnswer(chunking);
   const megabytes = bytes / 2 ** 20;
   const timeout_ms = Math.max(least_ms, Math.round(Math.min(120_000, 30_000 + 2000 * megabytes)));
@@ -51,10 +66,8 @@ export function documentTask(
     content_bytes: bytes,
     hear: answer.hear,
     isWhole: answer.isWhole,
-    outcome: (why) =>
-      (why === null && answer.said()) || {
-        error: { code: codes[why?.kind ?? "failed"], message: why?.message ?? "The child gave no answer." },
-      },
+    outcome: (why: Stop | null) =>
+      (why === null && answer.said()) || failed(why?.message ?? "The child gave no answer.", why?.kind),
   };
 }
 
@@ -64,7 +77,7 @@ const packetLimit = 4 * 2 ** 20;
 function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
   const chunks: DocumentChunk[] = [];
   let size = 0;
-  let end: { error: { code: ParseFault; message: string } | null; pages: number | null } | null = null;
+  let end: End | null = null;
 
   const take = (given: unknown) => {
     const chunk = readChunk(given, max_chunk_size_tokens);
@@ -83,19 +96,24 @@ function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
     },
     isWhole: (): boolean => end !== null,
     /** Null: it has not answered. */
-    said: () => end && (end.error ? { error: end.error } : { chunks, pages: end.pages }),
+    said(): DocumentOutcome | typeof scanned | null {
+      if (end === null || end === scanned) return end;
+      return end.error ? { error: end.error } : { chunks, pages: end.pages };
+    },
   };
 }
 
+type End = typeof scanned | { error: { code: ParseFault; message: string } | null; pages: number | null };
+
 function readChunk(given: unknown, most: number): DocumentChunk {
-  const [text, tokens, page, heading, boxes = null]: unknown[] = Array.isArray(given) ? given : [];
+  const [text, tokens, page, heading, boxes = null, source = null]: unknown[] = Array.isArray(given) ? given : [];
   if (typeof text !== "string" || text.trim() === "" || !isPlain(text)) throw new Error("A chunk has no plain text.");
   if (!isCount(tokens, most)) throw new Error("A chunk is too long.");
   if (page !== null && !isCount(page, documentBounds.pages)) throw new Error("A chunk is on no page.");
   if (heading !== null && !isHeading(heading)) throw new Error("A chunk has no plain heading.");
-  if (boxes === null) return { text, tokens, page, heading };
-  if (!isBoxes(boxes)) throw new Error("A chunk stands nowhere on its page.");
-  return { text, tokens, page, heading, boxes };
+  if (boxes !== null && !isBoxes(boxes)) throw new Error("A chunk stands nowhere on its page.");
+  if (source !== null && source !== "ocr") throw new Error("A chunk is from nowhere.");
+  return { text, tokens, page, heading, ...(boxes && { boxes }), ...(source && { source }) };
 }
 
 const isBoxes = (value: unknown): value is Box[] =>
@@ -106,7 +124,8 @@ const isBoxes = (value: unknown): value is Box[] =>
       Array.isArray(box) && box.length === 4 && box.every((edge) => typeof edge === "number" && edge >= 0 && edge <= 1),
   );
 
-function readEnd({ error, pages }: Record<string, unknown>) {
+function readEnd({ error, pages }: Record<string, unknown>): End {
+  if (error === scanned) return scanned;
   if (pages !== null && !isCount(pages, documentBounds.pages)) throw new Error("The pages are too many.");
   if (error === null) return { error: null, pages };
   const { code, message }: Record<string, unknown> = Object(error);

@@ -1,11 +1,11 @@
 import { documentBounds } from "../documents/bounds.ts";
 import { type Count, chunkSections } from "../documents/chunking.ts";
 import { loadTokenCounter } from "../documents/count-tokens.ts";
-import { DocumentError, type ParseFault, tooLarge } from "../documents/document-error.ts";
+import { DocumentError, type ParseFault, Scanned, tooLarge } from "../documents/document-error.ts";
 import type { Ocr } from "../documents/ocr.ts";
 import { parse } from "../documents/parse.ts";
 import { loadPdf } from "../documents/parse-pdf.ts";
-import type { DocumentHead } from "./document-task.ts";
+import { type DocumentHead, scanned } from "./document-task.ts";
 import type { LastRights } from "./last-rights.ts";
 import { createBatches, serveContent } from "./say.ts";
 
@@ -17,7 +17,7 @@ export async function serveDocument(rights: LastRights, ocr: Ocr | null = null):
 }
 
 interface DocumentEnd {
-  error: { code: ParseFault; message: string } | null;
+  error: { code: ParseFault; message: string } | typeof scanned | null;
   pages: number | null;
 }
 
@@ -30,17 +30,22 @@ async function read(
   const { sections, pages } = await parse(bytes, mime_type, ocr);
   const chunks = createBatches<readonly unknown[]>("chunks");
   let count = 0;
-  for (const { text, tokens, page, heading, boxes = null } of chunkSections(sections, chunking, countTokens)) {
+  for (const { text, tokens, page, heading, boxes = null, source = null } of chunkSections(
+    sections,
+    chunking,
+    countTokens,
+  )) {
     if (++count > documentBounds.chunks) {
       throw tooLarge(`The document makes more than ${documentBounds.chunks} chunks of this size.`);
     }
-    chunks.add([text, tokens, page, heading, boxes], text.length + 30 * (boxes?.length ?? 0));
+    chunks.add([text, tokens, page, heading, boxes, source], text.length + 30 * (boxes?.length ?? 0));
   }
   chunks.flush();
   return { error: null, pages };
 }
 
 function fault(error: unknown): DocumentEnd {
+  if (error instanceof Scanned) return { error: scanned, pages: null };
   const known = error instanceof DocumentError ? error : new DocumentError("document_unreadable", "It is damaged.");
   return { error: { code: known.code, message: known.message.slice(0, documentBounds.message) }, pages: null };
 }

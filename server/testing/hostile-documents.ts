@@ -1,4 +1,5 @@
-import { constants, deflateRawSync } from "node:zlib";
+import { readFileSync } from "node:fs";
+import { constants, crc32, deflateRawSync, deflateSync } from "node:zlib";
 import { zipSync } from "fflate";
 import type { DocumentFault } from "../sandbox/document-reader.ts";
 import {
@@ -603,24 +604,6 @@ const portable: HostileDocument[] = [
   ),
   hostile(
     "pdf",
-    "images and no text",
-    () =>
-      pdfFrom([
-        catalogue,
-        onePage,
-        page("4 0 R", "/Resources << /XObject << /I 5 0 R >> >> "),
-        streamOf("/I Do"),
-        streamOf(
-          "\xff",
-          "/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray ",
-        ),
-      ]),
-    // Of a child that reads images, and of one that does not.
-    "document_empty",
-    "document_scanned",
-  ),
-  hostile(
-    "pdf",
     "a paragraph of words that are all cut",
     () => pdfOf([Array.from({ length: 30_000 }, (_, at) => `w${at}a cut-`).join("\n")]),
     "text",
@@ -665,3 +648,152 @@ export const hostileDocuments: readonly HostileDocument[] = [
   ...portable,
   ...wrong,
 ];
+
+/** The same of images, and of PDFs that are nothing else. Only a child that reads letters in them reads them. */
+export interface HostileImage extends Omit<HostileDocument, "content"> {
+  content: () => Uint8Array | Promise<Uint8Array>;
+}
+
+const imageTypes = { png: "image/png", jpeg: "image/jpeg", webp: "image/webp", gif: "image/gif", pdf: mimeTypes.pdf };
+
+const hostileImage = (
+  kind: keyof typeof imageTypes,
+  name: string,
+  content: HostileImage["content"],
+  ...expected: HostileDocument["expected"]
+): HostileImage => ({ name: `${kind}: ${name}`, mime_type: imageTypes[kind], content, expected, heavy: true });
+
+const scan = () => new Uint8Array(readFileSync(new URL("./scans/scan.png", import.meta.url)));
+const jpeg = () => new Bun.Image(scan()).jpeg({ quality: 80 }).bytes();
+const webp = () => new Bun.Image(scan()).webp({ quality: 80 }).bytes();
+
+/** An image of PNG that says of itself how large it is, with these bytes packed as its pixels. */
+function pngOf(width: number, height: number, pixels: Uint8Array): Uint8Array {
+  const part = (name: string, data: Uint8Array) => {
+    const named = Buffer.concat([Buffer.from(name), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(named));
+    return Buffer.concat([length, named, sum]);
+  };
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head[8] = 8; // Bits of a pixel, which is gray.
+  return Buffer.concat([
+    Buffer.from("89504e470d0a1a0a", "hex"),
+    part("IHDR", head),
+    part("IDAT", deflateSync(pixels)),
+    part("IEND", new Uint8Array()),
+  ]);
+}
+
+/** A page that draws these images, each by its dictionary and its bytes. */
+const scanOf = (...images: string[]) =>
+  pdfFrom([
+    catalogue,
+    onePage,
+    page("4 0 R", `/Resources << /XObject << ${images.map((_, at) => `/I${at} ${5 + at} 0 R`).join(" ")} >> >> `),
+    streamOf(images.map((_, at) => `q 500 0 0 500 0 0 cm /I${at} Do Q`).join("\n")),
+    ...images,
+  ]);
+const pixelsOf = (width: number, height: number, bytes: string, more = "") =>
+  streamOf(
+    bytes,
+    `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /BitsPerComponent 8 /ColorSpace /DeviceGray ${more}`,
+  );
+/** So many zeros, in a thousandth of it. */
+const packedZeros = (bytes: number) => deflateSync(new Uint8Array(bytes)).toString("latin1");
+
+export const hostileImages: readonly HostileImage[] = [
+  hostileImage("png", "1.6 billion pixels in its head", () => pngOf(40_000, 40_000, noise(9)), "document_too_large"),
+  hostileImage(
+    "png",
+    "a size beyond all numbers",
+    () => pngOf(2 ** 32 - 1, 2 ** 32 - 1, noise(9)),
+    "document_too_large",
+    "document_unreadable",
+  ),
+  hostileImage("png", "no size", () => pngOf(0, 0, noise(9)), "document_unreadable"),
+  hostileImage(
+    "png",
+    "a line a million pixels long",
+    () => pngOf(1_000_000, 1, new Uint8Array(1_000_001)),
+    "document_empty",
+    "document_unreadable",
+  ),
+  hostileImage(
+    "png",
+    "49 million pixels in a few kilobytes",
+    () => pngOf(7000, 7000, new Uint8Array(7001 * 7000)),
+    "document_empty",
+    "document_out_of_memory",
+  ),
+  hostileImage(
+    "png",
+    "too few pixels",
+    () => pngOf(3000, 3000, new Uint8Array(3001)),
+    "document_unreadable",
+    "document_empty",
+  ),
+  hostileImage("png", "cut off", () => scan().subarray(0, 5000), "document_unreadable"),
+  hostileImage("png", "nothing but its first bytes", () => scan().subarray(0, 8), "document_unreadable"),
+  hostileImage(
+    "jpeg",
+    "cut off",
+    async () => (await jpeg()).subarray(0, 3000),
+    "document_unreadable",
+    "document_empty",
+    "text",
+  ),
+  hostileImage(
+    "jpeg",
+    "4.3 billion pixels in its head",
+    async () => withSize(await jpeg()),
+    "document_too_large",
+    "document_unreadable",
+  ),
+  hostileImage(
+    "webp",
+    "cut off",
+    async () => (await webp()).subarray(0, 3000),
+    "document_unreadable",
+    "document_empty",
+    "text",
+  ),
+  hostileImage(
+    "gif",
+    "4.3 billion pixels in its head",
+    () => Buffer.from("474946383961ffffffff0000002c00000000ffffffff0002", "hex"),
+    "document_too_large",
+    "document_unreadable",
+  ),
+  hostileImage("pdf", "images and no text", () => scanOf(pixelsOf(1, 1, "\xff")), "document_empty"),
+  hostileImage(
+    "pdf",
+    "an image of 3.6 billion pixels",
+    () => scanOf(pixelsOf(60_000, 60_000, packedZeros(10 * megabyte), "/Filter /FlateDecode ")),
+    "document_empty",
+  ),
+  hostileImage(
+    "pdf",
+    "an image that is larger than its bytes",
+    () => scanOf(pixelsOf(6000, 6000, "\0")),
+    "document_empty",
+  ),
+  hostileImage(
+    "pdf",
+    "a hundred images of 49 million pixels",
+    () => scanOf(...Array<string>(100).fill(pixelsOf(7000, 7000, packedZeros(49_000_000), "/Filter /FlateDecode "))),
+    "document_empty",
+    "document_out_of_memory",
+  ),
+];
+
+/** The same JPEG, which says of itself to be 65,535 pixels wide and high. */
+function withSize(image: Uint8Array): Uint8Array {
+  const at = image.findIndex(
+    (byte, index) => byte === 0xff && (image[index + 1] === 0xc0 || image[index + 1] === 0xc2),
+  );
+  return image.fill(0xff, at + 5, at + 9);
+}

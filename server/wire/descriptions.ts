@@ -568,6 +568,7 @@ const own: Record<string, Sentences> = {
     metadata: "The entry's metadata.",
     filename: "The file's name; null for a text.",
   },
+  FileChunk: { source: "Whether the text stood in the document, or was read from an image and may be wrong." },
   InputImage: { file_id: "A file that is an image." },
   Message: {
     images: "What the user shows.",

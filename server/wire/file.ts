@@ -1,6 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../lib/schema.ts";
-import { filePurposes, fileStatuses } from "./names.ts";
+import { chunkSources, filePurposes, fileStatuses } from "./names.ts";
 import { CodedError, resource } from "./schema.ts";
 
 export const File = resource("File", "file", {
@@ -31,6 +31,7 @@ export const FileChunk = t.named(
     page: t.orNull(t.integer),
     heading: t.orNull(t.text),
     boxes: t.orNull(t.list(t.object({ left: t.number, top: t.number, right: t.number, bottom: t.number }))),
+    source: t.oneOf(chunkSources),
   }),
 );
 export type FileChunk = Static<typeof FileChunk>;

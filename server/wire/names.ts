@@ -34,6 +34,8 @@ export type FrameName = (typeof frameNames)[number];
 
 /** What a file is for; `output`: a tool made it. */
 export const uploadPurposes = ["retrieval", "code_interpreter", "attachment"] as const;
+/** Whether a chunk stood as text in its document, or was read letter by letter from an image. */
+export const chunkSources = ["text", "ocr"] as const;
 export const filePurposes = [...uploadPurposes, "output"] as const;
 export type FilePurpose = (typeof filePurposes)[number];
 

@@ -183,7 +183,7 @@ function Passage({ part: { chunk, fresh }, chosen }: { part: Part; chosen: numbe
 }
 
 function ChunkItem({ chunk, chosen, onChoose }: Choice & { chunk: FileChunk }) {
-  const { chunk_index, page, heading, tokens, text } = chunk;
+  const { chunk_index, page, heading, tokens, text, source } = chunk;
   const isChosen = chunk_index === chosen;
   const ref = useInSight<HTMLLIElement>(isChosen);
   return (
@@ -199,7 +199,12 @@ function ChunkItem({ chunk, chosen, onChoose }: Choice & { chunk: FileChunk }) {
       >
         <span className="flex flex-wrap gap-x-3 text-xs text-muted tabular-nums">
           <b className="text-ink">Chunk {formatCount(chunk_index + 1)}</b>
-          {joinFacts(page !== null && `page ${formatCount(page)}`, heading, plural(tokens, "token"))}
+          {joinFacts(
+            page !== null && `page ${formatCount(page)}`,
+            heading,
+            plural(tokens, "token"),
+            source === "ocr" && "read from an image",
+          )}
         </span>
         <span className={clsx("mt-0.5 whitespace-pre-wrap wrap-anywhere", isChosen ? "block" : "line-clamp-3")}>
           {text}
