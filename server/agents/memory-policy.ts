@@ -5,7 +5,7 @@ import { limits } from "../core/limits.ts";
 import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
 import { rerankDefault_candidates } from "../core/retrieval.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { HistoryInput, idOf, RerankInput } from "../http/schemas.ts";
+import { HistoryInput, idOf, passageChoices, RerankInput } from "../http/schemas.ts";
 import { named, oneOf, orNull } from "../lib/schema.ts";
 
 const closed = { additionalProperties: false };
@@ -22,6 +22,7 @@ const MemoryStore = named(
           top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
           score_threshold: Type.Number({ minimum: 0, maximum: 1 }),
           rerank: orNull(RerankInput),
+          ...passageChoices,
           learn: Type.Boolean(),
         }),
       ),
@@ -77,15 +78,19 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
   });
   if (faults.length > 0) throw validationError(faults);
   return {
-    stores: stores.map(({ memory_id, access, auto_retrieve, top_k, score_threshold, rerank, learn }, i) => ({
-      memory_id,
-      access: access ?? "read",
-      auto_retrieve: auto_retrieve ?? memoryKinds[known[i]!.kind].isSearched,
-      top_k: top_k ?? 6,
-      score_threshold: score_threshold ?? 0,
-      ...(rerank && { rerank: { model: rerank.model, candidates: rerank.candidates ?? rerankDefault_candidates } }),
-      ...(learn && { learn }),
-    })),
+    stores: stores.map(
+      ({ memory_id, access, auto_retrieve, top_k, score_threshold, rerank, learn, ...choices }, i) => ({
+        memory_id,
+        access: access ?? "read",
+        auto_retrieve: auto_retrieve ?? memoryKinds[known[i]!.kind].isSearched,
+        top_k: top_k ?? 6,
+        score_threshold: score_threshold ?? 0,
+        ...(rerank && { rerank: { model: rerank.model, candidates: rerank.candidates ?? rerankDefault_candidates } }),
+        ...(choices.diversity && { diversity: choices.diversity }),
+        ...(choices.neighbors && { neighbors: choices.neighbors }),
+        ...(learn && { learn }),
+      }),
+    ),
     history: { mode: history?.mode ?? "none", max_messages: history?.max_messages ?? 50 },
     context: {
       strategy: context?.strategy ?? "compact",

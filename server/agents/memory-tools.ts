@@ -39,11 +39,12 @@ function toolFor(memoryTool: MemoryTool, stores: readonly PinnedStore[], taken: 
 
 /** Stores may have the same name, which then tells nothing. */
 function reach(
-  { memory_id, name, top_k, score_threshold, rerank }: PinnedStore,
+  { memory_id, name, top_k, score_threshold, rerank, diversity, neighbors }: PinnedStore,
   all: readonly PinnedStore[],
 ): ToolStore {
   const isOnly = all.filter((other) => other.name === name).length === 1;
-  return { memory_id, name: isOnly ? name : memory_id, top_k, score_threshold, ...(rerank && { rerank }) };
+  const choices = { ...(rerank && { rerank }), ...(diversity && { diversity }), ...(neighbors && { neighbors }) };
+  return { memory_id, name: isOnly ? name : memory_id, top_k, score_threshold, ...choices };
 }
 
 /** A name that no tool has which was there before; only a tool that was renamed, or one of an MCP server, gets in the way. */

@@ -93,8 +93,16 @@ export interface Rerank {
   candidates: number;
 }
 
+/** How the passages found are chosen and shown. */
+export interface PassageChoices {
+  /** What likeness to a better one costs a passage, from 0 to 1; absent: nothing. */
+  diversity?: number;
+  /** How many passages before and behind each are shown with it; absent: none. */
+  neighbors?: number;
+}
+
 /** A memory store as an agent uses it. */
-interface PolicyStore {
+interface PolicyStore extends PassageChoices {
   memory_id: string;
   access: "read" | "read_write";
   /** Searched with the input before the first model call. */
@@ -124,7 +132,10 @@ export interface ContextPolicy {
 }
 
 /** A store as a memory tool reaches it; `name` is what its model calls it. */
-export type ToolStore = Pick<PinnedStore, "memory_id" | "name" | "top_k" | "score_threshold" | "rerank">;
+export type ToolStore = Pick<
+  PinnedStore,
+  "memory_id" | "name" | "top_k" | "score_threshold" | "rerank" | keyof PassageChoices
+>;
 
 /** A store as a run pinned it. What is in it is no part of the run: each look into it is journaled. */
 export interface PinnedStore extends PolicyStore {

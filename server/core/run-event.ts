@@ -230,6 +230,9 @@ export type RetrievedPassage = Static<typeof RetrievedPassage>;
 
 export const StoreFailure = named("StoreFailure", exact({ memory_id: Id, code: Short, message: Text }));
 
+/** A store that was searched by words alone, since its model could not be asked. */
+export const StoreDegradation = named("StoreDegradation", exact({ memory_id: Id, error: ToolError }));
+
 /** Whether a store's passages were ranked anew, and why they stay as they were found. */
 export const StoreRerank = named("StoreRerank", exact({ memory_id: Id, reranked: Flag, error: orNull(ToolError) }));
 
@@ -430,6 +433,8 @@ export const eventFields = {
     failures: many(StoreFailure),
     /** Of the stores whose passages a reranker orders; absent where none does. */
     reranks: optional(many(StoreRerank)),
+    /** Absent where every store was searched by meaning too. */
+    degradations: optional(many(StoreDegradation)),
     latency_ms: Milliseconds,
   },
   /** The prompt had become too long for the model; ends a `compaction` step. */

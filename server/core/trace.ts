@@ -147,8 +147,8 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
         ofCall(event.tool_call_id).subagent = { run_id: event.run_id, agent_id: event.agent_id };
         break;
       case "memory.retrieved": {
-        const { query, stores, matches, failures, reranks } = event;
-        const output = { matches, failures, ...(reranks && { reranks }) };
+        const { query, stores, matches, failures, reranks, degradations } = event;
+        const output = { matches, failures, ...(reranks && { reranks }), ...(degradations && { degradations }) };
         Object.assign(steps[event.step_index]!, { input: { query, stores }, output });
         break;
       }

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { openDatabase } from "../db/open.ts";
+import { joinChunk } from "../documents/join-chunks.ts";
 import { createAttachments } from "./attachments.ts";
 import { fairShares } from "./fair-shares.ts";
-import { joinChunk } from "./join-chunks.ts";
 
 const scope = { project_id: "proj_1", environment: "test" as const };
 

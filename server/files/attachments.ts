@@ -3,8 +3,8 @@ import type { Environment, Scope } from "../core/scope.ts";
 import { textOfCut } from "../core/shortened.ts";
 import type { Db } from "../db/open.ts";
 import type { Chunking } from "../documents/chunking.ts";
+import { joinChunk } from "../documents/join-chunks.ts";
 import { fairShares } from "./fair-shares.ts";
-import { joinChunk } from "./join-chunks.ts";
 
 interface Row {
   id: string;

@@ -146,6 +146,12 @@ export const RerankInput = named(
   ),
 );
 
+/** How the passages found are chosen and shown. */
+export const passageChoices = {
+  diversity: Type.Number({ minimum: 0, maximum: 1 }),
+  neighbors: Type.Integer({ minimum: 0, maximum: limits.neighbors }),
+};
+
 /** How much of its thread a run is told. */
 export const HistoryInput = named(
   "HistoryPolicyInput",

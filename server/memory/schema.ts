@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { memoryKindNames, memoryScopes } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
-import { Chunking, idOf, JsonObject, Metadata, RerankInput } from "../http/schemas.ts";
+import { Chunking, idOf, JsonObject, Metadata, passageChoices, RerankInput } from "../http/schemas.ts";
 import { named, oneOf, orNull } from "../lib/schema.ts";
 import { entryStatuses, searchModes } from "../wire/names.ts";
 
@@ -92,6 +92,7 @@ export const SearchMemory = Type.Composite(
         score_threshold: orNull(Type.Number({ minimum: 0, maximum: 1 })),
         scope_id: ScopeId,
         rerank: orNull(RerankInput),
+        ...passageChoices,
       }),
     ),
   ],

@@ -1,17 +1,17 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { silentLog } from "../lib/log.ts";
 import { createEmbedders } from "../retrieval/embed/embedder.ts";
+import type { Match } from "../retrieval/search/searcher.ts";
 import { testApp } from "../testing/test-app.ts";
+import { diverse } from "./diverse.ts";
 import type { StoreRow } from "./row.ts";
+import type { SearchMemory } from "./schema.ts";
 import { createMemorySearch } from "./search.ts";
 
-test("a search does not wait for an embedding server that never answers", async () => {
-  using silent = Bun.serve({
-    port: 0,
-    idleTimeout: 0,
-    fetch: () => new Promise<Response>(() => {}),
-  });
+/** A search of a store whose model is at a server that never answers, and what the words of its query would find. */
+function beforeASilentServer(byWords: Match[]) {
+  const silent = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => new Promise<Response>(() => {}) });
   const embedders = createEmbedders({
     log: silentLog,
     resolve: (model) => ({
@@ -21,16 +21,52 @@ test("a search does not wait for an embedding server that never answers", async 
   });
   const sqlite = new Database(":memory:");
   sqlite.run("CREATE TABLE files (project_id, environment, id, filename)");
+  sqlite.run("CREATE TABLE memory_chunks (project_id, environment, entry_id, chunk_index, text)");
   const store = { kind: "vector", scope: "project", model: "ollama/m", dimensions: 8, generation: 1 } as StoreRow;
   const search = createMemorySearch({
     rank: () => Promise.reject(new Error("Nothing is ranked.")),
     ...{ db: { sqlite } as never, stores: { find: () => store }, embedders, patience_ms: 200 },
-    searcher: { search: () => Promise.reject(new Error("There is no vector to search by.")) },
+    searcher: {
+      search: async ({ mode, vector }) => {
+        if (mode !== "keyword" || vector !== null) throw new Error("There is no vector to search by.");
+        return byWords;
+      },
+    },
   });
-  const found = search({ project_id: "proj_1", environment: "live" }, "mem_1", { query: "harbour" });
-  await expect(found).rejects.toMatchObject({ code: "embedding_failed" });
-  embedders.stop();
-  await silent.stop(true);
+  return {
+    search: (body: SearchMemory) => search({ project_id: "proj_1", environment: "live" }, "mem_1", body),
+    async [Symbol.asyncDispose]() {
+      embedders.stop();
+      await silent.stop(true);
+    },
+  };
+}
+
+const match: Match = {
+  ...{
+    entry_id: "ment_1",
+    file_id: null,
+    chunk_index: 0,
+    text: "The harbour.",
+    page: null,
+    heading: null,
+    metadata: {},
+  },
+  ...{ score: 0.5, score_parts: { vector: null, keyword: 0.5 } },
+};
+
+test("a search by meaning does not wait for an embedding server that never answers", async () => {
+  await using it = beforeASilentServer([match]);
+  await expect(it.search({ query: "harbour", mode: "vector" })).rejects.toMatchObject({ code: "embedding_failed" });
+});
+
+test("a search by both finds by words alone where the embedding server never answers, and says why", async () => {
+  await using it = beforeASilentServer([match]);
+  expect(await it.search({ query: "harbour" })).toMatchObject({
+    data: [{ id: "ment_1", text: "The harbour." }],
+    degraded: true,
+    degraded_error: { code: "embedding_failed", message: expect.any(String) },
+  });
 });
 
 test("a client that leaves its search is no fault of the server", async () => {
@@ -56,4 +92,71 @@ test("a client that leaves its search is no fault of the server", async () => {
   leave.abort();
   await search;
   expect(faults).toEqual([]);
+});
+
+describe("passages that are alike", () => {
+  const passage = (text: string, score: number, ...vector: number[]) => ({
+    ...{ ...match, text, score, vector: new Float32Array(vector) },
+  });
+  const found = [passage("a", 0.9, 1, 0), passage("b", 0.85, 1, 0.1), passage("c", 0.6, 0, 1)];
+  const chosen = (count: number, diversity: number) => diverse(found, count, diversity).map(({ text }) => text);
+
+  test("are all there where nothing is said, the best first", () => {
+    expect([chosen(2, 0), chosen(3, 0)]).toEqual([
+      ["a", "b"],
+      ["a", "b", "c"],
+    ]);
+  });
+
+  test("give way to one that says something else, and come behind it", () => {
+    expect([chosen(2, 0.5), chosen(3, 0.5), chosen(3, 1)]).toEqual([
+      ["a", "c"],
+      ["a", "c", "b"],
+      ["a", "c", "b"],
+    ]);
+  });
+
+  test("are the same where their texts are, whatever their vectors", () => {
+    const same = [
+      { ...match, score: 0.9 },
+      { ...match, score: 0.9 },
+      { ...match, text: "Ships.", score: 0.4 },
+    ];
+    expect(diverse(same, 2, 0.6).map(({ text }) => text)).toEqual(["The harbour.", "Ships."]);
+  });
+});
+
+test("a search chooses passages that are unlike, and shows each with those around it", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { body: store } = await client.post("/v1/memory", { name: "m", kind: "vector" });
+  const at = `/v1/memory/${store.id}`;
+  const says = (text: string, more: object = {}) => client.post(`${at}/entries`, { text, ...more });
+  for (const text of [
+    "The harbour opens at six.",
+    "The harbour opens at six!",
+    "Fishing boats pay a fee for the harbour.",
+  ])
+    expect((await says(text)).body.status).toBe("ready");
+  const search = async (more: object) => (await client.post(`${at}/search`, { query: "harbour opens", ...more })).body;
+  const texts = async (more: object) => (await search(more)).data.map(({ text }: { text: string }) => text);
+  expect((await texts({ top_k: 2 })).filter((text: string) => text.includes("six"))).toHaveLength(2);
+  for (const mode of ["hybrid", "vector", "keyword"])
+    expect(await texts({ top_k: 2, mode, diversity: 0.7 })).toContain("Fishing boats pay a fee for the harbour.");
+  expect(await search({})).toMatchObject({ degraded: false });
+
+  const paragraphs = Array.from({ length: 6 }, (_, at) => `Paragraph ${at}. ${`Word${at} `.repeat(60).trim()}.`);
+  const chunking = { max_chunk_size_tokens: 200, chunk_overlap_tokens: 0 };
+  await says(paragraphs.join("\n\n"), { chunking });
+  const [alone] = (await search({ query: "Word3", mode: "keyword" })).data;
+  expect(alone).not.toHaveProperty("context");
+  const [around] = (await search({ query: "Word3", mode: "keyword", neighbors: 1 })).data;
+  expect(around.text).toBe(alone.text);
+  expect(around.context).toContain(alone.text);
+  expect(paragraphs.filter((text) => around.context.includes(text))).toEqual(paragraphs.slice(2, 5));
+  const { status, body } = await client.post(`${at}/search`, { query: "x", neighbors: 6, diversity: 1.1 });
+  expect([status, body.error.errors.map(({ param }: { param: string }) => param).sort()]).toEqual([
+    400,
+    ["diversity", "neighbors"],
+  ]);
 });

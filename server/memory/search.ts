@@ -1,4 +1,5 @@
 import type { SQLQueryBindings } from "bun:sqlite";
+import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { rerankDefault_candidates } from "../core/retrieval.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
@@ -7,7 +8,9 @@ import { fault, validationError } from "../http/errors.ts";
 import { runsHere } from "../retrieval/embed/models.ts";
 import { checkFilter, type Filter } from "../retrieval/search/filter.ts";
 import type { Match, Searcher } from "../retrieval/search/searcher.ts";
+import { diverse } from "./diverse.ts";
 import { type Embedders, embeddingRefusal } from "./embedding.ts";
+import { createNeighbors } from "./neighbors.ts";
 import type { RankMatches, Reranked } from "./rerank.ts";
 import type { VectorStoreRow } from "./row.ts";
 import type { SearchMemory } from "./schema.ts";
@@ -16,6 +19,8 @@ import { type MemoryStores, requireVectors, scopeIdOf } from "./store.ts";
 export type MemorySearch = ReturnType<typeof createMemorySearch>;
 
 const defaultTopK = 10;
+/** Of so many times the passages that are wanted, those that are unlike are chosen. */
+const diverse_candidates = 4;
 /** How long a provider may take over a query: whoever asks waits, and a run begins only then. */
 const provider_ms = 5000;
 
@@ -38,6 +43,7 @@ export function createMemorySearch({
   patience_ms?: number;
 }) {
   const filenames = createFilenames(db);
+  const withNeighbors = createNeighbors(db);
 
   async function vectorOf(store: VectorStoreRow, query: string, signal?: AbortSignal) {
     const { model, dimensions } = store;
@@ -52,25 +58,34 @@ export function createMemorySearch({
     }
   }
 
-  async function matches(scope: Scope, memoryId: string, body: SearchMemory, signal?: AbortSignal): Promise<Match[]> {
-    const { query, top_k = defaultTopK, mode = "hybrid", score_threshold = null } = body;
+  async function matches(scope: Scope, memoryId: string, body: SearchMemory, signal?: AbortSignal): Promise<Found> {
+    const { query, top_k = defaultTopK, score_threshold = null, diversity = 0 } = body;
+    let { mode = "hybrid" } = body;
+    let degraded: Found["degraded"] = null;
     const scope_id = scopeIdOf(requireVectors(stores.find(scope, memoryId)), body.scope_id);
     const filter = checked(body);
     for (;;) {
       const store = requireVectors(stores.find(scope, memoryId));
-      const vector = mode === "keyword" ? null : await vectorOf(store, query, signal);
+      const vector =
+        mode === "keyword"
+          ? null
+          : await vectorOf(store, query, signal).catch((error) => {
+              if (mode !== "hybrid" || !(error instanceof AppError)) throw error;
+              // Words need no model: better found by them than not at all.
+              mode = "keyword";
+              degraded = { code: error.code, message: error.message };
+              return null;
+            });
       const { number, generation, dimensions } = store;
       const isOld = () => requireVectors(stores.find(scope, memoryId)).generation !== generation;
       // Its embedding was changed meanwhile: the vector of the query is one of the model before.
       if (isOld()) continue;
       try {
-        return await searcher.search(
-          {
-            ...{ owner: nameOf(scope), store: { number, generation, dimensions }, scope_id, query, vector },
-            ...{ mode, top_k, filter, score_threshold, now: now() },
-          },
-          signal,
-        );
+        const order = {
+          ...{ owner: nameOf(scope), store: { number, generation, dimensions }, scope_id, query, vector },
+          ...{ mode, top_k, filter, score_threshold, now: now(), with_vectors: diversity > 0 },
+        };
+        return { matches: await searcher.search(order, signal), degraded };
       } catch (error) {
         if (signal?.aborted || !isOld()) throw error;
       }
@@ -78,27 +93,47 @@ export function createMemorySearch({
   }
 
   /** More than are wanted are ranked, so that a threshold is one of the scores that stay. */
-  async function inOrder(scope: Scope, memoryId: string, body: SearchMemory, signal?: AbortSignal): Promise<Reranked> {
-    const { query, rerank, top_k = defaultTopK, score_threshold } = body;
-    if (!rerank) return { matches: await matches(scope, memoryId, body, signal), error: null };
+  async function inOrder(
+    scope: Scope,
+    memoryId: string,
+    body: SearchMemory,
+    signal?: AbortSignal,
+  ): Promise<Reranked & Found> {
+    const { query, rerank, top_k = defaultTopK, score_threshold, diversity = 0 } = body;
+    const most = diversity > 0 ? diverse_candidates * top_k : top_k;
+    if (!rerank) {
+      const { matches: found, degraded } = await matches(scope, memoryId, { ...body, top_k: most }, signal);
+      return { matches: diverse(found, top_k, diversity), error: null, degraded };
+    }
     const by = { model: rerank.model, candidates: rerank.candidates ?? rerankDefault_candidates };
     const wide = { ...body, top_k: Math.max(top_k, by.candidates), score_threshold: null };
-    const found = await matches(scope, memoryId, wide, signal);
+    const { matches: found, degraded } = await matches(scope, memoryId, wide, signal);
     const ranked = await rank(found, { query, by }, signal);
-    const best = ranked.matches.filter(({ score }) => score >= (score_threshold ?? 0)).slice(0, top_k);
-    return { ...ranked, matches: best };
+    const best = ranked.matches.filter(({ score }) => score >= (score_threshold ?? 0));
+    return { ...ranked, matches: diverse(best, top_k, diversity), degraded };
   }
 
   return async function search(scope: Scope, memoryId: string, body: SearchMemory, signal?: AbortSignal) {
-    const { matches: found, error } = await inOrder(scope, memoryId, body, signal);
+    const { matches: found, error, degraded } = await inOrder(scope, memoryId, body, signal);
     const names = filenames(scope, found);
-    const data = found.map((match) => shownMatch(match, names));
+    const { neighbors = 0 } = body;
+    const data = found.map((match) => ({
+      ...shownMatch(match, names),
+      ...(neighbors > 0 && { context: withNeighbors(scope, match, neighbors) }),
+    }));
     return {
       ...{ object: "list" as const, data, has_more: false },
       ...{ first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null },
       ...(body.rerank && { reranked: error === null, rerank_error: error }),
+      ...{ degraded: degraded !== null, ...(degraded && { degraded_error: degraded }) },
     };
   };
+}
+
+interface Found {
+  matches: Match[];
+  /** Why they were found by words alone; null: as they were asked for. */
+  degraded: { code: string; message: string } | null;
 }
 
 function checked({ query, filter }: SearchMemory): Filter | null {

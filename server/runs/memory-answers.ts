@@ -30,16 +30,19 @@ export function createMemoryAnswers({
     scopeIdFor(stores.find(scope, memoryId), ownerOf(runId));
 
   return {
-    search_memory: ({ run_id, ...scope }, { memory_id, query, top_k, score_threshold, filter, rerank }) =>
+    search_memory: ({ run_id, ...scope }, { memory_id, ...asked }) =>
       orRefused(async () => {
         const scope_id = scopeIdOf(scope, run_id, memory_id) ?? undefined;
-        const order = { query, top_k, score_threshold, filter, scope_id, rerank };
-        const { data, reranked, rerank_error = null } = await search(scope, memory_id, order);
+        const found = await search(scope, memory_id, { ...asked, scope_id });
+        const { data, reranked, rerank_error = null, degraded_error } = found;
         return {
           ...(reranked !== undefined && { reranked: { error: rerank_error } }),
-          matches: data.map(({ id: entry_id, text, score, file_id, filename, chunk_index, page, heading }) => ({
-            ...{ memory_id, entry_id, text, score, file_id, filename, chunk_index, page, heading },
-          })),
+          ...(degraded_error && { degraded: degraded_error }),
+          matches: data.map(
+            ({ id: entry_id, text, context, score, file_id, filename, chunk_index, page, heading }) => ({
+              ...{ memory_id, entry_id, text: context ?? text, score, file_id, filename, chunk_index, page, heading },
+            }),
+          ),
         };
       }),
     write_memory: ({ run_id, ...scope }, { memory_id, text, metadata, tool_call_id }) =>

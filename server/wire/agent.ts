@@ -38,6 +38,8 @@ const MemoryPolicy = t.named(
         top_k: t.integer,
         score_threshold: t.number,
         rerank: t.optional(t.named("Rerank", t.object({ model: t.text, candidates: t.integer }))),
+        diversity: t.optional(t.number),
+        neighbors: t.optional(t.integer),
         learn: t.optional(t.boolean),
       }),
     ),

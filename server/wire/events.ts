@@ -78,7 +78,7 @@ export const frames = {
   "history.loaded": data({ messages: t.integer }),
   "documents.attached": data({ documents: t.list(told(DocumentFacts)) }),
   "memory.retrieved": data(
-    from("memory.retrieved", "step_index", "latency_ms", "query", "matches", "failures", "reranks"),
+    from("memory.retrieved", "step_index", "latency_ms", "query", "matches", "failures", "reranks", "degradations"),
   ),
   "context.compacted": data(
     from("context.compacted", "step_index", "latency_ms", "strategy", "left_out", "tokens_before", "tokens_after"),

@@ -102,8 +102,9 @@ function wire(id: string, event: RunEvent): Told {
         { documents: event.documents.map(({ text, ...about }) => ({ ...about, length: text?.length ?? null })) },
       ];
     case "memory.retrieved": {
-      const { step_index, query, matches, failures, reranks, latency_ms } = event;
-      return [event.type, { step_index, query, matches, failures, ...(reranks && { reranks }), latency_ms }];
+      const { step_index, query, matches, failures, reranks, degradations, latency_ms } = event;
+      const more = { ...(reranks && { reranks }), ...(degradations && { degradations }) };
+      return [event.type, { step_index, query, matches, failures, ...more, latency_ms }];
     }
     case "context.compacted": {
       const { step_index, strategy, left_out, tokens_before, tokens_after, latency_ms } = event;

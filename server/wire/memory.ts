@@ -60,16 +60,19 @@ export const MemoryMatch = t.named(
     page: t.orNull(t.integer),
     heading: t.orNull(t.text),
     metadata: t.anyObject,
+    context: t.optional(t.text),
   }),
 );
 
-/** What a search found. The fields of ranking are there where it was asked for. */
+/** What a search found. The fields of ranking are there where it was asked for, `degraded_error` where it is. */
 export const MemoryMatches = t.named(
   "MemoryMatchList",
   t.object({
     ...listOf(MemoryMatch).properties,
     reranked: t.optional(t.boolean),
     rerank_error: t.optional(t.orNull(CodedError)),
+    degraded: t.boolean,
+    degraded_error: t.optional(CodedError),
   }),
 );
 export type MemoryMatch = Static<typeof MemoryMatch>;

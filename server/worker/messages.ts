@@ -1,4 +1,4 @@
-import type { AgentSnapshot, Rerank, ToolSnapshot } from "../core/agent-snapshot.ts";
+import type { AgentSnapshot, PassageChoices, Rerank, ToolSnapshot } from "../core/agent-snapshot.ts";
 import type { WorstCase } from "../core/budget.ts";
 import type { Budget, UnknownPrice } from "../core/budget-schema.ts";
 import type { PromptMessage } from "../core/model-call.ts";
@@ -75,9 +75,14 @@ export interface Asks {
       score_threshold: number;
       filter?: Record<string, unknown>;
       rerank?: Rerank;
-    };
-    /** `reranked` where it was asked for: `error` says why the passages stay as they were found. */
-    answer: { matches: RetrievedPassage[]; reranked?: { error: ToolError | null } } | { refused: ToolError };
+    } & PassageChoices;
+    /**
+     * `reranked` where it was asked for: `error` says why the passages stay as they were found. `degraded`: why they were
+     * found by words alone.
+     */
+    answer:
+      | { matches: RetrievedPassage[]; reranked?: { error: ToolError | null }; degraded?: ToolError }
+      | { refused: ToolError };
   };
   /** Adds a text to a memory store, once a call; returns when it can be found, or soon. */
   write_memory: {

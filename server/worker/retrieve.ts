@@ -31,12 +31,14 @@ export async function retrieve(turn: Turn): Promise<void> {
   const { step_index } = step;
   const blocked = findings.find(isBlocked);
   const reranks = found.flatMap(({ reranks }) => reranks);
+  const degradations = found.flatMap(({ degradations }) => degradations);
   const retrieved: RunEvent = {
     type: "memory.retrieved",
     ...{ step_index, query, latency_ms, matches: passages },
     stores: stores.map(({ memory_id, name }) => ({ memory_id, name })),
     failures: found.flatMap(({ failure }) => failure ?? []),
     ...(reranks.length > 0 && { reranks }),
+    ...(degradations.length > 0 && { degradations }),
   };
   await record(
     ...(blocked ? [] : [retrieved]), // What is blocked is not written down.
@@ -51,16 +53,20 @@ export async function retrieve(turn: Turn): Promise<void> {
 interface Found {
   matches: RetrievedPassage[];
   reranks: NonNullable<MemoryRetrieved["reranks"]>;
+  degradations: NonNullable<MemoryRetrieved["degradations"]>;
   failure: MemoryRetrieved["failures"][number] | null;
 }
 
 async function search(store: PinnedStore, query: string, { ports }: Turn): Promise<Found> {
-  const { memory_id, top_k, score_threshold, rerank } = store;
-  const answer = await ports.ask("search_memory", { memory_id, query, top_k, score_threshold, rerank });
-  if ("refused" in answer) return { matches: [], reranks: [], failure: failureOf(memory_id, answer.refused) };
-  const { matches, reranked } = answer;
+  const { memory_id, top_k, score_threshold, rerank, diversity, neighbors } = store;
+  const order = { memory_id, query, top_k, score_threshold, rerank, diversity, neighbors };
+  const answer = await ports.ask("search_memory", order);
+  if ("refused" in answer)
+    return { matches: [], reranks: [], degradations: [], failure: failureOf(memory_id, answer.refused) };
+  const { matches, reranked, degraded } = answer;
   const reranks = reranked ? [{ memory_id, reranked: reranked.error === null, error: reranked.error }] : [];
-  return { matches, reranks, failure: null };
+  const degradations = degraded ? [{ memory_id, error: degraded }] : [];
+  return { matches, reranks, degradations, failure: null };
 }
 
 const failureOf = (memory_id: string, { code, message }: ToolError) => ({ memory_id, code, message });

@@ -17,11 +17,15 @@ export interface SearchOrder {
   score_threshold: number | null;
   /** What has expired by then is not found. */
   now: number;
+  /** Whether to give the vectors of what is found. */
+  with_vectors?: boolean;
 }
 
 export interface Match extends Passage {
   score: number;
   score_parts: { vector: number | null; keyword: number | null };
+  /** Where it was asked for; null: it has none. */
+  vector?: Float32Array | null;
 }
 
 /** What the thread is told. */

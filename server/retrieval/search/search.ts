@@ -4,7 +4,7 @@ import { findBesideMeaning, findByAllWords, findByWords, type KeywordHits } from
 import { createLoadedStores, type LoadedStore, partsOf } from "./loaded-stores.ts";
 import type { Match, SearchOrder } from "./messages.ts";
 import { openPassages, type Passage, type Passages } from "./passages.ts";
-import { cosinesOf } from "./stored-vectors.ts";
+import { cosinesOf, vectorsBy } from "./stored-vectors.ts";
 
 export interface Search {
   /** One search, which yields where others may go on and where it may be left. */
@@ -148,6 +148,21 @@ export function createSearch(sqlite: Database, { most_bytes, folder, own }: Sear
     ...cosinesOf(sqlite, store, numbers, vector!),
   ];
 
+  function finish(order: SearchOrder, passages: Passages, scored: readonly Scored[]): Match[] {
+    const { store, top_k, score_threshold, with_vectors = false } = order;
+    const best = scored
+      .filter(({ score }) => score >= (score_threshold ?? 0))
+      .sort((a, b) => b.rank - a.rank || a.number - b.number)
+      .slice(0, top_k);
+    const numbers = best.map(({ number }) => number);
+    const texts = passages.read(numbers);
+    const vectors = with_vectors ? vectorsBy(sqlite, store, numbers) : null;
+    return best.map(({ number, score, score_parts }) => ({
+      ...{ ...texts.get(number)!, score, score_parts },
+      ...(vectors && { vector: vectors.get(number) ?? null }),
+    }));
+  }
+
   return { run, forget: stores.forget, removed: stores.removed };
 }
 
@@ -231,15 +246,6 @@ const both = (number: number, cosine: number, keyword: number): Scored => {
 
 /** Opposite directions are as unlike as can be; rounding may lift a cosine above 1. */
 const bounded = (cosine: number) => Math.min(1, Math.max(0, cosine));
-
-function finish({ top_k, score_threshold }: SearchOrder, passages: Passages, scored: readonly Scored[]): Match[] {
-  const best = scored
-    .filter(({ score }) => score >= (score_threshold ?? 0))
-    .sort((a, b) => b.rank - a.rank || a.number - b.number)
-    .slice(0, top_k);
-  const texts = passages.read(best.map(({ number }) => number));
-  return best.map(({ number, score, score_parts }) => ({ ...texts.get(number)!, score, score_parts }));
-}
 
 /** Whether a number is one of the given: asked for each of a store's chunks, so it takes a bit for each that could be. */
 function createNumberSet(numbers: readonly number[]): (number: number) => boolean {

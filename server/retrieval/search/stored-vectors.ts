@@ -50,13 +50,22 @@ export function cosinesOf(
   numbers: readonly number[],
   query: Float32Array,
 ): Map<number, number> {
+  return new Map([...vectorsBy(sqlite, tables, numbers)].map(([number, vector]) => [number, cosine(query, vector)]));
+}
+
+/** Some vectors by their numbers. Those that are not there are left out. */
+export function vectorsBy(
+  sqlite: Database,
+  tables: StoreTables,
+  numbers: readonly number[],
+): Map<number, Float32Array> {
   const name = vectorsTable(tables);
   const width = 4 * tables.dimensions;
   const sql = `SELECT r.rowid AS number, substr(v.vectors, r.chunk_offset * ${width} + 1, ${width}) AS vector
     FROM ${name}_rowids r CROSS JOIN ${name}_vector_chunks00 v ON v._rowid_ = r.chunk_id
     WHERE r.rowid IN (SELECT value FROM json_each(?))`;
   const rows = all<{ number: number; vector: Uint8Array }>(sqlite, sql, [JSON.stringify(numbers)]);
-  return new Map(rows.map(({ number, vector }) => [number, cosine(query, floats(vector))]));
+  return new Map(rows.map(({ number, vector }) => [number, floats(vector)]));
 }
 
 function cosine(a: Float32Array, b: Float32Array): number {

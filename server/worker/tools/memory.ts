@@ -20,9 +20,9 @@ const searchMemory: Operation = async ({ arguments: args }, stores, { ask }) => 
   const { query, top_k, filter } = args as { query: string; top_k?: number; filter?: Record<string, unknown> };
   const answers = await Promise.all(
     stores.map(async (store) => {
-      const { memory_id, score_threshold, rerank } = store;
+      const { memory_id, score_threshold, rerank, diversity, neighbors } = store;
       const most = top_k ?? store.top_k;
-      const order = { memory_id, query, top_k: most, score_threshold, filter, rerank };
+      const order = { memory_id, query, top_k: most, score_threshold, filter, rerank, diversity, neighbors };
       return { store, answer: await ask("search_memory", order) };
     }),
   );
@@ -36,12 +36,16 @@ const searchMemory: Operation = async ({ arguments: args }, stores, { ask }) => 
   const not_reranked = answers.flatMap(({ store, answer }) =>
     "reranked" in answer && answer.reranked?.error ? [{ store: store.name, ...answer.reranked.error }] : [],
   );
+  const by_words_alone = answers.flatMap(({ store, answer }) =>
+    "degraded" in answer && answer.degraded ? [{ store: store.name, ...answer.degraded }] : [],
+  );
   const most = top_k ?? Math.max(...stores.map((store) => store.top_k));
   const best = matches.sort((a, b) => b.score - a.score).slice(0, most);
   return done({
     matches: best,
     ...(failures.length > 0 && { failures }),
     ...(not_reranked.length > 0 && { not_reranked }),
+    ...(by_words_alone.length > 0 && { by_words_alone }),
   });
 };
 
