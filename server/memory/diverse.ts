@@ -1,7 +1,7 @@
 import type { Match } from "../retrieval/search/searcher.ts";
 
 /** A passage with its vector; null where it has none. */
-export type Compared = Match & { vector?: Float32Array | null };
+type Compared = Match & { vector?: Float32Array | null };
 
 /**
  * Some of the passages, each chosen for its score less its likeness to those before it (maximal marginal relevance).

@@ -165,14 +165,14 @@ test("an entry is refused that says nothing, or two things", async () => {
   await using server = await start();
   const client = await server.client();
   const { id } = await make(client);
-  const upload = { filename: "a.png", content_base64: "iVBORw0KGgo=", purpose: "attachment" };
-  const picture = (await client.post("/v1/files", upload)).body.id;
+  const upload = { filename: "a.zip", content_base64: "UEsDBA==", purpose: "attachment" };
+  const archive = (await client.post("/v1/files", upload)).body.id;
   const give = async (body: object) => refusal(await client.post(`/v1/memory/${id}/entries`, body));
   expect(await give({})).toEqual([400, "validation_failed", "text"]);
-  expect(await give({ text: "a", file_id: picture })).toEqual([400, "validation_failed", "text"]);
+  expect(await give({ text: "a", file_id: archive })).toEqual([400, "validation_failed", "text"]);
   expect(await give({ text: " \n" })).toEqual([400, "validation_failed", "text"]);
   expect(await give({ file_id: newId("file") })).toEqual([400, "validation_failed", "file_id"]);
-  expect(await give({ file_id: picture })).toEqual([415, "unsupported_file_type", "file_id"]);
+  expect(await give({ file_id: archive })).toEqual([415, "unsupported_file_type", "file_id"]);
   const chunking = { max_chunk_size_tokens: 200, chunk_overlap_tokens: 150 };
   expect(await give({ text: "a", chunking })).toEqual([400, "validation_failed", "chunking.chunk_overlap_tokens"]);
   expect(await give({ text: "a", metadata: { a: { b: 1 } } })).toEqual([400, "validation_failed", "metadata.a"]);

@@ -419,7 +419,7 @@ describe("a vector store", () => {
       (await upload(by, { purpose: "assistants", file: ["a.txt", "One."] })).body.id,
       (await upload(by, { purpose: "assistants", file: ["b.txt", "Two."] })).body.id,
     ];
-    const image = await upload(by, { purpose: "vision", file: ["a.gif", "GIF89a"] });
+    const archive = await upload(by, { purpose: "user_data", file: ["a.zip", "PK\u0003\u0004"] });
     const stores = async () => (await by.get(`${at}/vector_stores`)).body.data.length;
     const strategy = (type: string, max_chunk_size_tokens: number) => ({
       chunking_strategy: { type, static: { max_chunk_size_tokens, chunk_overlap_tokens: 0 } },
@@ -427,7 +427,7 @@ describe("a vector store", () => {
     for (const [body, status] of [
       [{ file_ids, ...strategy("x", 100) }, 400],
       [{ file_ids, ...strategy("static", 1) }, 400],
-      [{ file_ids: [...file_ids, image.body.id] }, 415],
+      [{ file_ids: [...file_ids, archive.body.id] }, 415],
     ] as const)
       expect([(await by.post(`${at}/vector_stores`, body)).status, await stores()]).toEqual([status, 0]);
     const keyed = () =>
