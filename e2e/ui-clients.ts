@@ -27,9 +27,9 @@ export function writePrograms(folder: string, modules: string, files: Record<str
 
 /** Makes one script for pages of a program. Throws where it cannot be made. */
 export function bundled(folder: string, entry: string): string {
-  const out = join(folder, "bundle.js");
-  const command = [process.execPath, "build", entry, "--outfile", out, "--target=browser", "--production"];
+  const out = join(folder, "out"); // A folder: styles that are imported are a file of their own.
+  const command = [process.execPath, "build", entry, "--outdir", out, "--target=browser", "--production"];
   const { success, stderr } = Bun.spawnSync(command, { cwd: folder });
   if (!success) throw new Error(stderr.toString());
-  return readFileSync(out, "utf8");
+  return readFileSync(join(out, entry.replace(/\.\w+$/, ".js")), "utf8");
 }
