@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { oneLine, runLine, waitLine } from "./run-line.ts";
+import { oneLine, runLine, runSubject, waitLine } from "./run-line.ts";
 
 const run = (part: Partial<Run>) =>
   ({ output: null, error: null, required_action: null, queue_position: null, ...part }) as Run;
@@ -18,6 +18,12 @@ test("a failed run shows its code, its message and its step", () => {
     text: "budget_exceeded: The budget is spent. Step 0.",
     tone: "bad",
   });
+});
+
+test("a run is told by what it was asked, and one that learns by the run that it learns from", () => {
+  const asked = [{ role: "user" as const, content: "Where is\nit?" }];
+  expect(runSubject({ input: asked, metadata: {} })).toBe("Where is it?");
+  expect(runSubject({ input: '{"known":[]}', metadata: { learns_from: "run_1" } })).toBe("Learns facts of run_1");
 });
 
 test("a waiting run shows what it waits for, and how much more", () => {

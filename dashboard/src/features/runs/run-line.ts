@@ -1,10 +1,16 @@
 import type { RequiredCall as PendingCall } from "../../../../server/core/run-event.ts";
+import { lastText } from "../../../../server/core/run-input.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 
 /** A run's second line: its result, its error, or what it waits for. */
 interface RunLine {
   text: string;
   tone: "plain" | "bad" | "warn";
+}
+
+/** What a run is about, in one line: what it was asked. One that learns of another one was asked by no person. */
+export function runSubject({ input, metadata }: Pick<Run, "input" | "metadata">): string {
+  return metadata.learns_from ? `Learns facts of ${metadata.learns_from}` : oneLine(lastText(input));
 }
 
 /** What became of a run, in one line. The error itself stands in the list, not one click away. */

@@ -1,6 +1,5 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { lastText } from "../../../../server/core/run-input.ts";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
@@ -9,7 +8,7 @@ import { useNow } from "../../lib/use-now.ts";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { cellClass as cell, rowLink } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { oneLine, runLine } from "./run-line.ts";
+import { runLine, runSubject } from "./run-line.ts";
 import { callWords, stepMarks } from "./step-marks.ts";
 
 const tones = { plain: "text-muted", bad: "text-bad", warn: "text-warn" };
@@ -30,6 +29,7 @@ export function RunRow({
 }) {
   const agent = useAgentName(run.agent_id);
   const line = runLine(run);
+  const subject = runSubject(run);
   return (
     <tr
       data-run={run.id}
@@ -45,7 +45,7 @@ export function RunRow({
             type="checkbox"
             checked={isSelected}
             onChange={() => onSelect(run)}
-            aria-label={`Select ${agent}, ${oneLine(lastText(run.input)).slice(0, 60)}`}
+            aria-label={`Select ${agent}, ${subject.slice(0, 60)}`}
           />
         </label>
       </td>
@@ -53,15 +53,9 @@ export function RunRow({
         <StatusPill status={run.status} />
       </td>
       <td className={clsx(cell, "order-3 min-w-0 flex-[1_0_100%] rail:w-full rail:max-w-0 full:w-1/2")}>
-        <Link
-          to="/runs/$runId"
-          params={{ runId: run.id }}
-          data-row
-          title={`${agent} · ${oneLine(lastText(run.input))}`}
-          className={rowLink}
-        >
+        <Link to="/runs/$runId" params={{ runId: run.id }} data-row title={`${agent} · ${subject}`} className={rowLink}>
           <span className="font-medium">{agent}</span>
-          <span className="text-muted"> · {oneLine(lastText(run.input))}</span>
+          <span className="text-muted"> · {subject}</span>
         </Link>
         <span className={clsx("cut block text-xs", tones[line.tone])} title={line.text}>
           {line.text}
