@@ -272,7 +272,7 @@ async function suiteOf(project: Project, cases: number): Promise<string> {
 
 /** The trace of a run with so many turns. */
 async function exported(project: Project, turns: number): Promise<Json> {
-  const agent_id = turns === 1 ? await echoAgent(project) : await codeAgent(project, `() => "x".repeat(30000)`, turns);
+  const agent_id = turns === 1 ? await echoAgent(project) : await codeAgent(project, `() => "x".repeat(15_000)`, turns);
   const { id } = await project.post("/v1/runs?wait=60", { agent_id, input: "Go." });
   const trace = await project.get(`/v1/traces/${id}?include=raw&limit=100`);
   // Of what does not fit into one page, the rest would be missed, and the import refused.
