@@ -38,6 +38,7 @@ const levels = [
     "projects",
     "usage",
     "chat",
+    "search",
   ].map((name) => `server/${name}`),
   ["server/runs"],
   ["server/callbacks", "server/suites", "server/scores", "server/users", "server/metrics"],

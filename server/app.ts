@@ -20,6 +20,7 @@ import type { FileMemory } from "./files/store.ts";
 import { composeHttp, type HttpOptions } from "./http/compose.ts";
 import { type Base, mounting, type Part } from "./http/part.ts";
 import { composeJournal } from "./journal/compose.ts";
+import { createEndedRuns } from "./journal/ended-runs.ts";
 import { composeKeys, type KeyOptions } from "./keys/compose.ts";
 import { createEgress, type EgressPolicy } from "./lib/egress.ts";
 import { createPort } from "./lib/port.ts";
@@ -30,6 +31,7 @@ import { composeRuns, type RunOptions, type RunPorts } from "./runs/compose.ts";
 import { createRunProjector } from "./runs/project.ts";
 import { composeSchedules } from "./schedules/compose.ts";
 import { composeScores } from "./scores/compose.ts";
+import { composeSearch } from "./search/compose.ts";
 import { composeSecrets } from "./secrets/compose.ts";
 import { composeSuites } from "./suites/compose.ts";
 import { composeThreads } from "./threads/compose.ts";
@@ -81,6 +83,7 @@ export function createApp(options: AppOptions) {
   const http = composeHttp(base);
   const audit = composeAudit({ ...base, routes: http.routes });
   const journals = composeJournal({ db, projectRun: createRunProjector(db.sqlite), now });
+  const ended = createEndedRuns({ db, log, journal: journals.journal });
   const projects = composeProjects({ ...base, runs: later.runs, memory: later.memory });
   const connections = composeConnections(base);
   const secrets = composeSecrets(base);
@@ -97,6 +100,7 @@ export function createApp(options: AppOptions) {
     ...{ ...base, connections: connections.ports.connections, tools: tools.ports.tools, memory: memory.ports.stores },
   });
   const usage = composeUsage({ ...base, journals, projects: projects.ports.projects });
+  const search = composeSearch({ ...base, ended });
   const threads = composeThreads({ ...base, journals, files: files.ports.files });
   const shared = { ...base, http, journals, projects: projects.ports.projects, agents: agents.ports };
   const runs = composeRuns({
@@ -144,6 +148,7 @@ export function createApp(options: AppOptions) {
       keys,
       audit,
       usage,
+      search,
     ],
     ...[connections, webhooks, keys.ports.me, users],
   ]);
@@ -180,12 +185,13 @@ export function createApp(options: AppOptions) {
   /** They start in this order and stop in reverse. */
   const parts: Part[] = [
     ...[projects, webhooks, files, memory, tools, runs, traces, callbacks, schedules, suites, users, keys, dashboard],
-    metrics,
+    ...[metrics, ended, search],
   ];
 
   return {
     app,
     ...{ ...projects.ports, ...connections.ports, ...usage.ports, ...files.ports, ...suites.ports },
+    search: search.ports,
     ...{ ...schedules.ports, keys: keys.ports.keys, threads: threads.ports, idempotency: http.idempotency },
     ...{
       runs: runs.ports.runs,

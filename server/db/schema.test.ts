@@ -11,7 +11,9 @@ const tables = Object.values(schema)
 
 test("the types know every table and every column that the migrations make, and no other", () => {
   const migrated = db.sqlite
-    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .query<{ name: string }, []>(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'",
+    )
     .all();
   expect(tables.map((table) => table.name).sort()).toEqual(migrated.map((table) => table.name).sort());
   for (const table of tables) {

@@ -159,6 +159,7 @@ export const runs = sqliteTable("runs", {
   source_run_id: text(),
   root_run_id: text(),
   runs_below: integer().notNull(),
+  projected: integer().notNull().default(0),
 });
 
 export const runEvents = sqliteTable("run_events", {
@@ -689,4 +690,18 @@ export const mcpSessions = sqliteTable("mcp_sessions", {
   version: text().notNull(),
   elicits: integer({ mode: "boolean" }).notNull(),
   expires_at_ms: integer().notNull(),
+});
+
+export const searchDocuments = sqliteTable("search_documents", {
+  number: integer().primaryKey(),
+  ...scope,
+  type: text().notNull(),
+  id: text().notNull(),
+  created_at_ms: integer().notNull(),
+});
+
+export const searchChanges = sqliteTable("search_changes", {
+  ...scope,
+  type: text().notNull(),
+  id: text().notNull(),
 });

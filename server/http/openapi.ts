@@ -98,6 +98,7 @@ const tags: Record<string, string> = {
   Schedules: "A schedule starts runs by the clock.",
   Scores: "A score says what a person or a program thinks of a run.",
   Users: "Those for whom runs are, by the `user_id` that your application gives them.",
+  "Search and analytics": "What there is in a project by its words, and how its runs come along.",
   Secrets: "A secret is a value that tools send and nobody can read.",
   Suites: "A suite pins runs, to replay them against their agents as they are now.",
   Threads: "A thread is a conversation of several runs.",

@@ -537,6 +537,10 @@ const places: Record<string, Place | null> = {
     kind: "agent",
     ask: async (_, id) => ({ path: "/v1/api_keys", body: { name: "k", scopes: ["read"], agent_ids: [id] } }),
   },
+  "GET /v1/search ?starting_after": {
+    kind: "run",
+    ask: async (_, id) => ({ path: `/v1/search?q=taken&starting_after=${id}` }),
+  },
   "GET /v1/runs ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/runs?agent_id=${id}` }) },
   "GET /v1/runs ?parent_run_id": { kind: "run", ask: async (_, id) => ({ path: `/v1/runs?parent_run_id=${id}` }) },
   "GET /v1/runs ?source_run_id": { kind: "run", ask: async (_, id) => ({ path: `/v1/runs?source_run_id=${id}` }) },

@@ -62,6 +62,7 @@ export async function recordExamples(): Promise<Recorded> {
   await traces(ask, run.id, agent.id);
   await webhooks(ask, receiver.url);
   await users(ask, agent.id); // Behind the webhooks: a delivery that goes on meanwhile would show in their examples.
+  await server.search.catchUp();
   await account(ask, agent.id);
   const chatPage = `/agents/${agent.id}/chat_page`;
   await ask("put", "agents.chat_page.set", chatPage, { access: "link", title: "Ask about the weather" });
@@ -283,6 +284,7 @@ async function account(ask: Ask, agent_id: string): Promise<void> {
   });
   await ask("get", "audit_log.list", "/audit_log?limit=2");
   await ask("get", "usage.retrieve", "/usage?group_by=agent");
+  await ask("get", "search.list", "/search?q=weather&limit=2");
   await ask("get", "models.list", "/models");
   await ask("get", "me.retrieve", "/me");
 }

@@ -452,6 +452,13 @@ const own: Record<string, Sentences> = {
   },
   CreateMemoryEntry: { text: "The text; or give a `file_id`.", file_id: "The document; or give a `text`." },
   UpdateMemoryEntry: { text: "The new text; not of an entry that is a file." },
+  SearchResult: {
+    type: "Of which type it is.",
+    title: "Its name; of a run, the beginning of its input.",
+    snippet: "Where the words stand; absent where an id was searched for.",
+    agent_id: "The agent of a run.",
+    status: "How a run stands.",
+  },
   SearchMemory: {
     filter: "Compares the metadata of entries, with up to 5 levels and 50 comparisons; null: all entries.",
     mode: "By meaning and words, by meaning alone, or by words alone.",
@@ -822,6 +829,7 @@ const parameters: Sentences = {
   parent_run_id: "Only runs that this run started.",
   prefix: "Only keys whose names begin with this.",
   purpose: "Only files for this.",
+  q: 'Words, all of which must be there: of the last one its beginning is enough, and "those in quotes" stand together. Or an id, or its beginning.',
   request_id: "Only entries of this request.",
   run_id: "The id of the run.",
   scope_id: "The user or the session whose it is, where the store asks for one.",

@@ -45,6 +45,10 @@ export type FileStatus = (typeof fileStatuses)[number];
 export const entryStatuses = ["processing", "ready", "failed"] as const;
 export const searchModes = ["hybrid", "vector", "keyword"] as const;
 
+/** What a search of a project finds. */
+export const searchTypes = ["run", "thread", "agent", "tool", "memory", "file", "webhook"] as const;
+export type SearchType = (typeof searchTypes)[number];
+
 export const threadStatuses = ["idle", "busy", "waiting"] as const;
 export type ThreadStatus = (typeof threadStatuses)[number];
 

@@ -1,0 +1,164 @@
+import type { JournalEntry } from "../core/run-event.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { runs } from "../db/schema.ts";
+import type { Log } from "../lib/log.ts";
+import { inSlices } from "../lib/slices.ts";
+import { isShown, type Journal } from "./journal.ts";
+
+const columns = [
+  ...(["id", "project_id", "environment", "agent_id", "status", "seq", "model", "user_id", "session_id"] as const),
+  ...(["thread_id", "origin", "created_at_ms", "ended_at_ms", "worked_ms", "summary", "projected"] as const),
+];
+
+/** A run that is over, as its row has it. `summary` is the run as JSON, once its trace was deleted. */
+export type EndedRun = Scope &
+  Pick<typeof runs.$inferSelect, (typeof columns)[number]> & {
+    ended_at_ms: number;
+    /** JSON. */
+    metadata: string;
+  };
+
+/** What is made of one run: it is shown every entry, and then writes, within a write that may be tried twice. */
+export interface Projected {
+  entry(entry: JournalEntry): void;
+  write(): void;
+}
+
+/** Something that follows from runs that are over and may come seconds later. `bit` says of a run that it has been done. */
+export interface Projection {
+  bit: number;
+  begin(run: EndedRun): Projected;
+}
+
+/** All bits: what a run has of which nothing is left to be done. Indexed as `runs_unprojected`. */
+const all = 1;
+
+// Whoever waits for the next write waits for so long, and whoever wants the thread has most of it.
+const write_ms = 5;
+const share = 4;
+const soon_ms = 500;
+const again_ms = 5_000;
+const runsPerRound = 50;
+const entriesPerRead = 200;
+
+/**
+ * Follows the runs that are over, beside what they are busy with: nothing of it is in the commits of runs. What is still to be
+ * done stands in their rows, so that a crash loses none of it and repeats none; the newest come first. Nothing is done while
+ * nothing is committed.
+ */
+export function createEndedRuns({ db, journal, log }: { db: Db; journal: Pick<Journal, "read">; log: Log }) {
+  const { sqlite } = db;
+  const projections: Projection[] = [];
+  const selectDue = sqlite.query<EndedRun, [number]>(
+    `SELECT ${columns.join(", ")}, metadata FROM runs INDEXED BY runs_unprojected
+     WHERE ended_at_ms IS NOT NULL AND projected < ${all} AND ${isShown} ORDER BY id DESC LIMIT ?`,
+  );
+  const mark = sqlite.query<unknown, [number, string, number, number]>(
+    "UPDATE runs SET projected = ?1 WHERE id = ?2 AND projected = ?3 AND (summary IS NULL) = ?4",
+  );
+  let isRunning = false;
+  let timer: Timer | undefined;
+  let working: Promise<void> | null = null;
+
+  /** Shows a run to whoever has not had it. A record that cannot be read is shown as far as it can. */
+  async function collect(run: EndedRun, rest: () => Promise<void>): Promise<Projected[]> {
+    const due = projections.filter(({ bit }) => (run.projected & bit) === 0).map(({ begin }) => begin(run));
+    if (run.summary !== null) return due;
+    try {
+      for (let after = 0; ; ) {
+        const entries = journal.read(run.id, after, entriesPerRead);
+        for (const entry of entries) for (const one of due) one.entry(entry);
+        if (entries.length < entriesPerRead) return due;
+        after = entries.at(-1)!.seq;
+        await rest();
+      }
+    } catch (error) {
+      log.warn("a run is not found by all that it says: its record is damaged", { run_id: run.id, error });
+      return due;
+    }
+  }
+
+  /** Within a write: nothing where the run was changed or deleted since it was read; it is read anew then. */
+  function write({ id, projected, summary }: EndedRun, of: readonly Projected[]): void {
+    if (mark.run(all, id, projected, summary === null ? 1 : 0).changes === 0) return;
+    for (const one of of) one.write();
+  }
+
+  /** Does a round of those that are due. Returns how many those were. */
+  async function round(limit: number, pause: (worked_ms: number) => Promise<void>): Promise<number> {
+    const rest = inSlices();
+    const due = selectDue.all(limit).reverse(); // In the order of their ids: an index is cheaper to write so.
+    for (let from = 0; from < due.length; ) {
+      const begun = performance.now();
+      const ready: (readonly [EndedRun, Projected[]])[] = [];
+      for (; from < due.length && performance.now() - begun < write_ms; from++) {
+        ready.push([due[from]!, await collect(due[from]!, rest)]);
+        await rest();
+      }
+      for (let done = 0; done < ready.length; ) {
+        const first = done;
+        done = await db.write(
+          () => {
+            let next = first;
+            for (const until = performance.now() + write_ms; next < ready.length; next++) {
+              if (next > first && performance.now() > until) break;
+              write(...ready[next]!);
+            }
+            return next;
+          },
+          "",
+          "runs",
+        );
+      }
+      await pause(performance.now() - begun);
+    }
+    return due.length;
+  }
+
+  async function work(): Promise<void> {
+    const beside = (worked_ms: number) => Bun.sleep(share * worked_ms);
+    while (isRunning && (await round(runsPerRound, beside)) === runsPerRound);
+  }
+
+  function look(): void {
+    timer = undefined;
+    working = work()
+      .catch((error) => {
+        log.error("runs that are over are not searchable yet", { error });
+        arm(again_ms);
+      })
+      .finally(() => {
+        working = null;
+      });
+  }
+
+  function arm(ms: number): void {
+    if (!isRunning || timer || working) return;
+    timer = setTimeout(look, ms);
+    timer.unref();
+  }
+
+  db.write.timed(() => arm(soon_ms));
+
+  return {
+    follow: (projection: Projection): void => void projections.push(projection),
+    start(): void {
+      isRunning = true;
+      arm(soon_ms);
+    },
+    async stop(): Promise<void> {
+      isRunning = false;
+      clearTimeout(timer);
+      timer = undefined;
+      await working?.catch(() => {});
+    },
+    /** Does all that is due, now and without a pause. */
+    async catchUp(): Promise<void> {
+      await working;
+      while ((await round(runsPerRound, async () => {})) > 0);
+    },
+  };
+}
+
+export type EndedRuns = ReturnType<typeof createEndedRuns>;

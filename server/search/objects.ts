@@ -1,0 +1,124 @@
+import type { Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { searchChanges } from "../db/schema.ts";
+import type { Log } from "../lib/log.ts";
+import type { SearchType } from "../wire/names.ts";
+import type { Documents } from "./documents.ts";
+import { placeOf } from "./place.ts";
+import { objectTexts, type Row } from "./texts.ts";
+
+type Change = typeof searchChanges.$inferSelect;
+
+interface Kind {
+  from: string;
+  name: string;
+  text: string;
+  /** The agent without which a key that is bound to agents does not see it; "none": such a key sees none of them. */
+  agent?: string;
+}
+
+const joined = (...parts: string[]): string => `concat_ws(char(10), ${parts.join(", ")})`;
+const fieldOf = (name: string): string => `definition ->> '$.${name}'`;
+
+/** By what objects are found, as SQL over their tables. Nothing of it is a secret: a key reads it all. */
+const kinds: Record<Exclude<SearchType, "run">, Kind> = {
+  agent: {
+    from: "agents",
+    name: "name",
+    text: joined("model", fieldOf("description"), fieldOf("instructions")),
+    agent: "id",
+  },
+  tool: { from: "tools", name: "name", text: joined("type", fieldOf("description"), fieldOf("url")) },
+  thread: { from: "threads", name: "title", text: joined("user_id", "session_id"), agent: "none" },
+  memory: { from: "memory_stores WHERE deleted_at_ms IS NULL", name: "name", text: joined("kind", "scope") },
+  file: { from: "files", name: "filename", text: joined("mime_type", "purpose"), agent: "agent_id" },
+  webhook: {
+    from: "webhooks WHERE deleted_at_ms IS NULL AND run_id IS NULL",
+    name: "coalesce(name, url)",
+    text: joined("url", "description", "events"),
+  },
+};
+
+const soon_ms = 500;
+const again_ms = 5_000;
+const perWrite = 50;
+
+/**
+ * Reads anew what is no run and has changed. Triggers note what that is in the transaction of the change, whoever makes it.
+ */
+export function createObjects({ db, documents, log }: { db: Db; documents: Documents; log: Log }) {
+  const { sqlite } = db;
+  const selectDue = sqlite.query<Change, [number]>(
+    "SELECT project_id, environment, type, id FROM search_changes LIMIT ?",
+  );
+  const done = sqlite.query("DELETE FROM search_changes WHERE project_id = ? AND environment = ? AND id = ?");
+  let isRunning = false;
+  let timer: Timer | undefined;
+  let working: Promise<void> | null = null;
+
+  function read({ project_id, environment, type, id }: Change) {
+    const { from, name, text, agent } = kinds[type as keyof typeof kinds];
+    const seenBy = agent === undefined || agent === "none" ? "NULL" : agent;
+    return sqlite
+      .query<Row & Scope & { id: string; created_at_ms: number; agent: string | null }, [string, string, string]>(
+        `SELECT project_id, environment, id, created_at_ms, metadata, ${name} AS name, ${text} AS text, ${seenBy} AS agent
+         FROM ${from} ${from.includes("WHERE") ? "AND" : "WHERE"} project_id = ? AND environment = ? AND id = ?`,
+      )
+      .get(project_id, environment, id);
+  }
+
+  /** Within a write. */
+  function take(change: Change): void {
+    const { project_id, environment, type, id } = change;
+    done.run(project_id, environment, id);
+    const row = read(change);
+    const seenBy = kinds[type as keyof typeof kinds].agent === "none" ? undefined : row?.agent;
+    if (row) documents.put(row, type, placeOf(row, type, seenBy), objectTexts(row));
+    else documents.remove(change, id);
+  }
+
+  async function takeAll(goOn: () => boolean): Promise<void> {
+    while (goOn() && selectDue.get(1))
+      await db.write(
+        () => {
+          for (const change of selectDue.all(perWrite)) take(change);
+        },
+        "",
+        "runs",
+      );
+  }
+
+  function look(): void {
+    timer = undefined;
+    working = takeAll(() => isRunning)
+      .catch((error) => {
+        log.error("what has changed is not searchable yet", { error });
+        arm(again_ms);
+      })
+      .finally(() => {
+        working = null;
+      });
+  }
+
+  function arm(ms: number): void {
+    if (!isRunning || timer || working) return;
+    timer = setTimeout(look, ms);
+    timer.unref();
+  }
+
+  db.write.timed(() => arm(soon_ms));
+
+  return {
+    start(): void {
+      isRunning = true;
+      arm(soon_ms);
+    },
+    async stop(): Promise<void> {
+      isRunning = false;
+      clearTimeout(timer);
+      timer = undefined;
+      await working?.catch(() => {});
+    },
+    catchUp: () => takeAll(() => true),
+  };
+}

@@ -1,0 +1,39 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Auth } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { forwardQuery, readPage } from "../http/page.ts";
+import { type SearchType, searchTypes } from "../wire/names.ts";
+import { listOf } from "../wire/schema.ts";
+import { SearchResult } from "../wire/search.ts";
+import type { createSearch } from "./store.ts";
+
+const word = `(${searchTypes.join("|")})`;
+const parameters = {
+  q: Type.String({ minLength: 1, maxLength: 500 }),
+  types: Type.String({
+    pattern: `^${word}(,${word})*$`,
+    description: `Of which types, with commas between them: ${searchTypes.join(", ")}. All by default.`,
+  }),
+};
+
+/** `GET /v1/search`: what there is of a project by its words. */
+export const searchRoutes = ({ auth, search }: { auth: Auth; search: ReturnType<typeof createSearch> }) =>
+  new Elysia({ tags: ["Search and analytics"] }).use(auth).get(
+    "/search",
+    ({ principal, request }) => {
+      const { limit, starting_after, filters } = readPage(request.url, parameters);
+      const { q, types } = filters;
+      if (q === undefined) throw validationError([fault("q", "Say what to search for.")]);
+      return search(principal, { q, types: types ? (types.split(",") as SearchType[]) : null, limit, starting_after });
+    },
+    {
+      operation: {
+        id: "search.list",
+        summary: "Search runs, threads, agents, tools, memory stores, files and webhooks",
+        needs: "read",
+        query: { ...parameters, ...forwardQuery },
+        returns: listOf(SearchResult),
+      },
+    },
+  );

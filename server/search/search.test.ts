@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { newId } from "../core/ids.ts";
+import { openDatabase } from "../db/open.ts";
+import { vecLibrary } from "../lib/assets.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
+
+const server = testApp();
+let client: Client;
+let other: Client;
+beforeAll(async () => {
+  client = await server.client();
+  other = await server.client({ project: "other" });
+  const limits = { writes_per_minute: 1e6, run_creations_per_minute: 1e6, reads_per_minute: 1e6 };
+  for (const { scope } of [client, other]) await server.projects.update(scope.project_id, { limits });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const unique = () => `w${newId("run").slice(14)}`;
+const agentOf = async (by: Client, more: object = {}): Promise<string> =>
+  (await by.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/echo", ...more })).body.id;
+const run = async (by: Client, input: string, more: object = {}): Promise<string> => {
+  const { status, body } = await by.post("/v1/runs?wait=10", { agent_id: await agentOf(by), input, ...more });
+  expect([status, body.error]).toEqual([201, null]);
+  return body.id;
+};
+const settled = async (id: string): Promise<void> => {
+  while ((await client.get(`/v1/runs/${id}`)).body.status === "in_progress") await Bun.sleep(5);
+};
+async function search(q: string, by = client, more = ""): Promise<string[]> {
+  await server.search.catchUp();
+  const { status, body } = await by.get(`/v1/search?q=${encodeURIComponent(q)}${more}`);
+  expect([status, body.error]).toEqual([200, undefined]);
+  return body.data.map((each: { id: string }) => each.id);
+}
+
+test("a run is found by what it was asked, what it said, its metadata and its user", async () => {
+  const [asked, key, value, user] = [unique(), unique(), unique(), unique()];
+  const id = await run(client, `Where is ${asked}?`, { user_id: user, metadata: { [key]: value } });
+  for (const word of [asked, key, value, user]) expect(await search(word)).toEqual([id]);
+});
+
+test("a run is found by the arguments of its tools' calls, by its error and by its output", async () => {
+  const [word, said] = [unique(), unique()];
+  const tool = (await client.post("/v1/tools", { name: unique(), type: "client" })).body;
+  const script = [{ tool_calls: [{ name: tool.name, arguments: { city: word } }] }, { error: "model_error" }];
+  const agent_id = await agentOf(client, { model: "test/script", model_settings: { script }, tools: [tool.id] });
+  const { body } = await client.post("/v1/runs?wait=10", { agent_id, input: "Go." });
+  const [call] = body.required_action.submit_tool_outputs.tool_calls;
+  const path = `/v1/runs/${body.id}/submit_tool_outputs`;
+  await client.post(path, { tool_outputs: [{ tool_call_id: call.id, output: "x" }] });
+  await settled(body.id);
+  expect(await search(word)).toEqual([body.id]);
+  expect(await search(`${word} model_error`)).toEqual([body.id]);
+  const speaker = await agentOf(client, { model: "test/script", model_settings: { script: [{ text: said }] } });
+  const spoken = (await client.post("/v1/runs?wait=10", { agent_id: speaker, input: "Go." })).body.id;
+  expect(await search(said)).toEqual([spoken]);
+});
+
+test("several words must all be there, words in quotes stand together, and of the last one the beginning is enough", async () => {
+  const [a, b, c] = [unique(), unique(), unique()];
+  const id = await run(client, `${a} ${b} then ${c}`);
+  expect(await search(`${c} ${a}`)).toEqual([id]);
+  expect(await search(`${a} ${unique()}`)).toEqual([]);
+  expect(await search(`"${a} ${b}"`)).toEqual([id]);
+  expect(await search(`"${b} ${a}"`)).toEqual([]);
+  expect(await search(`${a} ${b.slice(0, -2)}`)).toEqual([id]);
+  expect(await search(`${a.slice(0, -2)} ${b}`)).toEqual([]);
+  expect(await search(`${a.slice(0, -2)} `)).toEqual([]);
+});
+
+test("words are found whatever their case and accents, and parts of sentences that have no spaces", async () => {
+  const word = unique();
+  const id = await run(client, `Crème BRÛLÉE ${word} 東京の天気はどうですか`);
+  expect(await search(`creme brulee ${word}`)).toEqual([id]);
+  expect(await search(`${word} 天気`)).toEqual([id]);
+  expect(await search(`${word} "気天"`)).toEqual([]);
+});
+
+test("everything that has a name is found by it, as soon as it has a new one, and not once it is deleted", async () => {
+  const made: Record<string, [path: string, body: (name: string) => object]> = {
+    agent: ["/v1/agents", (name) => ({ name, instructions: "Say.", model: "test/echo" })],
+    tool: ["/v1/tools", (name) => ({ name })],
+    thread: ["/v1/threads", (title) => ({ title })],
+    memory: ["/v1/memory", (name) => ({ name, kind: "kv", scope: "project" })],
+    file: ["/v1/files", (name) => ({ filename: `${name}.txt`, text: "x", purpose: "attachment" })],
+    webhook: ["/v1/webhooks", (description) => ({ url: "https://example.com/", events: ["*"], description })],
+  };
+  for (const [type, [path, body]] of Object.entries(made)) {
+    const [before, after] = [unique(), unique()];
+    const { id } = (await client.post(path, body(before))).body;
+    expect([type, await search(before)]).toEqual([type, [id]]);
+    expect(await search(before, client, `&types=${type}`)).toEqual([id]);
+    expect(await search(before, client, "&types=run")).toEqual([]);
+    expect(await search(before, other)).toEqual([]);
+    if (type !== "file") {
+      const { id: _, purpose: __, kind: ___, scope: ____, ...change } = body(after) as Record<string, unknown>;
+      expect((await client.patch(`${path}/${id}`, change)).status).toBe(200);
+      expect(await search(after)).toEqual([id]);
+      expect(await search(before)).toEqual([]);
+    }
+    expect((await client.delete(`${path}/${id}`)).status).toBe(200);
+    expect(await search(type === "file" ? before : after)).toEqual([]);
+  }
+});
+
+test("an id is found whole and by its beginning, of a run also while it works", async () => {
+  const id = await run(client, "Hello.");
+  const mention = await run(client, `What came of ${id}?`);
+  expect((await search(id)).slice(0, 2)).toEqual([id, mention]);
+  expect(await search(id.toUpperCase())).toContain(id);
+  expect(await search(id.slice(0, -3))).toContain(id);
+  expect(await search(id, other)).toEqual([]);
+  const page = (await client.get(`/v1/search?q=${id}&limit=1`)).body;
+  expect([page.has_more, page.data[0].id]).toEqual([true, id]);
+  expect(await search(id, client, `&limit=1&starting_after=${id}`)).toEqual([mention]);
+  const agent_id = await agentOf(client, { model: "test/script", model_settings: { script: [{ wait_ms: 600_000 }] } });
+  const working = (await client.post("/v1/runs", { agent_id, input: "Go." })).body.id;
+  expect(await search(working)).toEqual([working]);
+  await client.post(`/v1/runs/${working}/cancel`, {});
+});
+
+test("a run that was deleted, or whose user was erased, leaves the index with its words", async () => {
+  const [word, user] = [unique(), unique()];
+  const [one, two] = [await run(client, word), await run(client, word, { user_id: user })];
+  expect(await search(word)).toEqual([two, one]);
+  await client.delete(`/v1/runs/${one}`);
+  expect(await search(word)).toEqual([two]);
+  await client.delete(`/v1/users/${user}/data?wait=10`);
+  expect(await search(word)).toEqual([]);
+  const rows = server.db.sqlite.query("SELECT 1 FROM search_words WHERE search_words MATCH ?").all(`"${word}"`);
+  expect(rows).toEqual([]);
+  expect(server.db.sqlite.query("SELECT 1 FROM search_documents WHERE id IN (?, ?)").all(one, two)).toEqual([]);
+  const kept = server.db.sqlite.query<{ block: Uint8Array }, []>("SELECT block FROM search_words_data").all();
+  expect(kept.some(({ block }) => Buffer.from(block).includes(word))).toBe(false);
+});
+
+test("with its trace, the arguments of a run's calls leave the index, and what it said stays", async () => {
+  const [word, input] = [unique(), unique()];
+  const tool = (await client.post("/v1/tools", { name: unique(), type: "client" })).body;
+  const script = [{ tool_calls: [{ name: tool.name, arguments: { city: word } }] }];
+  const agent_id = await agentOf(client, { model: "test/script", model_settings: { script }, tools: [tool.id] });
+  const { id } = (await client.post("/v1/runs?wait=10", { agent_id, input })).body;
+  await client.post(`/v1/runs/${id}/cancel`, {});
+  await settled(id);
+  expect(await search(word)).toEqual([id]);
+  expect((await client.delete(`/v1/traces/${id.replace("run", "trc")}`)).status).toBe(200);
+  expect(await search(word)).toEqual([]);
+  expect(await search(input)).toEqual([id]);
+});
+
+test("what a guardrail has masked is not found", async () => {
+  const [word, hidden] = [unique(), `${unique()}@example.com`];
+  const guardrails = [{ type: "pii", on: ["input"], action: "redact", config: { kinds: ["email"] } }];
+  const agent_id = await agentOf(client, { guardrails });
+  const { status, body } = await client.post("/v1/runs?wait=10", { agent_id, input: `${word} ${hidden}` });
+  expect([status, body.error]).toEqual([201, null]);
+  expect(await search(word)).toEqual([body.id]);
+  expect(await search(hidden.split("@")[0]!)).toEqual([]);
+});
+
+test("a key that is bound to agents finds their runs, and no others", async () => {
+  const [mine, others] = [await agentOf(client), await agentOf(client)];
+  const word = unique();
+  const own = (await client.post("/v1/runs?wait=10", { agent_id: mine, input: word })).body.id;
+  await client.post("/v1/runs?wait=10", { agent_id: others, input: word });
+  await client.post("/v1/threads", { title: word });
+  const bound = await server.client({ agent_ids: [mine] });
+  expect((await search(word)).length).toBe(3);
+  expect(await search(word, bound)).toEqual([own]);
+  expect(await search(own, bound)).toContain(own);
+  expect(await search(others, bound)).toEqual([]);
+});
+
+test("a list goes on where a page ended, without a gap and without a repetition", async () => {
+  const word = unique();
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n++) ids.unshift(await run(client, `${word} ${n}`));
+  const first = await search(word, client, "&limit=2");
+  const second = await search(word, client, `&limit=2&starting_after=${first[1]}`);
+  const third = await search(word, client, `&limit=2&starting_after=${second[1]}`);
+  expect([...first, ...second, ...third]).toEqual(ids);
+});
+
+describe("any text is a query", () => {
+  const hostile = [
+    '"',
+    '""',
+    '" OR *',
+    "a AND",
+    "NEAR(a b)",
+    "place : x",
+    "-",
+    "^a",
+    "*",
+    "a*b",
+    "{title} : a",
+    "\u0000",
+    "'",
+    "(",
+    "a:b",
+    "💥",
+    "\\",
+    "%",
+    'a"b"c',
+    `${"x ".repeat(200)}`,
+  ];
+  test.each(hostile)("%p", async (q) => {
+    expect((await client.get(`/v1/search?q=${encodeURIComponent(q)}`)).status).toBe(200);
+  });
+  test.each(["", "q=", `q=${"x".repeat(501)}`, "q=a&types=x", "q=a&types=run,", "q=a&starting_after=x", "q=a&limit=0"])(
+    "what is none is refused: %p",
+    async (query) => expect((await client.get(`/v1/search?${query}`)).status).toBe(400),
+  );
+});
+
+test("a run that ends is found without anybody asking for it to be indexed", async () => {
+  await using server = testApp();
+  await server.recover();
+  const client = await server.client();
+  const id = await run(client, "Rumpelstilzchen");
+  const found = async (): Promise<string[]> =>
+    (await client.get("/v1/search?q=Rumpelstilzchen")).body.data.map((each: { id: string }) => each.id);
+  while ((await found()).length === 0) await Bun.sleep(20);
+  expect(await found()).toEqual([id]);
+});
+
+test("what a process that was killed has not indexed, the next one does", async () => {
+  const db = openDatabase(":memory:", { vecLibrary: vecLibrary("") });
+  const word = unique();
+  const first = testApp({ db });
+  const id = await run(await first.client(), word);
+  // It ends without having looked: nothing was noted but that the run is over.
+  const second = testApp({ db });
+  await second.search.catchUp();
+  const found = await (await second.client()).get(`/v1/search?q=${word}`);
+  expect(found.body.data.map((each: { id: string }) => each.id)).toEqual([id]);
+  const rounds = db.write.commits();
+  await second.search.catchUp();
+  expect(db.write.commits()).toBe(rounds);
+});

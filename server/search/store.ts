@@ -1,0 +1,118 @@
+import type { SQLQueryBindings } from "bun:sqlite";
+import type { RunStatus } from "../core/run-state.ts";
+import { timestamp } from "../core/time.ts";
+import type { Db } from "../db/open.ts";
+import { ofAgents, type Viewer } from "../http/auth.ts";
+import { type List, noSuchPlace, toList } from "../http/page.ts";
+import { isShown } from "../journal/journal.ts";
+import type { SearchType } from "../wire/names.ts";
+import type { SearchResult } from "../wire/search.ts";
+import { numberOf } from "./documents.ts";
+import { within } from "./place.ts";
+import { expressionOf, idOf, readable } from "./query.ts";
+
+export interface Search {
+  q: string;
+  types: readonly SearchType[] | null;
+  limit: number;
+  starting_after: string | null;
+}
+
+interface Found {
+  number: number;
+  type: SearchType;
+  id: string;
+  title: string;
+  snippet: string | null;
+  created_at_ms: number;
+  agent_id: string | null;
+  status: RunStatus | null;
+}
+
+const anyId = /^[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}$/;
+const columns = `d.number, d.type, d.id, d.created_at_ms, runs.agent_id, runs.status`;
+// A file that has expired is gone for whoever asks, and goes soon.
+const isThere = `NOT EXISTS (SELECT 1 FROM files WHERE d.type = 'file' AND files.project_id = d.project_id
+  AND files.environment = d.environment AND files.id = d.id AND files.expires_at_ms <= ?)`;
+const withRuns = `LEFT JOIN runs ON d.type = 'run' AND runs.id = d.id AND runs.${isShown}`;
+
+/** What there is in a project and an environment that has these words, the newest first. */
+export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; now: () => number }) {
+  const selectNumber = sqlite.query<{ number: number }, [string, string, string]>(
+    "SELECT number FROM search_documents WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+  const all = (sql: string, ...values: SQLQueryBindings[]): Found[] =>
+    sqlite.query<Found, SQLQueryBindings[]>(sql).all(...values);
+
+  /** By words. */
+  function byWords(viewer: Viewer, { q, types }: Search, before: number, limit: number): Found[] {
+    const words = expressionOf(q);
+    if (words === null) return [];
+    const { project_id, environment } = viewer;
+    return all(
+      `SELECT ${columns}, w.title, snippet(search_words, 2, '', '', '…', 24) AS snippet
+       FROM search_words w CROSS JOIN search_documents d ON d.number = w.rowid ${withRuns}
+       WHERE search_words MATCH ? AND w.rowid < ? AND d.project_id = ? AND d.environment = ? AND ${isThere}
+       ORDER BY w.rowid DESC LIMIT ?`,
+      ...[`${within(viewer, types)} AND ${words}`, before, project_id, environment, now(), limit],
+    );
+  }
+
+  /** By the beginning of an id. */
+  function byId(viewer: Viewer, id: string, { types }: Search, before: number, limit: number): Found[] {
+    const { project_id, environment } = viewer;
+    return all(
+      `SELECT ${columns}, w.title, NULL AS snippet
+       FROM search_documents d CROSS JOIN search_words w ON w.rowid = d.number ${withRuns}
+       WHERE d.project_id = ? AND d.environment = ? AND d.id >= ? AND d.id < ? AND search_words MATCH ?
+         AND d.number < ? AND ${isThere} ORDER BY d.id DESC LIMIT ?`,
+      ...[project_id, environment, id, `${id}~`, within(viewer, types), before, now(), limit],
+    );
+  }
+
+  /** The place of the last one of a page, also where it is gone by now. */
+  function placeOf({ project_id, environment }: Viewer, id: string): number {
+    if (!anyId.test(id)) throw noSuchPlace();
+    return selectNumber.get(project_id, environment, id)?.number ?? numberOf(id);
+  }
+
+  /** Runs whose words are not in the index yet, most of which are not over. */
+  function unread(viewer: Viewer, id: string, { types }: Search, before: number, limit: number): Found[] {
+    if (types && !types.includes("run")) return [];
+    const bound = ofAgents(viewer, "agent_id");
+    return all(
+      `SELECT 'run' AS type, id, created_at_ms, agent_id, status, '' AS title, NULL AS snippet FROM runs
+       WHERE project_id = ? AND environment = ? AND id >= ? AND id < ? AND projected & 1 = 0 AND ${isShown}
+       ${bound.map(({ sql }) => `AND ${sql}`).join(" ")} ORDER BY id DESC LIMIT ?`,
+      ...[viewer.project_id, viewer.environment, id, `${id}~`, ...bound.flatMap(({ values }) => values), limit],
+    )
+      .map((row) => ({ ...row, number: numberOf(row.id) }))
+      .filter(({ number }) => number < before);
+  }
+
+  return (viewer: Viewer, search: Search): List<SearchResult> => {
+    const { q, limit, starting_after } = search;
+    const id = idOf(q);
+    // Whoever gives a whole id means that one: it comes first, and all others in their order behind it.
+    const isFirst = starting_after === null || starting_after === id;
+    const before = isFirst ? Number.MAX_SAFE_INTEGER : placeOf(viewer, starting_after);
+    const most = limit + 2;
+    const named = id === null ? [] : [byId, unread].flatMap((by) => by(viewer, id, search, before, most));
+    const exact = starting_after === null ? named.filter((one) => one.id === id) : [];
+    const others = [...named, ...byWords(viewer, search, before, most)].filter((one) => one.id !== id);
+    const sorted = [...new Map(others.map((one) => [one.id, one])).values()].sort((a, b) => b.number - a.number);
+    const found = [...exact, ...sorted];
+    return toList(found.slice(0, limit).map(shown), found.length > limit, (one) => one.id);
+  };
+}
+
+const shown = ({ type, id, title, snippet, created_at_ms, agent_id, status }: Found): SearchResult => ({
+  object: "search_result",
+  type,
+  id,
+  title: readable(title) || id,
+  ...(snippet !== null && { snippet: readable(snippet) }),
+  ...(agent_id !== null && { agent_id }),
+  ...(status !== null && { status }),
+  created_at: timestamp(created_at_ms),
+});

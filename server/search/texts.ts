@@ -1,0 +1,122 @@
+import type { JournalEntry } from "../core/run-event.ts";
+import { contentText, wholeText } from "../core/run-input.ts";
+import type { RunObject } from "../core/run-object.ts";
+import type { EndedRun } from "../journal/ended-runs.ts";
+import { facetWord, rangeOf } from "./place.ts";
+
+/** What is indexed of one kind of text of a run, in UTF-16 code units; what a run says is mostly shorter. */
+const mostOfEach = 20_000;
+const titleLength = 160;
+
+/** A document's words. */
+export interface Texts {
+  title: string;
+  text: string;
+}
+
+/** Texts up to a length. */
+function collector() {
+  const parts: string[] = [];
+  let left = mostOfEach;
+  return {
+    add(text: string): void {
+      if (left <= 0) return;
+      const part = text.slice(0, left);
+      left -= part.length;
+      parts.push(part);
+    },
+    parts,
+  };
+}
+
+export const titleOf = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, titleLength);
+
+const ofMetadata = (metadata: Record<string, unknown>): string =>
+  Object.entries(metadata)
+    .map(([key, value]) => `${key} ${value}`)
+    .join("\n");
+
+const json = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+
+/** What a run is found by: what it was asked, what it said, why it failed, with what its tools were called, and for whom it was. */
+export function runTexts(run: EndedRun) {
+  const [input, output, calls] = [collector(), collector(), collector()];
+  const facets = new Set<string>();
+  const metadata: Record<string, string> = JSON.parse(run.metadata);
+  let title = "";
+  facets.add(facetWord("duration", rangeOf(run.worked_ms)));
+  if (run.model !== null) facets.add(facetWord("model", run.model));
+  for (const [key, value] of Object.entries(metadata)) facets.add(facetWord("metadata", `${key}\0${value}`));
+
+  function asked(text: string): void {
+    title = titleOf(text);
+    input.add(text);
+  }
+
+  function ended(of: {
+    output: string | null;
+    output_json?: unknown;
+    error?: { code: string; message: string } | null;
+  }): void {
+    output.add(of.output ?? json(of.output_json ?? ""));
+    if (!of.error) return;
+    output.add(`${of.error.code}\n${of.error.message}`);
+    facets.add(facetWord("error_code", of.error.code));
+  }
+
+  function spent(cost_usd: number | null): void {
+    if (cost_usd !== null) facets.add(facetWord("cost", rangeOf(cost_usd * 1e9)));
+  }
+
+  function called(tool: string, given: unknown): void {
+    facets.add(facetWord("tool", tool));
+    calls.add(`${tool} ${json(given)}`);
+  }
+
+  if (run.summary !== null) {
+    const rest: RunObject = JSON.parse(run.summary);
+    asked(wholeText(rest.input));
+    ended(rest);
+    spent(rest.usage.cost_usd);
+  }
+
+  return {
+    entry({ event }: JournalEntry): void {
+      switch (event.type) {
+        case "run.created":
+          asked(event.input);
+          for (const { content } of event.earlier ?? []) input.add(contentText(content));
+          return;
+        case "tool.requested":
+          called(event.call.tool, event.call.arguments);
+          return;
+        case "tool.decided":
+          if (event.arguments) calls.add(json(event.arguments));
+          return;
+        case "run.completed":
+        case "run.failed":
+        case "run.cancelled":
+          ended(event);
+          spent(event.usage.cost_usd);
+      }
+    },
+    facets,
+    texts(): Texts {
+      const whose = [run.user_id, run.session_id].filter((text) => text !== null).join("\n");
+      const parts = [...input.parts, ...output.parts, ...calls.parts, whose, ofMetadata(metadata)];
+      return { title, text: parts.filter((part) => part !== "").join("\n") };
+    },
+  };
+}
+
+/** Rows of what is no run, with the columns that are read of each. */
+export interface Row {
+  name: string | null;
+  text: string | null;
+  metadata: string;
+}
+
+export function objectTexts({ name, text, metadata }: Row): Texts {
+  const parts = [name ?? "", (text ?? "").slice(0, mostOfEach), ofMetadata(JSON.parse(metadata))];
+  return { title: titleOf(name ?? text ?? ""), text: parts.filter((part) => part !== "").join("\n") };
+}
