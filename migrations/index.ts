@@ -40,6 +40,7 @@ import filesBySender from "./0039_files_by_sender.sql" with { type: "text" };
 import secondFactors from "./0040_second_factors.sql" with { type: "text" };
 import chunkSources from "./0041_chunk_sources.sql" with { type: "text" };
 import search from "./0041_search.sql" with { type: "text" };
+import runFilters from "./0042_run_filters.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -85,4 +86,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0040_second_factors", sql: secondFactors },
   { name: "0041_chunk_sources", sql: chunkSources },
   { name: "0041_search", sql: search },
+  { name: "0042_run_filters", sql: runFilters },
 ];

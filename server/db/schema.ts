@@ -160,6 +160,7 @@ export const runs = sqliteTable("runs", {
   root_run_id: text(),
   runs_below: integer().notNull(),
   projected: integer().notNull().default(0),
+  cost_nano_usd: integer(),
 });
 
 export const runEvents = sqliteTable("run_events", {

@@ -64,7 +64,8 @@ test("every id is a resource and a verb", () => {
   const verbs = new Set(ids.map((id) => id.split(".").at(-1)!));
   expect([...verbs].sort()).toEqual(
     [
-      ...["cancel", "capsule", "content", "create", "delete", "diff", "fork", "import", "list", "redeliver", "refresh"],
+      ...["cancel", "capsule", "content", "count", "create", "delete", "diff", "export", "fork", "import", "list"],
+      ...["redeliver", "refresh"],
       ...["replay", "retrieve", "retry", "revoke", "rotate", "rotate_secret", "search", "set", "submit_tool_outputs"],
       ...["test", "trigger", "update"],
     ].sort(),
@@ -325,7 +326,7 @@ const kindOf: Record<string, Kind> = { files: "file", threads: "thread", webhook
 
 /** As a client would read a text into the type that a schema asks for. */
 function typed({ type }: Record<string, unknown>, value: string): unknown {
-  if (type === "integer") return /^\d+$/.test(value) ? Number(value) : value;
+  if (type === "integer" || type === "number") return /^\d+$/.test(value) ? Number(value) : value;
   return type === "boolean" && /^(true|false)$/.test(value) ? value === "true" : value;
 }
 

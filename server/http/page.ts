@@ -49,6 +49,10 @@ export const plainListQuery = {
 /** Parameters of a list. */
 export const listQuery = { ...plainListQuery, "metadata[*]": Type.String() };
 
+/** The parameters of a list that say which of its items are meant. */
+const { limit: _, starting_after: __, ending_before: ___, ...ofItems } = listQuery;
+export const withoutPages = ofItems;
+
 const emptyPage: Page = {
   limit: 20,
   starting_after: null,
@@ -100,13 +104,16 @@ function readParameter(page: Page, name: string, value: string, filters: Query):
   if (field === "created_at") return readBound(page, key, value);
   const rule = Object.hasOwn(filters, name) ? filters[name] : undefined;
   if (!rule) return "There is no such filter.";
-  if (!Value.Check(rule, value)) {
+  if (!Value.Check(rule, rule.type === "number" ? numberIn(value) : value)) {
     const choices = rule.anyOf?.map(({ const: choice }: { const: string }) => choice);
     return choices ? `Expected one of ${choices.join(", ")}.` : "This is not a possible value.";
   }
   page.filters[name] = value;
   return null;
 }
+
+/** Number("") is 0, and Number("0x10") is 16: only decimal digits are a number. */
+const numberIn = (text: string): number => (/^-?\d{1,15}(\.\d{1,12})?$/.test(text) ? Number(text) : Number.NaN);
 
 function readMetadata(page: Page, key: string, value: string): string | null {
   if (key === "" || key.length > 64) return "A key has 1 to 64 characters.";
@@ -148,7 +155,14 @@ interface ListQuery<R extends Relation, Name extends keyof R["$inferSelect"], Mo
   where?: readonly Condition[];
   /** For items that are read nowhere else: long fields are not shortened. */
   whole?: boolean;
+  /** A column that the list is sorted by in the first place, with `by` behind it. */
+  sort?: keyof R["$inferSelect"] & string;
+  /** An index that knows which rows may be meant. */
+  narrow?: Narrow;
 }
+
+/** Some of the rows that may be meant, in their order from a place on: up to `until`, that one included; null: all the rest. */
+export type Narrow = (after: string | null, descending: boolean) => Condition & { until: string | null };
 
 /** The body of a list. */
 export interface List<Item> {
@@ -185,13 +199,55 @@ export async function listPage<
   toItem: (row: NoInfer<Pick<R["$inferSelect"], Name> & More>) => Made<Item>,
   idOf: (item: Item) => string = (item) => (item as { id: string }).id,
 ): Promise<List<Item>> {
-  const { kind, scope, within = inScope(scope), page, where = [], whole = false } = query;
+  const { kind, page, narrow, sort, whole = false } = query;
   const [table, by] = [nameOf(query.table), query.by ?? "id"];
   const cursor = page.starting_after ?? page.ending_before;
   if (cursor !== null && kind !== null && !isId(kind, cursor)) throw noSuchPlace();
   const backwards = page.ending_before !== null;
   const descending = (page.order === "desc") !== backwards;
-  const conditions: Condition[] = [
+  const conditions = conditionsOf(query);
+  const columns = [
+    query.columns?.join(", ") ?? columnsOf(query.table),
+    ...Object.entries<SQL>(query.more ?? {}).map(([name, value]) => `(${dialect.sqlToQuery(value).sql}) AS ${name}`),
+  ];
+  const direction = descending ? "DESC" : "ASC";
+  const order = sort ? `${sort} ${direction}, ${by} ${direction}` : `${by} ${direction}`;
+  const sign = descending ? "<" : ">";
+  const behind = sort
+    ? `(${sort}, ${by}) ${sign} (SELECT ${sort}, ${by} FROM ${table} WHERE ${by} = ?)`
+    : `${by} ${sign} ?`;
+  const select = (among: readonly Condition[]) => (after: string | null) =>
+    sqlite
+      .query<Record<string, unknown>, SQLQueryBindings[]>(
+        `SELECT ${columns.join(", ")} FROM ${table} WHERE ${among.map(({ sql }) => `(${sql})`).join(" AND ")}
+         ${after === null ? "" : `AND ${behind}`} ORDER BY ${order} LIMIT ?`,
+      )
+      .all(...among.flatMap(({ values }) => values), ...(after === null ? [] : [after]), rowsPerRead);
+  const idIn = (raw: Record<string, unknown>) => String(raw[by]);
+  function* rowsOf(): Generator<Record<string, unknown>> {
+    if (!narrow) return yield* read(select(conditions), cursor, idIn);
+    for (let from = cursor; ; ) {
+      const window = narrow(from, descending);
+      yield* read(select([...conditions, window]), from, idIn);
+      if (window.until === null) return;
+      from = window.until;
+    }
+  }
+  const toRow = createReader(query.table) as (raw: object) => Parameters<typeof toItem>[0];
+  const { data, has_more } = await fillPage(rowsOf(), page.limit, async (raw) => {
+    const item = await toItem(toRow(raw));
+    return item && (whole ? item : abridged(item));
+  });
+  return toList(backwards ? data.reverse() : data, has_more, idOf);
+}
+
+/** What rows of a list fulfil, whichever page of it is asked for. */
+function conditionsOf<R extends Relation>(
+  query: Pick<ListQuery<R, never, object>, "table" | "scope" | "within" | "page" | "where">,
+): Condition[] {
+  const { scope, within = inScope(scope), page, where = [] } = query;
+  const table = nameOf(query.table);
+  return [
     within,
     ...page.created_at.map(({ operator, ms }) => ({ sql: `created_at_ms ${operator} ?`, values: [ms] })),
     ...page.metadata.map((pair) => ({
@@ -201,24 +257,31 @@ export async function listPage<
     ...Object.entries(page.filters).map(([column, value]) => ({ sql: `${column} = ?`, values: [value] })),
     ...where,
   ];
-  const columns = [
-    query.columns?.join(", ") ?? columnsOf(query.table),
-    ...Object.entries<SQL>(query.more ?? {}).map(([name, value]) => `(${dialect.sqlToQuery(value).sql}) AS ${name}`),
-  ];
-  const select = (after: string | null) =>
-    sqlite
-      .query<Record<string, unknown>, SQLQueryBindings[]>(
-        `SELECT ${columns.join(", ")} FROM ${table} WHERE ${conditions.map(({ sql }) => `(${sql})`).join(" AND ")}
-         ${after === null ? "" : `AND ${by} ${descending ? "<" : ">"} ?`} ORDER BY ${by} ${descending ? "DESC" : "ASC"} LIMIT ?`,
+}
+
+/** How many rows a list has, and no more than `most`: others are answered while it counts. */
+export async function countRows<R extends Relation>(
+  { sqlite }: Pick<Db, "sqlite">,
+  query: Pick<ListQuery<R, never, object>, "table" | "scope" | "page" | "where" | "narrow">,
+  most: number,
+): Promise<number> {
+  const conditions = conditionsOf(query);
+  const rest = inSlices();
+  for (let [from, count]: [string | null, number] = [null, 0]; ; ) {
+    const window: ReturnType<Narrow> | null = query.narrow?.(from, true) ?? null;
+    const among = window ? [...conditions, window] : conditions;
+    // The windows of an index have their last row in common with nobody: they begin behind it.
+    const behind = from === null ? "" : "AND id < ?";
+    count += sqlite
+      .query<{ n: number }, SQLQueryBindings[]>(
+        `SELECT count(*) AS n FROM (SELECT 1 FROM ${nameOf(query.table)}
+         WHERE ${among.map(({ sql }) => `(${sql})`).join(" AND ")} ${behind} LIMIT ?)`,
       )
-      .all(...conditions.flatMap(({ values }) => values), ...(after === null ? [] : [after]), rowsPerRead);
-  const toRow = createReader(query.table) as (raw: object) => Parameters<typeof toItem>[0];
-  const rows = read(select, cursor, (raw) => String(raw[by]));
-  const { data, has_more } = await fillPage(rows, page.limit, async (raw) => {
-    const item = await toItem(toRow(raw));
-    return item && (whole ? item : abridged(item));
-  });
-  return toList(backwards ? data.reverse() : data, has_more, idOf);
+      .get(...among.flatMap(({ values }) => values), ...(from === null ? [] : [from]), most - count)!.n;
+    if (count >= most || !window || window.until === null) return count;
+    from = window.until;
+    await rest();
+  }
 }
 
 /** Rows in their order, some at a time: nothing is held while somebody else is answered. */

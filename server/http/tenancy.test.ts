@@ -537,6 +537,19 @@ const places: Record<string, Place | null> = {
     kind: "agent",
     ask: async (_, id) => ({ path: "/v1/api_keys", body: { name: "k", scopes: ["read"], agent_ids: [id] } }),
   },
+  ...Object.fromEntries(
+    ["count", "export"].flatMap((what) => [
+      ...(["agent", "parent_run", "source_run"] as const).map((name) => [
+        `GET /v1/runs/${what} ?${name}_id`,
+        {
+          kind: name === "agent" ? ("agent" as const) : ("run" as const),
+          ask: async (_: Client, id: string) => ({ path: `/v1/runs/${what}?${name}_id=${id}` }),
+        },
+      ]),
+      [`GET /v1/runs/${what} ?thread_id`, null],
+      [`GET /v1/runs/${what} ?user_id`, null],
+    ]),
+  ),
   "GET /v1/search ?starting_after": {
     kind: "run",
     ask: async (_, id) => ({ path: `/v1/search?q=taken&starting_after=${id}` }),

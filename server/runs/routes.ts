@@ -2,26 +2,27 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Elysia } from "elysia";
 import { notFound } from "../core/not-found.ts";
-import { origins } from "../core/origin.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { type RunList, type RunObject, runLists } from "../core/run-object.ts";
-import { isOver, runStatuses } from "../core/run-state.ts";
+import { isOver } from "../core/run-state.ts";
 import type { Audit } from "../db/audit.ts";
 import { type Auth, mayUse, type NoLongerValid, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Claim, claimOf } from "../http/idempotency.ts";
 import { longJson } from "../http/long-json.ts";
-import { fillPage, forwardQuery, listQuery, read, readPage, toList } from "../http/page.ts";
+import { fillPage, forwardQuery, listQuery, read, readPage, toList, withoutPages } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
 import { readWait, Wait } from "../http/read-wait.ts";
-import { idOf, pathOf, Subject } from "../http/schemas.ts";
+import { pathOf } from "../http/schemas.ts";
 import type { Journal } from "../journal/journal.ts";
 import { oneOf } from "../lib/schema.ts";
 import { Event } from "../wire/events.ts";
 import { frameForVisitor, runForVisitor } from "../wire/for-visitors.ts";
 import { frameOf } from "../wire/frames.ts";
-import { Approval, Run, RunExcerpt, RunListItem } from "../wire/run.ts";
+import { Approval, Run, RunCount, RunExcerpt, RunListItem } from "../wire/run.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
+import { exportFormat, exportRuns, exportTypes } from "./export.ts";
+import { readRunQuery, runFilters, runSort } from "./filters.ts";
 import { ForkRun } from "./fork-schema.ts";
 import { ofToken } from "./of-token.ts";
 import type { OpenStream } from "./open-stream.ts";
@@ -49,14 +50,7 @@ interface RunRoutes {
   closing: AbortSignal;
 }
 
-const filters = {
-  status: oneOf(runStatuses),
-  agent_id: idOf("agent"),
-  thread_id: idOf("thread"),
-  user_id: Subject,
-  parent_run_id: idOf("run"),
-  origin: oneOf(origins),
-  source_run_id: idOf("run"),
+const included = {
   include: oneOf(["messages"], {
     description: "`messages`: the runs whole, with their messages and tool calls. `truncated` names what has no room.",
   }),
@@ -115,8 +109,29 @@ export const runRoutes = (deps: RunRoutes) => {
         summary: "List runs",
         needs: "read_or_run",
         client: "read",
-        query: { ...listQuery, ...filters },
+        query: { ...listQuery, ...runFilters, ...runSort, ...included },
         returns: listOf(RunListItem),
+      },
+    })
+    .get("/runs/count", ({ principal, request }) => countRuns(runs, principal, request.url), {
+      operation: {
+        id: "runs.count",
+        summary: "Count runs",
+        needs: "read_or_run",
+        client: "read",
+        query: { ...withoutPages, ...runFilters },
+        returns: RunCount,
+      },
+    })
+    .get("/runs/export", ({ principal, request }) => exportRuns(runs, principal, request), {
+      operation: {
+        id: "runs.export",
+        summary: "Download all runs of a list, as JSON lines or CSV",
+        needs: "read",
+        query: { ...withoutPages, ...runFilters, ...exportFormat },
+        responseHeaders: ["Content-Disposition"],
+        media: Object.values(exportTypes),
+        returns: Type.Unknown(),
       },
     })
     .get(
@@ -416,9 +431,17 @@ function cursorWithin(deps: RunRoutes, id: string, text: string | null, param: s
 }
 
 function listRuns(runs: RunStore, principal: Principal, url: string) {
-  const page = readPage(url, filters);
-  const { include, ...own } = page.filters;
-  return runs.list(principal, { ...page, filters: own }, include === "messages");
+  const { page, ...more } = readRunQuery(url, principal, { ...runSort, ...included });
+  const { include, ...filters } = page.filters;
+  return runs.list(principal, { ...page, filters }, { ...more, messages: include === "messages" });
+}
+
+// Nobody reads a larger number, and to count further takes longer.
+const countedMost = 10_000;
+
+async function countRuns(runs: RunStore, principal: Principal, url: string) {
+  const count = await runs.counted(principal, readRunQuery(url, principal), countedMost + 1);
+  return { object: "run_count" as const, count: Math.min(count, countedMost), is_more: count > countedMost };
 }
 
 async function eventList(deps: RunRoutes, { token }: Principal, id: string, url: string) {

@@ -13,7 +13,7 @@ import { approvals, runs } from "../db/schema.ts";
 import { maySee, mayUse, ofAgents, requireAgent, type Viewer, withinBounds } from "../http/auth.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
 import type { LongObject } from "../http/long-json.ts";
-import { type Condition, listPage, type Page } from "../http/page.ts";
+import { type Condition, countRows, listPage, type Page } from "../http/page.ts";
 import { forgetBlobs } from "../journal/blob-uses.ts";
 import { createBriefs } from "../journal/briefs.ts";
 import { endedState } from "../journal/ended-state.ts";
@@ -21,6 +21,8 @@ import { longFrom } from "../journal/folds.ts";
 import { isShown, type Journal } from "../journal/journal.ts";
 import { longestPiece } from "../journal/partial.ts";
 import { inSlices } from "../lib/slices.ts";
+import { createNarrow } from "../search/narrow.ts";
+import type { RunQuery } from "./filters.ts";
 import { createRequireUnpinned } from "./pins.ts";
 import { createRunItems, type RunItem } from "./run-items.ts";
 import type { Pace } from "./slot-wait.ts";
@@ -134,6 +136,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
      WHERE client_calls.project_id = ? AND client_calls.environment = ? AND client_calls.id = ?`,
   );
 
+  const narrow = createNarrow(sqlite);
   const requireUnpinned = createRequireUnpinned(sqlite);
   const items = createRunItems({ journal, briefOf: createBriefs(journal), placeOf });
 
@@ -142,6 +145,12 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     const head = journal.head(id);
     return head?.parent_run_id === null && head.runs_below === 0 ? [] : selectBelow.all(id);
   };
+
+  const asked = (scope: Viewer, { page, where = [], asked = null }: Pick<RunQuery, "page"> & Partial<RunQuery>) => ({
+    ...{ table: runs, scope, page },
+    where: [shown, ...ofAgents(scope, "agent_id"), ...withinBounds(scope), ...where],
+    ...(asked && { narrow: narrow(scope, asked) }),
+  });
 
   /** The row of a run that has its journal, from memory: it has no summary yet. */
   function recorded({ project_id, environment }: Scope, id: string): RunRow | null {
@@ -268,14 +277,11 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       return seq < longFrom ? asOf(viewer, answer) : longAsOf(viewer, standing(viewer, id), seq, expires_at_ms);
     },
     /** Summaries, or with their messages and calls as far as a page has room for them. */
-    list(scope: Viewer, page: Page, messages = false) {
+    list(scope: Viewer, page: Page, { messages = false, ...more }: Partial<RunQuery> & { messages?: boolean } = {}) {
       const rest = inSlices();
       return listPage(
         db,
-        {
-          ...{ table: runs, kind: "run", columns: rowColumns, scope, page },
-          ...{ where: [shown, ...ofAgents(scope, "agent_id"), ...withinBounds(scope)], whole: true },
-        },
+        { ...asked(scope, { ...more, page }), kind: "run", columns: rowColumns, whole: true, sort: more.sort },
         (row): Promise<RunItem | null> => (messages ? items.withMessages(row, rest) : items.summary(row, rest)),
       );
     },
@@ -288,6 +294,9 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       const values = [scope.project_id, scope.environment, ...where.flatMap((one) => one.values)] as string[];
       return sqlite.query<{ n: number }, string[]>(text).get(...values)!.n;
     },
+    /** How many of these there are, as far as somebody counts. */
+    counted: (scope: Viewer, query: RunQuery, most: number): Promise<number> =>
+      countRows(db, asked(scope, query), most),
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
     /** How runs that take slots come along. */
     pace: ({ project_id, environment }: Scope, at: number): Pace => ({

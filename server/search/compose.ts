@@ -11,11 +11,18 @@ import { runTexts } from "./texts.ts";
 export function composeSearch({ ended, ...base }: Base & { ended: EndedRuns }) {
   const documents = createDocuments(base.db.sqlite);
   const objects = createObjects({ ...base, documents });
+  const setCost = base.db.sqlite.query("UPDATE runs SET cost_nano_usd = ? WHERE id = ?");
   ended.follow({
     bit: 1,
     begin(run) {
-      const { entry, texts, facets } = runTexts(run);
-      return { entry, write: () => documents.put(run, "run", placeOf(run, "run", run.agent_id, [...facets]), texts()) };
+      const { entry, texts, facets, cost } = runTexts(run);
+      return {
+        entry,
+        write() {
+          setCost.run(cost(), run.id);
+          documents.put(run, "run", placeOf(run, "run", run.agent_id, [...facets]), texts());
+        },
+      };
     },
   });
   return {

@@ -113,7 +113,7 @@ test("an id is found whole and by its beginning, of a run also while it works", 
   const page = (await client.get(`/v1/search?q=${id}&limit=1`)).body;
   expect([page.has_more, page.data[0].id]).toEqual([true, id]);
   expect(await search(id, client, `&limit=1&starting_after=${id}`)).toEqual([mention]);
-  const agent_id = await agentOf(client, { model: "test/script", model_settings: { script: [{ wait_ms: 600_000 }] } });
+  const agent_id = await agentOf(client, { model: "test/script", model_settings: { script: [{ delay_ms: 600_000 }] } });
   const working = (await client.post("/v1/runs", { agent_id, input: "Go." })).body.id;
   expect(await search(working)).toEqual([working]);
   await client.post(`/v1/runs/${working}/cancel`, {});

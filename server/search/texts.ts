@@ -1,3 +1,4 @@
+import { nanoUsd } from "../core/cost.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { contentText, wholeText } from "../core/run-input.ts";
 import type { RunObject } from "../core/run-object.ts";
@@ -44,6 +45,7 @@ export function runTexts(run: EndedRun) {
   const facets = new Set<string>();
   const metadata: Record<string, string> = JSON.parse(run.metadata);
   let title = "";
+  let cost: number | null = null;
   facets.add(facetWord("duration", rangeOf(run.worked_ms)));
   if (run.model !== null) facets.add(facetWord("model", run.model));
   for (const [key, value] of Object.entries(metadata)) facets.add(facetWord("metadata", `${key}\0${value}`));
@@ -64,8 +66,9 @@ export function runTexts(run: EndedRun) {
     facets.add(facetWord("error_code", of.error.code));
   }
 
-  function spent(cost_usd: number | null): void {
-    if (cost_usd !== null) facets.add(facetWord("cost", rangeOf(cost_usd * 1e9)));
+  function spent({ cost_usd }: { cost_usd: number | null }): void {
+    cost = cost_usd === null ? null : nanoUsd(cost_usd);
+    if (cost !== null) facets.add(facetWord("cost", rangeOf(cost)));
   }
 
   function called(tool: string, given: unknown): void {
@@ -77,7 +80,7 @@ export function runTexts(run: EndedRun) {
     const rest: RunObject = JSON.parse(run.summary);
     asked(wholeText(rest.input));
     ended(rest);
-    spent(rest.usage.cost_usd);
+    spent(rest.usage);
   }
 
   return {
@@ -97,10 +100,12 @@ export function runTexts(run: EndedRun) {
         case "run.failed":
         case "run.cancelled":
           ended(event);
-          spent(event.usage.cost_usd);
+          spent(event.usage);
       }
     },
     facets,
+    /** What it cost, in nano-dollars; null where nobody knows. */
+    cost: (): number | null => cost,
     texts(): Texts {
       const whose = [run.user_id, run.session_id].filter((text) => text !== null).join("\n");
       const parts = [...input.parts, ...output.parts, ...calls.parts, whose, ofMetadata(metadata)];

@@ -81,6 +81,7 @@ test("nothing of a user is left in any table, and all that is of others stays", 
   await furnish(client, user, words[0]);
   await furnish(client, neighbour, words[1]);
   await furnish(other, user, words[2]);
+  await server.search.catchUp();
   const others = [words[1], words[2]].map((word) => rowsWith(word).length);
 
   const { user_id, status, deleted } = await erase(user);

@@ -452,6 +452,10 @@ const own: Record<string, Sentences> = {
   },
   CreateMemoryEntry: { text: "The text; or give a `file_id`.", file_id: "The document; or give a `text`." },
   UpdateMemoryEntry: { text: "The new text; not of an entry that is a file." },
+  RunCount: {
+    count: "How many runs the list has, 10,000 at most.",
+    is_more: "Whether it has more of them.",
+  },
   SearchResult: {
     type: "Of which type it is.",
     title: "Its name; of a run, the beginning of its input.",

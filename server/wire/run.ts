@@ -8,7 +8,7 @@ import { runStatuses, type ToolCallStatus } from "../core/run-state.ts";
 import { type RunSummary, stripTypes } from "../core/run-summary.ts";
 import * as t from "../lib/schema.ts";
 import { Budget } from "./agent.ts";
-import { CodedError, choiceOf, resource, type Told, told } from "./schema.ts";
+import { CodedError, choiceOf, envelope, resource, type Told, told } from "./schema.ts";
 
 const InputPart = choiceOf("InputPart", "type", {
   text: t.named("InputText", t.object({ type: t.word("text"), text: t.text })),
@@ -73,6 +73,12 @@ export const RequiredAction = t.named(
     type: t.word("submit_tool_outputs"),
     submit_tool_outputs: t.named("RequiredToolOutputs", t.object({ tool_calls: t.list(RequiredCall) })),
   }),
+);
+
+/** How many runs a list has. */
+export const RunCount = t.named(
+  "RunCount",
+  t.object({ object: t.word("run_count"), count: t.integer, is_more: t.boolean, ...envelope }),
 );
 
 export const Approval = resource("Approval", "approval", { run_id: t.text, ...pendingCall });

@@ -1,0 +1,122 @@
+import { Type } from "@sinclair/typebox";
+import { nanoUsd } from "../core/cost.ts";
+import { runErrorCodes } from "../core/errors.ts";
+import { origins } from "../core/origin.ts";
+import { runStatuses } from "../core/run-state.ts";
+import type { Scope } from "../core/scope.ts";
+import { type Condition, type Page, readPage } from "../http/page.ts";
+import { idOf, Subject } from "../http/schemas.ts";
+import { oneOf } from "../lib/schema.ts";
+import type { Asked } from "../search/narrow.ts";
+import { facetWord, rangeWords } from "../search/place.ts";
+
+const sorts = { created_at: null, cost: "cost_nano_usd", duration: "worked_ms" } as const;
+
+const amount = (description: string) => Type.Number({ minimum: 0, description });
+
+/** What a list of runs may be narrowed by, beside the time and the metadata of any list. */
+export const runFilters = {
+  status: oneOf(runStatuses),
+  agent_id: idOf("agent"),
+  thread_id: idOf("thread"),
+  user_id: Subject,
+  parent_run_id: idOf("run"),
+  origin: oneOf(origins),
+  source_run_id: idOf("run"),
+  model: Type.String({ minLength: 1, maxLength: 256, description: "Only runs of this model." }),
+  q: Type.String({ minLength: 1, maxLength: 500 }),
+  tool: Type.String({ minLength: 1, maxLength: 256, description: "Only runs that called a tool of this name." }),
+  error_code: oneOf(runErrorCodes, { description: "Only runs that failed with this code." }),
+  cost_min: amount("Only runs that cost so much or more, in USD."),
+  cost_max: amount("Only runs that cost so much or less, in USD."),
+  duration_min: amount("Only runs that worked so long or longer, in milliseconds."),
+  duration_max: amount("Only runs that worked so long or shorter, in milliseconds."),
+  score: Type.String({ minLength: 1, maxLength: 64, description: "Only runs with a score of this name." }),
+  score_min: Type.Number({ description: "Only runs with a score, or with this `score`, that is so high or higher." }),
+  score_max: Type.Number({ description: "Only runs with a score, or with this `score`, that is so high or lower." }),
+};
+
+/** The order of a list of runs. */
+export const runSort = {
+  sort: oneOf(["created_at", "cost", "duration"], {
+    default: "created_at",
+    description: "By what they are sorted; `cost` and `duration`: of runs that are over.",
+  }),
+};
+
+const extra = ["q", "tool", "error_code", "score"] as const;
+const bounds = ["cost", "duration", "score"] as const;
+
+/** A list of runs as it was asked for. */
+export interface RunQuery {
+  page: Page;
+  where: readonly Condition[];
+  sort: "cost_nano_usd" | "worked_ms" | undefined;
+  /** What the index is to be asked; null where that would not help. */
+  asked: Asked | null;
+}
+
+/** Reads what a list of runs is narrowed by. Throws with every fault. */
+export function readRunQuery(url: string, scope: Scope, more: Parameters<typeof readPage>[1] = {}): RunQuery {
+  const given = readPage(url, { ...runFilters, ...more });
+  const { sort = "created_at", ...filters } = given.filters as Record<string, string> & { sort?: keyof typeof sorts };
+  const own = Object.fromEntries(extra.map((name) => [name, filters[name] ?? null])) as Record<
+    (typeof extra)[number],
+    string | null
+  >;
+  const ranges = Object.fromEntries(bounds.map((name) => [name, rangeOf(filters, name)])) as Record<
+    (typeof bounds)[number],
+    Range | null
+  >;
+  for (const name of [...extra, ...bounds.flatMap((each) => [`${each}_min`, `${each}_max`])]) delete filters[name];
+  const column = sorts[sort];
+  const { cost, duration } = ranges;
+  const facets = [
+    ...(own.tool === null ? [] : [facetWord("tool", own.tool)]),
+    ...(own.error_code === null ? [] : [facetWord("error_code", own.error_code)]),
+    ...(cost ? [rangeWords("cost", nanoUsd(cost.min), nanoUsd(cost.max))] : []),
+    ...(duration ? [rangeWords("duration", duration.min, duration.max)] : []),
+  ];
+  const known = [
+    ...(filters.model === undefined ? [] : [facetWord("model", filters.model)]),
+    ...given.metadata.map(([key, value]) => facetWord("metadata", `${key}\0${value}`)),
+  ];
+  const unread = own.q === null && facets.length === 0;
+  return {
+    page: { ...given, filters },
+    where: [
+      ...(cost ? [{ sql: "cost_nano_usd BETWEEN ? AND ?", values: [nanoUsd(cost.min), nanoUsd(cost.max)] }] : []),
+      ...(duration ? [{ sql: "worked_ms BETWEEN ? AND ?", values: [duration.min, duration.max] }] : []),
+      ...scored(scope, own.score, ranges.score),
+      ...(column ? [{ sql: "projected & 1 = 1", values: [] }] : []),
+    ],
+    sort: column ?? undefined,
+    asked:
+      unread && known.length === 0
+        ? null
+        : { q: own.q, facets: [...facets, ...known], unread, sorted: column !== null },
+  };
+}
+
+interface Range {
+  min: number;
+  max: number;
+}
+
+// More than any run costs or takes, and small enough to be counted in.
+const most = 2 ** 52;
+
+function rangeOf(filters: Record<string, string>, name: (typeof bounds)[number]): Range | null {
+  const [min, max] = [filters[`${name}_min`], filters[`${name}_max`]];
+  if (min === undefined && max === undefined) return null;
+  const top = name === "cost" ? most / 1e9 : most;
+  return { min: min === undefined ? -top : Number(min), max: max === undefined ? top : Math.min(top, Number(max)) };
+}
+
+function scored({ project_id, environment }: Scope, name: string | null, range: Range | null): Condition[] {
+  if (name === null && range === null) return [];
+  const { min, max } = range ?? { min: -most, max: most };
+  const named = name === null ? { sql: "", values: [] } : { sql: "AND name = ?", values: [name] };
+  const sql = `id IN (SELECT run_id FROM scores WHERE project_id = ? AND environment = ? ${named.sql} AND value BETWEEN ? AND ?)`;
+  return [{ sql, values: [project_id, environment, ...named.values, min, max] }];
+}
