@@ -41,6 +41,7 @@ import secondFactors from "./0040_second_factors.sql" with { type: "text" };
 import chunkSources from "./0041_chunk_sources.sql" with { type: "text" };
 import search from "./0041_search.sql" with { type: "text" };
 import runFilters from "./0042_run_filters.sql" with { type: "text" };
+import analytics from "./0043_analytics.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -87,4 +88,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0041_chunk_sources", sql: chunkSources },
   { name: "0041_search", sql: search },
   { name: "0042_run_filters", sql: runFilters },
+  { name: "0043_analytics", sql: analytics },
 ];

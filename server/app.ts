@@ -99,7 +99,7 @@ export function createApp(options: AppOptions) {
   const agents = composeAgents({
     ...{ ...base, connections: connections.ports.connections, tools: tools.ports.tools, memory: memory.ports.stores },
   });
-  const usage = composeUsage({ ...base, journals, projects: projects.ports.projects });
+  const usage = composeUsage({ ...base, journals, ended, projects: projects.ports.projects });
   const search = composeSearch({ ...base, ended });
   const threads = composeThreads({ ...base, journals, files: files.ports.files });
   const shared = { ...base, http, journals, projects: projects.ports.projects, agents: agents.ports };
@@ -117,6 +117,7 @@ export function createApp(options: AppOptions) {
   const users = composeUsers({
     ...{ ...base, runs: runs.ports, threads: threads.ports, schedules: schedules.ports },
     ...{ memory: memory.ports, files: files.ports, journals, projects: projects.ports.projects },
+    usage: usage.ports,
   });
   const metrics = composeMetrics({ ...shared, webhooks: webhooks.ports, pool: runs.ports.pool });
   const keys = composeKeys({

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { newId } from "../../server/core/ids.ts";
+import { firstIdAt, type Kind, newId } from "../../server/core/ids.ts";
 
 const perCommit = 10_000;
 const words = 4000;
@@ -15,15 +15,20 @@ export function storeTraffic(path: string, count: number): void {
   const db = new Database(path);
   for (const pragma of ["busy_timeout = 60000", "synchronous = OFF", "foreign_keys = OFF", "cache_size = -200000"])
     db.run(`PRAGMA ${pragma}`);
+  const names = db
+    .query<{ name: string }, []>("SELECT name FROM pragma_table_info('runs')")
+    .all()
+    .map(({ name }) => name);
   const model = db
-    .query<Record<string, string | number>, []>("SELECT * FROM runs WHERE status = 'completed' LIMIT 1")
+    .query<Record<string, string | number>, []>(
+      `SELECT ${names.join(", ")} FROM runs WHERE status = 'completed' LIMIT 1`,
+    )
     .get()!;
   const created = JSON.parse(
     db
       .query<{ data: string }, [string]>("SELECT data FROM run_events WHERE run_id = ? AND seq = 1")
       .get(String(model.id))!.data,
   );
-  const names = Object.keys(model);
   const insertRun = db.query(`INSERT INTO runs (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`);
   const insertEvent = db.query("INSERT INTO run_events (run_id, seq, at_ms, type, data) VALUES (?, ?, ?, ?, ?)");
   const random = mulberry32(1);
@@ -42,7 +47,8 @@ export function storeTraffic(path: string, count: number): void {
 
   function store(index: number): void {
     const at = Math.round(last - ((count - index) / count) * span_ms);
-    const run_id = newId("run", at);
+    const id = (kind: Kind) => idAt(kind, at, index);
+    const run_id = id("run");
     const [agent_id, of] = [pick(agents), pick(models)];
     const user_id = `user-${Math.floor(random() * 5000)}`;
     const metadata = { tenant: `tenant-${Math.floor(random() * 200)}`, order: `order-${index}` };
@@ -64,7 +70,7 @@ export function storeTraffic(path: string, count: number): void {
       usage: usage(tokens),
       cost_usd: tokens / 1e6,
       estimated: false,
-      message_id: newId("message", at),
+      message_id: id("message"),
       parts: [],
       deltas: [],
       finish: "stop",
@@ -83,7 +89,7 @@ export function storeTraffic(path: string, count: number): void {
       { ...created, run_id, agent_id, model: of, input: text(20), user_id, metadata },
       {
         type: "step.started",
-        step_id: newId("step", at),
+        step_id: id("step"),
         ...step,
         turn_index: 0,
         name: of,
@@ -103,7 +109,7 @@ export function storeTraffic(path: string, count: number): void {
         error: null,
         latency_ms: Math.round(worked_ms / 3),
         attempts: 1,
-        message_id: newId("message", at),
+        message_id: id("message"),
         submitted: false,
       },
       ends,
@@ -137,6 +143,13 @@ export function storeTraffic(path: string, count: number): void {
     db.run("PRAGMA wal_checkpoint(TRUNCATE)");
   }
   db.close();
+}
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+/** Of a time that is over, where ids that are made today only count up. */
+function idAt(kind: Kind, at: number, index: number): string {
+  const digits = [...index.toString(32).padStart(6, "0")].map((digit) => alphabet[Number.parseInt(digit, 32)]!);
+  return firstIdAt(kind, at).slice(0, -6) + digits.join("");
 }
 
 /** The same numbers every time. */

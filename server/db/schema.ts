@@ -706,3 +706,20 @@ export const searchChanges = sqliteTable("search_changes", {
   type: text().notNull(),
   id: text().notNull(),
 });
+
+export const analytics = sqliteTable("analytics", {
+  ...scope,
+  dimension: text().notNull(),
+  unit: text({ enum: ["hour", "day"] }).notNull(),
+  at_ms: integer().notNull(),
+  agent_id: text().notNull(),
+  name: text().notNull(),
+  count: integer().notNull(),
+  completed: integer().notNull(),
+  failed: integer().notNull(),
+  cancelled: integer().notNull(),
+  input_tokens: integer().notNull(),
+  output_tokens: integer().notNull(),
+  cost_nano_usd: integer().notNull(),
+  took_ms: integer().notNull(),
+});

@@ -78,6 +78,7 @@ const loose = [
   "image_uses.owner_id", // Of a run or a thread: triggers stand for two references.
   "webhooks.run_id", // Added to a table that was there: a trigger stands for the reference.
   ...["files.run_id", "files.tool_call_id", "files.agent_id", "usage_days.agent_id", "usage_durations.agent_id"],
+  ...["analytics.agent_id"],
   ...["memory_entries.scope_id", "memory_entries.file_id", "memory_entries.tool_call_id"],
   ...["memory_keys.scope_id", "memory_keys.tool_call_id"],
   ...["threads.user_id", "threads.session_id", "threads.last_run_id", "thread_chats.agent_id", "thread_chats.user_id"],

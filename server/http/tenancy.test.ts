@@ -550,6 +550,7 @@ const places: Record<string, Place | null> = {
       [`GET /v1/runs/${what} ?user_id`, null],
     ]),
   ),
+  "GET /v1/analytics ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/analytics?agent_id=${id}` }) },
   "GET /v1/search ?starting_after": {
     kind: "run",
     ask: async (_, id) => ({ path: `/v1/search?q=taken&starting_after=${id}` }),

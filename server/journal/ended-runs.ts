@@ -20,7 +20,7 @@ export type EndedRun = Scope &
   };
 
 /** What is made of one run: it is shown every entry, and then writes, within a write that may be tried twice. */
-export interface Projected {
+interface Projected {
   entry(entry: JournalEntry): void;
   write(): void;
 }
@@ -32,7 +32,7 @@ export interface Projection {
 }
 
 /** All bits: what a run has of which nothing is left to be done. Indexed as `runs_unprojected`. */
-const all = 1;
+const all = 3;
 
 // Whoever waits for the next write waits for so long, and whoever wants the thread has most of it.
 const write_ms = 5;

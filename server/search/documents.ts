@@ -7,10 +7,19 @@ import type { Texts } from "./texts.ts";
 const perMillisecond = 1024;
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** By what documents are sorted: like their ids, as far as a number can say. */
+/** By what documents are sorted: the millisecond of their id, and in it the end of the id, which counts up there. */
 export function numberOf(id: string): number {
-  const [tens = 0, ones = 0] = [...id.slice(id.indexOf("_") + 11)].map((digit) => digits.indexOf(digit));
+  const [tens = 0, ones = 0] = [...id.slice(-2)].map((digit) => digits.indexOf(digit));
   return timeOf(id) * perMillisecond + tens * digits.length + ones;
+}
+
+/** Where a document stands, or would, since it may be gone by now. */
+export function createPlaceOf(sqlite: Database) {
+  const selectNumber = sqlite.query<{ number: number }, [string, string, string]>(
+    "SELECT number FROM search_documents WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+  return ({ project_id, environment }: Scope, id: string): number =>
+    selectNumber.get(project_id, environment, id)?.number ?? numberOf(id);
 }
 
 /** The documents of the index, within writes. */
@@ -19,11 +28,23 @@ export function createDocuments(sqlite: Database) {
     `INSERT INTO search_documents (number, project_id, environment, type, id, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (number) DO NOTHING`,
   );
+  const selectLast = sqlite.query<{ number: number }, [number, number]>(
+    "SELECT max(number) AS number FROM search_documents WHERE number >= ? AND number < ?",
+  );
   const insertWords = sqlite.query("INSERT INTO search_words (rowid, place, title, text) VALUES (?, ?, ?, ?)");
+  const isThere = sqlite.query("SELECT 1 FROM search_documents WHERE project_id = ? AND environment = ? AND id = ?");
   const removal = sqlite.query("DELETE FROM search_documents WHERE project_id = ? AND environment = ? AND id = ?");
 
-  const remove = ({ project_id, environment }: Scope, id: string): void =>
-    void removal.run(project_id, environment, id);
+  // To delete nothing is not for nothing: the trigger makes FTS5 write what it has gathered.
+  function remove({ project_id, environment }: Scope, id: string): void {
+    if (isThere.get(project_id, environment, id)) removal.run(project_id, environment, id);
+  }
+
+  /** Behind the last one of this millisecond, which more ids than usual have been made in. */
+  function nextFree(number: number): number {
+    const end = (Math.floor(number / perMillisecond) + 1) * perMillisecond;
+    return selectLast.get(number, end)!.number + 1;
+  }
 
   return {
     remove,
@@ -32,8 +53,8 @@ export function createDocuments(sqlite: Database) {
       const { project_id, environment, id, created_at_ms } = of;
       remove(of, id);
       let number = numberOf(id);
-      // Ids of one moment may begin alike.
-      while (insert.run(number, project_id, environment, type, id, created_at_ms).changes === 0) number++;
+      while (insert.run(number, project_id, environment, type, id, created_at_ms).changes === 0)
+        number = nextFree(number);
       insertWords.run(number, place, searchText(title), searchText(text));
     },
   };

@@ -1,16 +1,13 @@
 import type { Database } from "bun:sqlite";
 import type { Viewer } from "../http/auth.ts";
 import type { Narrow } from "../http/page.ts";
-import { numberOf } from "./documents.ts";
+import { createPlaceOf } from "./documents.ts";
 import { within } from "./place.ts";
 import { expressionOf } from "./query.ts";
 
 // Candidates that are looked at together; for a list that is sorted by something else, all that are.
 const perWindow = 200;
 const mostSorted = 10_000;
-/** Ids of one moment that begin alike: by so much a document's number may be another than its id says. */
-const bumps = 16;
-
 export interface Asked {
   q: string | null;
   facets: readonly string[];
@@ -22,6 +19,7 @@ export interface Asked {
 
 /** Runs of the index that have these words and facets, as a list narrows its rows by them. */
 export function createNarrow(sqlite: Database) {
+  const placeOf = createPlaceOf(sqlite);
   return (viewer: Viewer, { q, facets, unread, sorted }: Asked): Narrow => {
     const { project_id, environment } = viewer;
     const words = q === null ? null : expressionOf(q);
@@ -31,8 +29,7 @@ export function createNarrow(sqlite: Database) {
 
     function candidates(after: string | null, descending: boolean): string[] {
       if (nothing) return [];
-      const from = after === null ? null : numberOf(after) + (descending ? bumps : -bumps);
-      const bound = from === null || sorted ? "" : `AND w.rowid ${descending ? "<=" : ">="} ${from}`;
+      const bound = after === null || sorted ? "" : `AND w.rowid ${descending ? "<" : ">"} ${placeOf(viewer, after)}`;
       return sqlite
         .query<{ id: string }, [string, string, string, number]>(
           `SELECT d.id FROM search_words w CROSS JOIN search_documents d ON d.number = w.rowid
@@ -50,7 +47,7 @@ export function createNarrow(sqlite: Database) {
       const range = until === null ? "" : `AND id ${descending ? ">=" : "<="} ?`;
       const of = `project_id = ? AND environment = ? ${range}`;
       const alive = "status IN ('queued', 'in_progress', 'requires_action')";
-      const others = `SELECT id FROM runs INDEXED BY runs_unprojected WHERE ended_at_ms IS NOT NULL AND projected < 1 AND ${of}
+      const others = `SELECT id FROM runs INDEXED BY runs_unprojected WHERE ended_at_ms IS NOT NULL AND projected < 3 AND projected & 1 = 0 AND ${of}
         UNION ALL SELECT id FROM runs WHERE ${alive} AND ${of}`;
       const place = [project_id, environment, ...end];
       return {

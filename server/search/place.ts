@@ -11,7 +11,7 @@ const agentWord = (id: string): string => `a${bare(id)}`;
 const free = "afree";
 
 /** By what lists of runs are narrowed. Two values may have the same word, so that what is found is looked at again. */
-export type Facet = "model" | "error_code" | "tool" | "metadata" | "cost" | "duration";
+type Facet = "model" | "error_code" | "tool" | "metadata" | "cost" | "duration";
 export const facetWord = (facet: Facet, value: string): string =>
   `f${facet.replace("_", "")}${Bun.hash(value).toString(36)}`;
 

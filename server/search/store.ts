@@ -7,11 +7,11 @@ import { type List, noSuchPlace, toList } from "../http/page.ts";
 import { isShown } from "../journal/journal.ts";
 import type { SearchType } from "../wire/names.ts";
 import type { SearchResult } from "../wire/search.ts";
-import { numberOf } from "./documents.ts";
+import { createPlaceOf, numberOf } from "./documents.ts";
 import { within } from "./place.ts";
 import { expressionOf, idOf, readable } from "./query.ts";
 
-export interface Search {
+interface Search {
   q: string;
   types: readonly SearchType[] | null;
   limit: number;
@@ -38,9 +38,7 @@ const withRuns = `LEFT JOIN runs ON d.type = 'run' AND runs.id = d.id AND runs.$
 
 /** What there is in a project and an environment that has these words, the newest first. */
 export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; now: () => number }) {
-  const selectNumber = sqlite.query<{ number: number }, [string, string, string]>(
-    "SELECT number FROM search_documents WHERE project_id = ? AND environment = ? AND id = ?",
-  );
+  const numberIn = createPlaceOf(sqlite);
   const all = (sql: string, ...values: SQLQueryBindings[]): Found[] =>
     sqlite.query<Found, SQLQueryBindings[]>(sql).all(...values);
 
@@ -71,9 +69,9 @@ export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; 
   }
 
   /** The place of the last one of a page, also where it is gone by now. */
-  function placeOf({ project_id, environment }: Viewer, id: string): number {
+  function placeOf(viewer: Viewer, id: string): number {
     if (!anyId.test(id)) throw noSuchPlace();
-    return selectNumber.get(project_id, environment, id)?.number ?? numberOf(id);
+    return numberIn(viewer, id);
   }
 
   /** Runs whose words are not in the index yet, most of which are not over. */

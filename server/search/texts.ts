@@ -30,7 +30,7 @@ function collector() {
   };
 }
 
-export const titleOf = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, titleLength);
+const titleOf = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, titleLength);
 
 const ofMetadata = (metadata: Record<string, unknown>): string =>
   Object.entries(metadata)

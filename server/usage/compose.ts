@@ -1,9 +1,12 @@
 import type { Base, Part } from "../http/part.ts";
 import type { Journals } from "../journal/compose.ts";
+import type { EndedRuns } from "../journal/ended-runs.ts";
+import { createAnalytics } from "./analytics-store.ts";
+import { createForgetUser, createRunCounts } from "./count-runs.ts";
 import { createDayBudgets } from "./day-budgets.ts";
 import { createUsageProjector } from "./project.ts";
 import { createReservations } from "./reservations.ts";
-import { usageRoutes } from "./routes.ts";
+import { analyticsRoutes, usageRoutes } from "./routes.ts";
 import { createUsageStore } from "./store.ts";
 
 type Settings = Parameters<typeof createDayBudgets>[0]["settings"];
@@ -14,14 +17,19 @@ export function composeUsage({
   projects,
   db,
   now,
-}: Base & { journals: Journals; projects: { settingsOf: Settings } }) {
+  ended,
+}: Base & { journals: Journals; projects: { settingsOf: Settings }; ended: EndedRuns }) {
   const usage = createUsageStore({ db });
   const dayBudgets = createDayBudgets({ usage, settings: projects.settingsOf, now });
   const reservations = createReservations({ dayBudgets, headOf: journals.journal.head });
   journals.project(createUsageProjector(db));
   journals.onCommit(reservations.committed);
+  ended.follow(createRunCounts(db));
   return {
-    routes: (auth) => [usageRoutes({ auth, usage, now })],
-    ports: { dayBudgets, reservations },
+    routes: (auth) => [
+      usageRoutes({ auth, usage, now }),
+      analyticsRoutes({ auth, report: createAnalytics({ db }), now }),
+    ],
+    ports: { dayBudgets, reservations, forgetUser: createForgetUser(db) },
   } satisfies Part;
 }

@@ -121,7 +121,7 @@ function counterOf(event: RunEvent): keyof Counts | null {
 }
 
 /** What a model was paid for. A child run counts what it used itself: its parent's `tool.completed` only repeats it. */
-function spentBy(event: RunEvent): ModelSpend | null {
+export function spentBy(event: RunEvent): ModelSpend | null {
   if (event.type === "step.completed") return event.answer;
   const isSpending =
     event.type === "step.restarted" || event.type === "guardrail.decided" || event.type === "context.compacted";

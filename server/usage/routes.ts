@@ -1,6 +1,8 @@
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
-import { UsageReport } from "../wire/usage.ts";
+import { AnalyticsReport, UsageReport } from "../wire/usage.ts";
+import { analyticsParameters, readAnalyticsQuery } from "./analytics-query.ts";
+import type { createAnalytics } from "./analytics-store.ts";
 import { readUsageQuery, usageParameters } from "./query.ts";
 import type { UsageStore } from "./store.ts";
 
@@ -15,5 +17,27 @@ export const usageRoutes = ({ auth, usage, now }: { auth: Auth; usage: UsageStor
         needs: "read",
         query: usageParameters,
         returns: UsageReport,
+      },
+    });
+
+/** `GET /v1/analytics`: series for charts. */
+export const analyticsRoutes = ({
+  auth,
+  report,
+  now,
+}: {
+  auth: Auth;
+  report: ReturnType<typeof createAnalytics>;
+  now: () => number;
+}) =>
+  new Elysia({ tags: ["Search and analytics"] })
+    .use(auth)
+    .get("/analytics", ({ principal, request }) => report(principal, readAnalyticsQuery(request.url, now())), {
+      operation: {
+        id: "analytics.retrieve",
+        summary: "Retrieve series of runs, tools, errors, costs and durations",
+        needs: "read",
+        query: analyticsParameters,
+        returns: AnalyticsReport,
       },
     });

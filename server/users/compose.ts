@@ -19,6 +19,7 @@ export function composeUsers({
   schedules,
   memory,
   files: { files, blobs },
+  usage,
   journals,
   projects,
   ...base
@@ -30,6 +31,7 @@ export function composeUsers({
   schedules: { eraseOf(scope: Scope, userId: string): boolean };
   memory: ReturnType<typeof composeMemory>["ports"];
   files: ReturnType<typeof composeFiles>["ports"];
+  usage: { forgetUser(scope: Scope, userId: string): number };
 }) {
   const { closing } = base;
   const erasures = createErasures({
@@ -42,7 +44,7 @@ export function composeUsers({
       if (live.length > 0 && failed.length === live.length) throw failed[0]!.reason;
       return live.length;
     },
-    steps: eraseSteps({ runs: runs.ofUser, threads, schedules, memory, files }),
+    steps: eraseSteps({ runs: runs.ofUser, threads, schedules, memory, files, usage }),
     finish: async () => {
       await Promise.all([memory.sweeper.collect(), files.idle()]);
       await blobs.collect();

@@ -24,10 +24,11 @@ interface Stores {
   schedules: { eraseOf(scope: Scope, userId: string): boolean };
   memory: { entries: Pick<EntryStore, "forgetOf">; keys: Pick<KeyStore, "forgetOf">; sweeper: { collectSoon(): void } };
   files: Pick<FileStore, "eraseOfRun" | "eraseUnheld" | "erased">;
+  usage: { forgetUser(scope: Scope, userId: string): number };
 }
 
 /** What is deleted of a user, in this order: what a later step is found by goes last. */
-export function eraseSteps({ runs, threads, schedules, memory, files }: Stores): EraseStep[] {
+export function eraseSteps({ runs, threads, schedules, memory, files, usage }: Stores): EraseStep[] {
   /** Files that this write deleted. */
   let gone: string[] = [];
   const tellFiles = () => {
@@ -84,5 +85,7 @@ export function eraseSteps({ runs, threads, schedules, memory, files }: Stores):
         await runs.clear();
       },
     },
+    // Behind the runs: none is left that would be counted again.
+    { erase: (scope, userId) => (usage.forgetUser(scope, userId) > 0 ? {} : null) },
   ];
 }

@@ -372,6 +372,17 @@ const everywhere: Sentences = {
   worked_ms: "How long runs worked, in milliseconds.",
 };
 
+const countedFields = {
+  count: "How many: runs; of `tool` calls, of `first_token` model calls, of `webhook` deliveries, of `schedule` times.",
+  completed: "How many went well.",
+  failed: "How many failed.",
+  cancelled: "How many were cancelled, or skipped by a schedule.",
+  input_tokens: "Tokens of the prompts.",
+  output_tokens: "Tokens of the answers.",
+  cost_usd: "What models cost, in USD, as far as it is known.",
+  average_ms: "How long each took, in milliseconds; null where that is not known.",
+};
+
 /** By the name of the object that a field stands in, what it means there. */
 const own: Record<string, Sentences> = {
   Agent: {
@@ -452,6 +463,27 @@ const own: Record<string, Sentences> = {
   },
   CreateMemoryEntry: { text: "The text; or give a `file_id`.", file_id: "The document; or give a `text`." },
   UpdateMemoryEntry: { text: "The new text; not of an entry that is a file." },
+  AnalyticsReport: {
+    data: "The series, those first that cost or count most; of durations the shortest first.",
+    totals: "The sum of all series.",
+    percentiles: "Of `duration` and `first_token`: how long half, 95 and 99 of a hundred took at most.",
+    from: "When the first bucket begins.",
+    to: "When the last bucket ends.",
+    bucket: "How long a point of a series is.",
+    group_by: "What a series is about.",
+  },
+  AnalyticsSeries: {
+    name: "The model, the tool, the code, or the id; of durations the shortest of their range, in milliseconds. Empty: others.",
+    points: "The buckets in which there was something.",
+    ...countedFields,
+  },
+  AnalyticsPoint: { at: "When the bucket begins.", ...countedFields },
+  AnalyticsTotals: countedFields,
+  AnalyticsPercentiles: {
+    p50: "In milliseconds; null of none.",
+    p95: "In milliseconds; null of none.",
+    p99: "In milliseconds; null of none.",
+  },
   RunCount: {
     count: "How many runs the list has, 10,000 at most.",
     is_more: "Whether it has more of them.",

@@ -110,6 +110,12 @@ export const actorTypes = ["api_key", "user", "cli"] as const;
 export const usageGroupings = ["day", "agent", "model"] as const;
 export type UsageGrouping = (typeof usageGroupings)[number];
 
+/** What the series of a chart are about; `webhook` and `schedule`: their deliveries, and their times. */
+export const analyticsGroupings = [
+  ...(["model", "agent", "user", "tool", "error", "duration", "first_token", "webhook", "schedule"] as const),
+] as const;
+export type AnalyticsGrouping = (typeof analyticsGroupings)[number];
+
 /** What people may do at the dashboard, from the least to the most. */
 export const roles = ["viewer", "member", "owner"] as const;
 

@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { environments } from "../core/scope.ts";
 import * as t from "../lib/schema.ts";
-import { usageGroupings } from "./names.ts";
+import { analyticsGroupings, usageGroupings } from "./names.ts";
 import { envelope } from "./schema.ts";
 
 const used = {
@@ -51,3 +51,49 @@ export const UsageReport = t.named(
   }),
 );
 export type UsageReport = Static<typeof UsageReport>;
+
+const counted = {
+  count: t.integer,
+  completed: t.integer,
+  failed: t.integer,
+  cancelled: t.integer,
+  input_tokens: t.integer,
+  output_tokens: t.integer,
+  cost_usd: t.number,
+  average_ms: t.orNull(t.integer),
+};
+
+/** How runs come along, as series of points in time. */
+export const AnalyticsReport = t.named(
+  "AnalyticsReport",
+  t.object({
+    object: t.word("list"),
+    data: t.list(
+      t.named(
+        "AnalyticsSeries",
+        t.object({
+          object: t.word("analytics_series"),
+          name: t.text,
+          ...counted,
+          points: t.list(t.named("AnalyticsPoint", t.object({ at: t.time, ...counted }))),
+        }),
+      ),
+    ),
+    has_more: t.boolean,
+    totals: t.named("AnalyticsTotals", t.object(counted)),
+    percentiles: t.optional(
+      t.named(
+        "AnalyticsPercentiles",
+        t.object({ p50: t.orNull(t.integer), p95: t.orNull(t.integer), p99: t.orNull(t.integer) }),
+      ),
+    ),
+    from: t.time,
+    to: t.time,
+    bucket: t.oneOf(["hour", "day"]),
+    group_by: t.oneOf(analyticsGroupings),
+    project_id: t.text,
+    environment: t.oneOf(environments),
+    ...envelope,
+  }),
+);
+export type AnalyticsReport = Static<typeof AnalyticsReport>;

@@ -1,0 +1,177 @@
+import type { SQLQueryBindings } from "bun:sqlite";
+import { usdOf } from "../core/cost.ts";
+import { firstIdAt, type Kind } from "../core/ids.ts";
+import { timestamp } from "../core/time.ts";
+import type { Db } from "../db/open.ts";
+import { ofAgents, type Viewer } from "../http/auth.ts";
+import type { Condition } from "../http/page.ts";
+import { inSlices } from "../lib/slices.ts";
+import type { AnalyticsReport } from "../wire/usage.ts";
+import type { AnalyticsQuery } from "./analytics-query.ts";
+import { type AnalyticsCounts, analyticsCounters, units } from "./count-runs.ts";
+import { middleOf } from "./duration-range.ts";
+
+// Series that one answer has at most: those that count most.
+const seriesMost = 30;
+
+interface Row extends AnalyticsCounts {
+  name: string;
+  at_ms: number;
+}
+
+const sums = analyticsCounters.map((name) => `sum(${name}) AS ${name}`).join(", ");
+/** How long runs or answers took: their series are the ranges. */
+const isHistogram = (group_by: string): boolean => group_by === "duration" || group_by === "first_token";
+
+/** How runs come along, read from what was counted as they ended. */
+export function createAnalytics({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) {
+  /** What was counted of runs. */
+  function ofRuns(viewer: Viewer, query: AnalyticsQuery): Row[] {
+    const { from_ms, to_ms, unit, group_by, agent_id, name } = query;
+    const column = group_by === "agent" ? "agent_id" : "name";
+    const where: Condition[] = [
+      {
+        sql: "project_id = ? AND environment = ? AND dimension = ? AND unit = ? AND at_ms >= ? AND at_ms < ?",
+        values: [
+          ...[viewer.project_id, viewer.environment, group_by === "agent" ? "model" : group_by],
+          ...[unit, from_ms, to_ms],
+        ],
+      },
+      ...ofAgents(viewer, "agent_id"),
+      ...(agent_id === null ? [] : [{ sql: "agent_id = ?", values: [agent_id] }]),
+      ...(name === null ? [] : [{ sql: `${column} = ?`, values: [name] }]),
+    ];
+    return sqlite
+      .query<Row, SQLQueryBindings[]>(
+        `SELECT ${column} AS name, at_ms, ${sums} FROM analytics
+         WHERE ${where.map(({ sql }) => `(${sql})`).join(" AND ")} GROUP BY at_ms, ${column}`,
+      )
+      .all(...where.flatMap(({ values }) => values));
+  }
+
+  /** What became of deliveries to webhooks, or of the times of schedules: as their own rows have it. */
+  async function ofOwners(
+    viewer: Viewer,
+    { from_ms, to_ms, unit, group_by, agent_id, name }: AnalyticsQuery,
+  ): Promise<Row[]> {
+    const rest = inSlices();
+    const { project_id, environment } = viewer;
+    const of = owned[group_by as keyof typeof owned];
+    const agents = [...of.agents(viewer), ...(agent_id === null ? [] : [{ sql: of.agent, values: [agent_id] }])];
+    const narrowed = agents.map(({ sql }) => ` AND (${sql})`).join("");
+    const owners = sqlite
+      .query<{ id: string }, SQLQueryBindings[]>(
+        `SELECT id FROM ${of.owners} WHERE project_id = ? AND environment = ? ${name === null ? "" : "AND id = ?"} LIMIT 1000`,
+      )
+      .all(project_id, environment, ...(name === null ? [] : [name]));
+    const rows: Row[] = [];
+    for (const { id } of owners)
+      for (let at_ms = from_ms; at_ms < to_ms; at_ms += units[unit]) {
+        const counted = sqlite
+          .query<Record<"count" | "completed" | "failed" | "cancelled", number>, SQLQueryBindings[]>(
+            `SELECT count(*) AS count, ${of.outcomes} FROM ${of.table}
+             WHERE project_id = ? AND environment = ? AND ${of.column} = ? AND id >= ? AND id < ? ${narrowed}`,
+          )
+          .get(
+            ...[project_id, environment, id, firstIdAt(of.kind, at_ms), firstIdAt(of.kind, at_ms + units[unit])],
+            ...agents.flatMap(({ values }) => values),
+          )!;
+        const none = { input_tokens: 0, output_tokens: 0, cost_nano_usd: 0, took_ms: 0 };
+        if (counted.count > 0) rows.push({ name: id, at_ms, ...counted, ...none });
+        await rest();
+      }
+    return rows;
+  }
+
+  return async function report(viewer: Viewer, query: AnalyticsQuery): Promise<AnalyticsReport> {
+    const { from_ms, to_ms, unit, group_by } = query;
+    const rows = group_by in owned ? await ofOwners(viewer, query) : ofRuns(viewer, query);
+    const series = [...Map.groupBy(rows, ({ name }) => name)].map(([name, points]) => ({
+      name,
+      total: points.reduce(add, nothing),
+      points,
+    }));
+    if (isHistogram(group_by)) series.sort((a, b) => Number(a.name) - Number(b.name));
+    else series.sort((a, b) => b.total.cost_nano_usd - a.total.cost_nano_usd || b.total.count - a.total.count);
+    const most = isHistogram(group_by) ? series.length : seriesMost;
+    return {
+      object: "list",
+      data: series.slice(0, most).map(({ name, total, points }) => ({
+        object: "analytics_series",
+        name,
+        ...shown(total),
+        // A histogram is one picture of the whole time.
+        points: isHistogram(group_by)
+          ? []
+          : points.sort((a, b) => a.at_ms - b.at_ms).map((point) => ({ at: timestamp(point.at_ms), ...shown(point) })),
+      })),
+      has_more: series.length > most,
+      totals: shown(rows.reduce<AnalyticsCounts>(add, nothing)),
+      ...(isHistogram(group_by) && { percentiles: percentilesOf(series) }),
+      from: timestamp(from_ms),
+      to: timestamp(to_ms),
+      bucket: unit,
+      group_by,
+      project_id: viewer.project_id,
+      environment: viewer.environment,
+    };
+  };
+}
+
+interface Owned {
+  owners: string;
+  table: string;
+  column: string;
+  kind: Kind;
+  outcomes: string;
+  agent: string;
+  agents(viewer: Viewer): Condition[];
+}
+
+const owned: Record<"webhook" | "schedule", Owned> = {
+  webhook: {
+    ...{ owners: "webhooks", table: "webhook_deliveries", column: "webhook_id", kind: "delivery" },
+    outcomes: `count(*) FILTER (WHERE status = 'delivered') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed,
+      0 AS cancelled`,
+    agent: "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id) = ?",
+    agents: (viewer: Viewer) =>
+      ofAgents(viewer, "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id)"),
+  },
+  schedule: {
+    ...{ owners: "schedules", table: "schedule_runs", column: "schedule_id", kind: "firing" },
+    outcomes: `count(*) FILTER (WHERE outcome = 'completed') AS completed,
+      count(*) FILTER (WHERE outcome IN ('failed', 'missed')) AS failed,
+      count(*) FILTER (WHERE outcome IN ('cancelled', 'skipped')) AS cancelled`,
+    agent: "schedule_id IN (SELECT id FROM schedules WHERE agent_id = ?)",
+    agents: (viewer: Viewer) =>
+      ofAgents(viewer, "(SELECT agent_id FROM schedules WHERE schedules.id = schedule_runs.schedule_id)"),
+  },
+};
+
+const nothing: AnalyticsCounts = Object.fromEntries(
+  analyticsCounters.map((name) => [name, 0]),
+) as unknown as AnalyticsCounts;
+
+const add = (sum: AnalyticsCounts, counts: AnalyticsCounts): AnalyticsCounts =>
+  Object.fromEntries(analyticsCounters.map((name) => [name, sum[name] + counts[name]])) as unknown as AnalyticsCounts;
+
+const shown = ({ cost_nano_usd, took_ms, ...counts }: AnalyticsCounts) => ({
+  ...{ count: counts.count, completed: counts.completed, failed: counts.failed, cancelled: counts.cancelled },
+  ...{ input_tokens: counts.input_tokens, output_tokens: counts.output_tokens },
+  cost_usd: usdOf(cost_nano_usd),
+  average_ms: counts.count === 0 || took_ms === 0 ? null : Math.round(took_ms / counts.count),
+});
+
+/** Not longer than this are so many of a hundred. */
+function percentilesOf(ranges: readonly { name: string; total: AnalyticsCounts }[]) {
+  const all = ranges.reduce((sum, { total }) => sum + total.count, 0);
+  const of = (percent: number): number | null => {
+    let upTo = 0;
+    for (const { name, total } of ranges) {
+      upTo += total.count;
+      if (upTo * 100 >= all * percent) return middleOf(Number(name));
+    }
+    return null;
+  };
+  return { p50: of(50), p95: of(95), p99: of(99) };
+}

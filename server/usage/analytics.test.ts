@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { firstIdAt, newId } from "../core/ids.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
+
+let time = Date.parse("2026-11-21T09:10:00.000Z");
+const server = testApp({ now: () => time });
+let client: Client;
+let failing: string;
+let calling: string;
+const tool = "get_weather";
+const hour = 3_600_000;
+
+const agentOf = async (more: object): Promise<string> =>
+  (await client.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/script", ...more })).body.id;
+const run = async (agent_id: string, more: object = {}): Promise<string> =>
+  (await client.post("/v1/runs?wait=10", { agent_id, input: "Go.", ...more })).body.id;
+
+beforeAll(async () => {
+  client = await server.client();
+  const limits = { writes_per_minute: 1e6, run_creations_per_minute: 1e6, reads_per_minute: 1e6 };
+  await server.projects.update(client.scope.project_id, { limits });
+  failing = await agentOf({ model_settings: { script: [{ error: "model_error" }] } });
+  const { id } = (await client.post("/v1/tools", { name: tool, type: "client" })).body;
+  const script = [{ tool_calls: [{ name: tool, arguments: {} }] }, { text: "It rains." }];
+  calling = await agentOf({ model_settings: { script }, tools: [id] });
+  await run(failing, { user_id: "ann" });
+  await run(failing, { user_id: "bob" });
+  time += hour;
+  const waiting = await run(calling, { user_id: "ann" });
+  const { body } = await client.get(`/v1/runs/${waiting}`);
+  const [call] = body.required_action.submit_tool_outputs.tool_calls;
+  time += 2000;
+  await client.post(`/v1/runs/${waiting}/submit_tool_outputs`, {
+    tool_outputs: [{ tool_call_id: call.id, output: "x" }],
+  });
+  while ((await client.get(`/v1/runs/${waiting}`)).body.status !== "completed") await Bun.sleep(5);
+  await server.search.catchUp();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+async function report(query: string, by = client) {
+  const { status, body } = await by.get(`/v1/analytics?${query}`);
+  expect([status, body.error]).toEqual([200, undefined]);
+  return body;
+}
+const counts = (series: { name: string; count: number }[]) => series.map(({ name, count }) => [name, count]);
+
+test("runs are counted by model, by agent and by user, in the hour and on the day in which they ended", async () => {
+  const { data, totals, bucket } = await report("group_by=model&bucket=hour&from=2026-11-21");
+  expect(totals).toMatchObject({ count: 3, completed: 1, failed: 2, cancelled: 0 });
+  expect([bucket, counts(data)]).toEqual(["hour", [["test/script", 3]]]);
+  expect(data[0].points).toMatchObject([
+    { at: "2026-11-21T09:00:00.000Z", count: 2, failed: 2 },
+    { at: "2026-11-21T10:00:00.000Z", count: 1, completed: 1 },
+  ]);
+  expect((await report("bucket=day&group_by=model")).data[0].points).toMatchObject([
+    { at: "2026-11-21T00:00:00.000Z", count: 3 },
+  ]);
+  const byCount = [
+    [failing, 2],
+    [calling, 1],
+  ];
+  expect(counts((await report("group_by=agent")).data)).toEqual(byCount);
+  expect(counts((await report("group_by=user")).data)).toEqual([
+    ["ann", 2],
+    ["bob", 1],
+  ]);
+});
+
+test("errors are counted by their code, and tools by their name with how long they took", async () => {
+  expect(counts((await report("group_by=error")).data)).toEqual([["model_error", 2]]);
+  const { data } = await report("group_by=tool");
+  expect(data).toMatchObject([{ name: tool, count: 1, completed: 1, failed: 0, average_ms: 2000 }]);
+});
+
+test("a histogram has ranges in their order, and percentiles of all", async () => {
+  const { data, percentiles } = await report("group_by=duration");
+  expect(data.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(3);
+  expect(data.map(({ name }: { name: string }) => Number(name))).toEqual(
+    data.map(({ name }: { name: string }) => Number(name)).toSorted((a: number, b: number) => a - b),
+  );
+  expect(percentiles.p99).toBeGreaterThanOrEqual(percentiles.p50);
+  expect((await report("group_by=first_token")).totals.count).toBeGreaterThan(0);
+});
+
+test("a report is narrowed to an agent, a name and a time", async () => {
+  expect((await report(`agent_id=${failing}`)).totals.count).toBe(2);
+  expect((await report("group_by=user&name=bob")).totals.count).toBe(1);
+  expect((await report("to=2026-11-20&from=2026-11-19")).totals.count).toBe(0);
+  expect((await report("from=2026-11-21T10:00:00Z&bucket=hour")).totals.count).toBe(1);
+});
+
+test.each([
+  "group_by=x",
+  "bucket=week",
+  "from=yesterday",
+  "from=2026-11-21&to=2026-11-20",
+  "bucket=hour&from=2026-01-01",
+  "agent_id=x",
+])("what is no time, no bucket and no group is refused: %p", async (query) =>
+  expect((await client.get(`/v1/analytics?${query}`)).status).toBe(400),
+);
+
+test("a run is counted once, whatever is indexed again", async () => {
+  server.db.sqlite.run("UPDATE runs SET projected = projected & ~1");
+  await server.search.catchUp();
+  expect((await report("")).totals.count).toBe(3);
+});
+
+test("runs of earlier versions are counted as those of today are", async () => {
+  const before = await report("group_by=tool");
+  server.db.sqlite.run("DELETE FROM analytics");
+  server.db.sqlite.run("UPDATE runs SET projected = 0");
+  await server.search.catchUp();
+  expect({ ...(await report("group_by=tool")), request_id: null }).toEqual({ ...before, request_id: null });
+});
+
+test("replays are no traffic", async () => {
+  const { data } = (await client.get("/v1/runs?status=completed")).body;
+  expect((await client.post(`/v1/runs/${data[0].id}/replay`, {})).status).toBe(201);
+  await server.search.catchUp();
+  expect((await report("")).totals.count).toBe(3);
+});
+
+test("of one agent in one hour a hundred users have their own row, and the others one together", async () => {
+  const one = await testApp({ now: () => time });
+  const its = await one.client();
+  const limits = { run_creations_per_minute: 1e6, writes_per_minute: 1e6 };
+  await one.projects.update(its.scope.project_id, { limits });
+  const { id } = (await its.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/echo" })).body;
+  for (let n = 0; n < 103; n++) await its.post("/v1/runs?wait=10", { agent_id: id, input: "x", user_id: `user-${n}` });
+  await one.search.catchUp();
+  const rows = one.db.sqlite
+    .query<{ name: string; count: number }, []>(
+      "SELECT name, count FROM analytics WHERE dimension = 'user' AND unit = 'hour'",
+    )
+    .all();
+  expect(rows.length).toBe(101);
+  expect(rows.find(({ name }) => name === "")!.count).toBe(3);
+  await one[Symbol.asyncDispose]();
+});
+
+test("another project sees none of it, nor does a key that is bound to another agent", async () => {
+  for (const other of [await server.client({ project: "other" }), await server.client({ agent_ids: [newId("agent")] })])
+    for (const group of ["model", "agent", "user", "tool", "error", "duration", "first_token", "webhook", "schedule"])
+      expect((await report(`group_by=${group}`, other)).data).toEqual([]);
+  expect((await report("", await server.client({ agent_ids: [failing] }))).totals.count).toBe(2);
+});
+
+test("what a user used is forgotten with the user, and stays in all sums", async () => {
+  const its = await server.client({ project: "forgetting" });
+  const { id } = (await its.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/echo" })).body;
+  for (const user_id of ["bob", "carl"]) await its.post("/v1/runs?wait=10", { agent_id: id, input: "x", user_id });
+  await server.search.catchUp();
+  expect((await its.delete("/v1/users/bob/data?wait=10")).status).toBe(200);
+  expect(counts((await report("group_by=user", its)).data)).toEqual([["carl", 1]]);
+  expect((await report("", its)).totals.count).toBe(2);
+});
+
+test("deliveries of webhooks and times of schedules are counted by what became of them", async () => {
+  const { id } = (await client.post("/v1/webhooks", { url: "https://example.com/", events: ["run.completed"] })).body;
+  const insert = server.db.sqlite.query(
+    `INSERT INTO webhook_deliveries (project_id, environment, id, webhook_id, type, status, created_at_ms)
+     VALUES (?, ?, ?, ?, 'run.completed', ?, ?)`,
+  );
+  const { project_id, environment } = client.scope;
+  for (const [n, status] of ["delivered", "delivered", "failed"].entries())
+    insert.run(project_id, environment, firstIdAt("delivery", time + n), id, status, time);
+  const { data } = await report("group_by=webhook&bucket=hour&from=2026-11-21");
+  expect(data).toMatchObject([{ name: id, count: 3, completed: 2, failed: 1, points: [{ count: 3 }] }]);
+});

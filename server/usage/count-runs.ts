@@ -1,0 +1,154 @@
+import { nanoUsd } from "../core/cost.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import type { RunObject } from "../core/run-object.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { EndedRun, Projection } from "../journal/ended-runs.ts";
+import type { AnalyticsGrouping } from "../wire/names.ts";
+import { rangeOf } from "./duration-range.ts";
+import { spentBy } from "./project.ts";
+
+/** What is counted, by the columns of the table. */
+export const analyticsCounters = [
+  ...(["count", "completed", "failed", "cancelled"] as const),
+  ...(["input_tokens", "output_tokens", "cost_nano_usd", "took_ms"] as const),
+];
+export type AnalyticsCounts = Record<(typeof analyticsCounters)[number], number>;
+
+/** By what rows of the table are grouped; agents have none of their own, since each row names one. */
+type Dimension = Exclude<AnalyticsGrouping, "agent" | "webhook" | "schedule">;
+
+export const units = { hour: 3_600_000, day: 24 * 3_600_000 } as const;
+export type Unit = keyof typeof units;
+
+// Of one agent in one hour or day: what others use stands under no name.
+const usersMost = 100;
+
+interface Sum {
+  group: readonly [
+    project_id: string,
+    environment: string,
+    dimension: Dimension,
+    Unit,
+    at_ms: number,
+    agent_id: string,
+    name: string,
+  ];
+  counts: AnalyticsCounts;
+}
+
+/** Counts runs once they are over. What runs of one commit add to the same row is added together. */
+export function createRunCounts({ sqlite, write }: Pick<Db, "sqlite" | "write">): Projection {
+  const add = sqlite.query(
+    `INSERT INTO analytics (project_id, environment, dimension, unit, at_ms, agent_id, name, ${analyticsCounters.join(", ")})
+     VALUES (?, ?, ?, ?, ?, ?, ?, ${analyticsCounters.map(() => "?").join(", ")})
+     ON CONFLICT DO UPDATE SET ${analyticsCounters.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}`,
+  );
+  const ofGroup = "project_id = ? AND environment = ? AND dimension = ? AND unit = ? AND at_ms = ? AND agent_id = ?";
+  const selectKnown = sqlite.query(`SELECT 1 FROM analytics WHERE ${ofGroup} AND name = ?`);
+  const countUsers = sqlite.query<{ n: number }, (string | number)[]>(
+    `SELECT count(*) AS n FROM analytics WHERE ${ofGroup}`,
+  );
+  const sums = new Map<string, Sum>();
+  const forget = (): void => sums.clear();
+
+  function finish(): void {
+    for (const { group, counts } of sums.values())
+      add.run(...bounded(group), ...analyticsCounters.map((name) => counts[name]));
+    forget();
+  }
+  write.defer({ finish, forget });
+
+  function bounded(group: Sum["group"]): Sum["group"] {
+    const [project_id, environment, dimension, unit, at_ms, agent_id, name] = group;
+    if (dimension !== "user" || selectKnown.get(...group)) return group;
+    const { n } = countUsers.get(project_id, environment, dimension, unit, at_ms, agent_id)!;
+    return n < usersMost ? group : [project_id, environment, dimension, unit, at_ms, agent_id, name === "" ? name : ""];
+  }
+
+  /** Within a write. */
+  function count(run: EndedRun, dimension: Dimension, name: string, counts: Partial<AnalyticsCounts>): void {
+    for (const unit of ["hour", "day"] as const) {
+      const at_ms = Math.floor(run.ended_at_ms / units[unit]) * units[unit];
+      const group = [run.project_id, run.environment, dimension, unit, at_ms, run.agent_id, name] as const;
+      const key = group.join("\n");
+      const sum = sums.get(key) ?? { group, counts: nothing() };
+      sums.set(key, sum);
+      for (const counter of analyticsCounters) sum.counts[counter] += counts[counter] ?? 0;
+    }
+  }
+
+  return {
+    bit: 2,
+    begin(run) {
+      const told = tellings(run);
+      // Replays and imports happened elsewhere, or before.
+      const isCounted = run.origin === "run" || run.origin === "fork";
+      return {
+        entry: told.entry,
+        write: () => isCounted && told.all((dimension, name, counts) => count(run, dimension, name, counts)),
+      };
+    },
+  };
+}
+
+const nothing = (): AnalyticsCounts =>
+  Object.fromEntries(analyticsCounters.map((counter) => [counter, 0])) as AnalyticsCounts;
+
+type Tell = (dimension: Dimension, name: string, counts: Partial<AnalyticsCounts>) => void;
+
+/** What one run adds, as its entries say it. */
+function tellings(run: EndedRun) {
+  const calls: { tool: string; failed: boolean; took_ms: number }[] = [];
+  const first: number[] = [];
+  const spent = { input_tokens: 0, output_tokens: 0, cost_nano_usd: 0 };
+  let error: string | null = null;
+  let recorded_to = 0;
+  if (run.summary !== null) {
+    const { usage, error: of }: RunObject = JSON.parse(run.summary);
+    spent.input_tokens = usage.input_tokens ?? 0;
+    spent.output_tokens = usage.output_tokens ?? 0;
+    spent.cost_nano_usd = nanoUsd(usage.cost_usd ?? 0);
+    error = of?.code ?? null;
+  }
+  return {
+    entry({ seq, event }: JournalEntry): void {
+      if (event.type === "run.created") recorded_to = event.recorded_to ?? 0;
+      if (seq <= recorded_to) return; // It was counted with the run that it was copied from.
+      const cost = spentBy(event);
+      if (cost) {
+        spent.input_tokens += cost.usage.input_tokens ?? 0;
+        spent.output_tokens += cost.usage.output_tokens ?? 0;
+        spent.cost_nano_usd += nanoUsd(cost.cost_usd ?? 0);
+      }
+      if (event.type === "step.completed" && typeof event.answer?.time_to_first_token_ms === "number")
+        first.push(event.answer.time_to_first_token_ms);
+      if (event.type === "tool.completed" && !event.refused)
+        calls.push({ tool: event.tool, failed: event.status !== "completed", took_ms: event.latency_ms });
+      if (event.type === "run.failed") error = event.error.code;
+    },
+    all(tell: Tell): void {
+      const took_ms = run.worked_ms;
+      const of = { count: 1, [run.status]: 1, took_ms, ...spent } as Partial<AnalyticsCounts>;
+      tell("model", run.model ?? "", of);
+      if (run.user_id !== null) tell("user", run.user_id, of);
+      if (error !== null) tell("error", error, of);
+      for (const { tool, failed, took_ms } of calls)
+        tell("tool", tool, { count: 1, [failed ? "failed" : "completed"]: 1, took_ms });
+      // How long a run took that somebody broke off says nothing about the next one.
+      if (run.status !== "cancelled") tell("duration", String(rangeOf(took_ms)), { count: 1, took_ms });
+      for (const ms of first) tell("first_token", String(rangeOf(ms)), { count: 1, took_ms: ms });
+    },
+  };
+}
+
+/** Within a write: forgets what somebody used, who is to be forgotten. Returns how many rows went. */
+export const createForgetUser = ({ sqlite }: Pick<Db, "sqlite">) => {
+  const remove = sqlite.query(
+    `DELETE FROM analytics WHERE (project_id, environment, dimension, unit, at_ms, agent_id, name) IN (
+       SELECT project_id, environment, dimension, unit, at_ms, agent_id, name FROM analytics
+       WHERE project_id = ? AND environment = ? AND name = ? AND dimension = 'user' LIMIT 200)`,
+  );
+  return ({ project_id, environment }: Scope, userId: string): number =>
+    remove.run(project_id, environment, userId).changes;
+};
