@@ -540,14 +540,14 @@ const places: Record<string, Place | null> = {
   ...Object.fromEntries(
     ["count", "export"].flatMap((what) => [
       ...(["agent", "parent_run", "source_run"] as const).map((name) => [
-        `GET /v1/runs/${what} ?${name}_id`,
+        `GET /v1/${what}/runs ?${name}_id`,
         {
           kind: name === "agent" ? ("agent" as const) : ("run" as const),
-          ask: async (_: Client, id: string) => ({ path: `/v1/runs/${what}?${name}_id=${id}` }),
+          ask: async (_: Client, id: string) => ({ path: `/v1/${what}/runs?${name}_id=${id}` }),
         },
       ]),
-      [`GET /v1/runs/${what} ?thread_id`, null],
-      [`GET /v1/runs/${what} ?user_id`, null],
+      [`GET /v1/${what}/runs ?thread_id`, null],
+      [`GET /v1/${what}/runs ?user_id`, null],
     ]),
   ),
   "GET /v1/analytics ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/analytics?agent_id=${id}` }) },

@@ -113,17 +113,16 @@ export const runRoutes = (deps: RunRoutes) => {
         returns: listOf(RunListItem),
       },
     })
-    .get("/runs/count", ({ principal, request }) => countRuns(runs, principal, request.url), {
+    .get("/count/runs", ({ principal, request }) => countRuns(runs, principal, request.url), {
       operation: {
         id: "runs.count",
         summary: "Count runs",
         needs: "read_or_run",
-        client: "read",
         query: { ...withoutPages, ...runFilters },
         returns: RunCount,
       },
     })
-    .get("/runs/export", ({ principal, request }) => exportRuns(runs, principal, request), {
+    .get("/export/runs", ({ principal, request }) => exportRuns(runs, principal, request), {
       operation: {
         id: "runs.export",
         summary: "Download all runs of a list, as JSON lines or CSV",
