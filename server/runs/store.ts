@@ -296,7 +296,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     },
     /** How many of these there are, as far as somebody counts. */
     counted: (scope: Viewer, query: RunQuery, most: number): Promise<number> =>
-      countRows(db, asked(scope, query), most),
+      countRows(db, asked(scope, { ...query, asked: query.asked && { ...query.asked, window: 2000 } }), most),
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
     /** How runs that take slots come along. */
     pace: ({ project_id, environment }: Scope, at: number): Pace => ({

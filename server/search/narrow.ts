@@ -15,17 +15,19 @@ export interface Asked {
   unread: boolean;
   /** Whether the list is in another order than that of its ids. */
   sorted: boolean;
+  /** How many candidates are looked at together, where that are more than a page needs. */
+  window?: number;
 }
 
 /** Runs of the index that have these words and facets, as a list narrows its rows by them. */
 export function createNarrow(sqlite: Database) {
   const placeOf = createPlaceOf(sqlite);
-  return (viewer: Viewer, { q, facets, unread, sorted }: Asked): Narrow => {
+  return (viewer: Viewer, { q, facets, unread, sorted, window = perWindow }: Asked): Narrow => {
     const { project_id, environment } = viewer;
     const words = q === null ? null : expressionOf(q);
     const nothing = q !== null && words === null;
     const expression = [within(viewer, ["run"], facets), ...(words ? [words] : [])].join(" AND ");
-    const most = sorted ? mostSorted : perWindow;
+    const most = sorted ? mostSorted : window;
 
     function candidates(after: string | null, descending: boolean): string[] {
       if (nothing) return [];
