@@ -39,9 +39,9 @@ import identities from "./0038_identities.sql" with { type: "text" };
 import filesBySender from "./0039_files_by_sender.sql" with { type: "text" };
 import secondFactors from "./0040_second_factors.sql" with { type: "text" };
 import chunkSources from "./0041_chunk_sources.sql" with { type: "text" };
-import search from "./0041_search.sql" with { type: "text" };
-import runFilters from "./0042_run_filters.sql" with { type: "text" };
-import analytics from "./0043_analytics.sql" with { type: "text" };
+import search from "./0042_search.sql" with { type: "text" };
+import runFilters from "./0043_run_filters.sql" with { type: "text" };
+import analytics from "./0044_analytics.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -86,7 +86,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0039_files_by_sender", sql: filesBySender },
   { name: "0040_second_factors", sql: secondFactors },
   { name: "0041_chunk_sources", sql: chunkSources },
-  { name: "0041_search", sql: search },
-  { name: "0042_run_filters", sql: runFilters },
-  { name: "0043_analytics", sql: analytics },
+  { name: "0042_search", sql: search },
+  { name: "0043_run_filters", sql: runFilters },
+  { name: "0044_analytics", sql: analytics },
 ];
