@@ -4,6 +4,10 @@
  *
  *   npm run storm
  *   npm run storm -- --kills 20 --runs 30 --seed 7
+ *
+ * Or ends leaders of a cluster in every way: 100 kills, 20 pauses, and its engine at last.
+ *
+ *   npm run storm -- --cluster
  */
 import { parseArgs } from "node:util";
 import { counters } from "../e2e/storm/judge.ts";
@@ -13,7 +17,12 @@ import { compileMutants } from "./storm/mutant.ts";
 import { mutants } from "./storm/mutants.ts";
 
 const { values } = parseArgs({
-  options: { kills: { type: "string" }, runs: { type: "string" }, seed: { type: "string" } },
+  options: {
+    kills: { type: "string" },
+    runs: { type: "string" },
+    seed: { type: "string" },
+    cluster: { type: "boolean" },
+  },
 });
 const kills = Number(values.kills ?? 200);
 const runs = Number(values.runs ?? 300);
@@ -23,6 +32,8 @@ if (!process.env.RUNNEL_EXECUTABLE && !isFresh()) {
   const { build } = await import("./build.ts");
   await build();
 }
+
+if (values.cluster) process.exit(await stormOverCluster());
 
 console.log(`${kills} kills, ${runs} runs, seed ${seed}`);
 const report = await runStorm({ kills, runs, seed });
@@ -37,6 +48,16 @@ for (const mutant of mutants) {
   console.log(`${mutant.name.padEnd(46)} ${word} after ${figures.kills} kills, ${figures.seconds} s`);
 }
 process.exitCode = report.faults.length === 0 && missed.length === 0 ? 0 : 1;
+
+async function stormOverCluster(): Promise<number> {
+  const { stormCluster } = await import("../e2e/cluster/storm.ts");
+  const [times, pauses, failovers] = [Number(values.kills ?? 100), Math.ceil(Number(values.kills ?? 100) / 5), 1];
+  const { counters: found, figures, logs } = await stormCluster({ runs, kills: times, pauses, failovers });
+  console.log(JSON.stringify({ ...found, ...figures }, null, 1));
+  if (Object.values(found).every((count) => count === 0)) return 0;
+  console.error(logs);
+  return 1;
+}
 
 function print({ counters: found, figures, faults }: StormReport): void {
   for (const [name, meaning] of Object.entries(counters))

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../migrations/index.ts";
+import { examineEngine } from "../cluster/status.ts";
 import { createConnectionStore } from "../connections/store.ts";
 import { createAudit } from "../db/audit.ts";
 import { faultsOf } from "../db/check.ts";
@@ -34,6 +35,8 @@ import { readServerFile } from "./server-file.ts";
 export interface DoctorFlags {
   config?: string;
   dataDir: string;
+  cluster?: string;
+  clusterDurability?: "engine-local";
   json?: boolean;
 }
 
@@ -50,7 +53,7 @@ const warn = (detail: string): Verdict => ({ result: "warn", detail });
 const fail = (detail: string): Verdict => ({ result: "fail", detail });
 
 /** Looks at everything, changes nothing but a temporary file, and ends with 1 when something is broken. */
-export async function doctor({ config, dataDir, json }: DoctorFlags): Promise<void> {
+export async function doctor({ config, dataDir, cluster, clusterDurability, json }: DoctorFlags): Promise<void> {
   const findings = [
     ...(config === undefined ? [] : [configFinding(config)]),
     ...examine(dataDir),
@@ -58,12 +61,29 @@ export async function doctor({ config, dataDir, json }: DoctorFlags): Promise<vo
     await ollamaFinding(dataDir),
     await sandboxFinding(),
     await embeddingFinding(dataDir),
+    ...(cluster === undefined ? [] : [await clusterFinding(cluster, clusterDurability)]),
   ];
   const broken = findings.some(({ result }) => result === "fail");
   print(json, { healthy: !broken, findings }, () =>
     findings.map(({ check, result, detail }) => `${result.padEnd(5)} ${check.padEnd(16)} ${detail}`).join("\n"),
   );
   if (broken) process.exitCode = exitCodes.failed;
+}
+
+/** Whether the engine keeps what it acknowledges when its machine is lost, and how long a commit takes there. */
+async function clusterFinding(url: string, durability: DoctorFlags["clusterDurability"]): Promise<Finding> {
+  const check = "cluster";
+  try {
+    const { synchronous_standbys: standbys, commit_ms } = await examineEngine(url);
+    const time = `a commit takes ${commit_ms} ms`;
+    if (standbys === null)
+      return { check, result: "warn", detail: `it does not say whether it has a standby; ${time}` };
+    if (standbys > 0) return { check, result: "ok", detail: `synchronous standbys: ${standbys}; ${time}` };
+    const detail = `the Postgres has no synchronous standby: what is acknowledged is lost with its disk; ${time}`;
+    return { check, result: durability === "engine-local" ? "warn" : "fail", detail };
+  } catch (error) {
+    return { check, result: "fail", detail: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 const configFinding = (path: string): Finding =>
@@ -102,11 +122,13 @@ async function ollamaFinding(dataDir: string): Promise<Finding> {
   return { check, result: "ok", detail: `there is none at ${url}: models ollama/… are not available` };
 }
 
+/** Whether a node of a cluster has it: the log of its copy is touched by the node alone. */
+const isCopy = (path: string): boolean => existsSync(join(path, clusterMark));
+
 /** The address of a stored connection; empty where there is none. */
 function storedOllama(dataDir: string): string {
   const { database, path } = openDataDir(dataDir, { lock: false, create: false });
-  // The log of a node's copy is touched by the node alone.
-  if (isCurrent(database) !== "current" || existsSync(join(path, clusterMark))) return "";
+  if (isCurrent(database) !== "current" || isCopy(path)) return "";
   const db = openDatabase(database);
   try {
     const sql = "SELECT coalesce(base_url, ?) AS url FROM model_connections WHERE provider = 'ollama'";
@@ -165,7 +187,7 @@ function examine(dataDir: string): Finding[] {
   check("certificate", () => certificate(tls));
   const hasKey = check("master key", () => masterKey(dir!));
   // Opening it for more would bring an older one forward.
-  if (hasKey && attempt(() => isCurrent(database)) === "current") check("models", () => models(dir!));
+  if (hasKey && !isCopy(path) && attempt(() => isCurrent(database)) === "current") check("models", () => models(dir!));
   return findings;
 }
 

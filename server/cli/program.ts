@@ -3,6 +3,7 @@ import { build } from "../lib/build-info.ts";
 import { adminCommand } from "./admin.ts";
 import { backupCommand } from "./backup.ts";
 import { type ClientFlags, clientOptions } from "./client-options.ts";
+import { clusterCommand, clusterOption } from "./cluster-command.ts";
 import { configCommand } from "./config-command.ts";
 import { docsCommand, licensesCommand } from "./docs.ts";
 import type { DoctorFlags } from "./doctor.ts";
@@ -40,6 +41,7 @@ export function createProgram(): Command {
     .addCommand(configCommand(serve))
     .addCommand(installCommand())
     .addCommand(docsCommand())
+    .addCommand(clusterCommand())
     .addCommand(licensesCommand())
     .addCommand(doctorCommand())
     .addCommand(healthCommand())
@@ -66,10 +68,16 @@ const descendants = (command: Command): Command[] =>
 const doctorCommand = (): Command =>
   new Command("doctor")
     .description(
-      "check the data directory, the database, the disk, the limit of open files, the certificate, the models' connections, the sandbox and the embedding model",
+      "check the data directory, the database, the disk, the limit of open files, the certificate, the models' connections, the sandbox, the embedding model and the cluster",
     )
     .addOption(configOption())
     .addOption(dataDirOption())
+    .addOption(clusterOption())
+    .addOption(
+      option("--cluster-durability <what>", "engine-local: it is meant that the Postgres has no synchronous standby", {
+        choices: ["engine-local"],
+      }),
+    )
     .addOption(jsonOption())
     .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider.")
     .action(async (flags: DoctorFlags) => await (await import("./doctor.ts")).doctor(flags));

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { logFormats } from "../lib/log.ts";
+import { clusterOption } from "./cluster-command.ts";
 import { usageError } from "./exit-code.ts";
 import { configOption, dataDirOption, jsonOption, option } from "./option.ts";
 import { sandboxFlags } from "./sandbox-flags.ts";
@@ -53,9 +54,7 @@ export const serveCommand = (): Command =>
     .addOption(option("--backup-every <time>", "with --backup-to: how often", { default: "24h" }))
     .addOption(option("--backup-keep <n>", "with --backup-to: delete all but the newest there"))
     .addOption(option("--audit-days <n>", "days that the audit log is kept, or: forever", { default: "365" }))
-    .addOption(
-      option("--cluster <url>", "Postgres with the durable copy: postgres://USER:PASSWORD@HOST[,HOST]/DATABASE"),
-    )
+    .addOption(clusterOption())
     .addOption(option("--cell <name>", "cell of the cluster", { default: "main" }))
     .addOption(option("--cluster-address <origin>", "where other nodes reach it (default: where it listens)"))
     .addOption(option("--cluster-ttl <seconds>", "silence after which a leader is replaced", { default: "3" }))

@@ -122,6 +122,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     otlpTarget: collector,
     metricsToken: flags.metricsToken,
     ...(backups && { backups: backups.state }),
+    cluster: leading?.lead.ship.figures,
     sandbox,
     publicUrl: () => publicUrlAt(entrance.port),
     makeBackup: backUpApart(dir.path),

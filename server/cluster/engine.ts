@@ -87,8 +87,8 @@ const start_ms = 12_000;
 /** Codes of Postgres for a wrong user or password, and for a database that is not there. */
 const refusals = new Set(["28P01", "28000", "3D000"]);
 
-/** Sees that the engine is there and can be written to. Throws `ClusterError` with the reason, at once or after 12 s. */
-export async function requireEngine(url: string, ms = start_ms): Promise<void> {
+/** The first address where the engine is there and can be written to. Throws `ClusterError` with the reason, at once or after 12 s. */
+export async function requireEngine(url: string, ms = start_ms): Promise<string> {
   const addresses = addressesIn(url);
   const until = performance.now() + ms;
   let why = "";
@@ -97,7 +97,7 @@ export async function requireEngine(url: string, ms = start_ms): Promise<void> {
       const sql = new SQL({ url: address, max: 1, connectionTimeout: 3 });
       try {
         const [row] = await Promise.race([sql.unsafe("SHOW transaction_read_only"), Bun.sleep(4000).then(() => [])]);
-        if (row?.transaction_read_only === "off") return;
+        if (row?.transaction_read_only === "off") return address;
         why = `${withoutPassword(address)}: ${row ? "it takes no writes" : "no answer"}`;
       } catch (error) {
         why = `${withoutPassword(address)}: ${messageOf(error)}`;

@@ -2,7 +2,7 @@ import type { Answered } from "../http/edge.ts";
 import type { Base, Part } from "../http/part.ts";
 import type { Journals } from "../journal/compose.ts";
 import type { Outcome } from "../webhooks/attempt.ts";
-import { type BackupState, createGauges } from "./gauges.ts";
+import { type BackupState, type ClusterFigures, createGauges } from "./gauges.ts";
 import { createInstruments } from "./instruments.ts";
 import { createRunObserver } from "./observe-runs.ts";
 import { metricsRoutes } from "./routes.ts";
@@ -12,6 +12,8 @@ export interface MetricsOptions {
   backups?: () => BackupState;
   /** Lets other machines read metrics; absent: this one alone. */
   metricsToken?: string;
+  /** Of a node that leads a cell of a cluster. */
+  cluster?: () => ClusterFigures;
 }
 
 type Composed = Base & MetricsOptions & Observed;

@@ -13,6 +13,17 @@ export interface BackupState {
   failures: number;
 }
 
+/** What a node knows of the cell that it leads. */
+export interface ClusterFigures {
+  epoch: number;
+  rows: number;
+  bytes: number;
+  acked: number;
+  waiting: number;
+  silent_ms: number;
+  reconnects: number;
+}
+
 interface GaugeSources {
   db: Pick<Db, "sqlite">;
   /** The database's file; absent where it is in memory. */
@@ -20,6 +31,8 @@ interface GaugeSources {
   sandbox: { known(): SandboxLevel | null };
   /** Absent: the server makes none. */
   backups?: () => BackupState;
+  /** Of a node that leads a cell. */
+  cluster?: () => ClusterFigures;
   /** Runs whose loop is at work. */
   driving(): number;
   now: () => number;
@@ -29,7 +42,10 @@ const started_s = (Date.now() - performance.now()) / 1000;
 const lagEvery_ms = 500;
 
 /** What is looked up when it is asked for: a scrape pays for it, and nothing else does. */
-export function createGauges(instruments: Instruments, { db, database, sandbox, driving, now, backups }: GaugeSources) {
+export function createGauges(
+  instruments: Instruments,
+  { db, database, sandbox, backups, cluster, driving, now }: GaugeSources,
+) {
   const { runs, memory, webhooks } = instruments;
   const count = (sql: string) => {
     const query = db.sqlite.query<{ n: number }, []>(sql);
@@ -82,6 +98,25 @@ export function createGauges(instruments: Instruments, { db, database, sandbox, 
     instruments.backups.failures.inc(failures);
   }
 
+  function lookAtCluster(): void {
+    if (!cluster) return;
+    const { epoch, rows, bytes, acked, waiting, silent_ms, reconnects } = cluster();
+    const { cluster: shown } = instruments;
+    shown.leads.set(1);
+    shown.epoch.set(epoch);
+    shown.row.set(acked);
+    shown.waiting.set(waiting);
+    shown.silent.set(silent_ms / 1000);
+    for (const [counter, value] of [
+      [shown.rows, rows],
+      [shown.bytes, bytes],
+      [shown.reconnects, reconnects],
+    ] as const) {
+      counter.reset();
+      counter.inc(value);
+    }
+  }
+
   function lookAtProcess(): void {
     const { cpu, resident, files, maxFiles, started, lag } = instruments.process;
     const { user, system } = process.cpuUsage();
@@ -103,6 +138,7 @@ export function createGauges(instruments: Instruments, { db, database, sandbox, 
       lookAtDisk();
       lookAtProcess();
       lookAtBackups();
+      lookAtCluster();
       webhooks.pending.set(pendingDeliveries());
       webhooks.disabled.set(disabledWebhooks());
       memory.indexing.set(indexing());

@@ -53,6 +53,16 @@ export function createInstruments() {
       oldest: gauge("runnel_queue_oldest_seconds", "How long the oldest queued run has waited; 0 without one."),
       driven: gauge("runnel_runs_driven", "Runs whose loop is at work in this process."),
     },
+    cluster: {
+      leads: gauge("runnel_cluster_leads", "1 where this process leads a cell of a cluster."),
+      epoch: gauge("runnel_cluster_epoch", "How often a node has taken the cell that this one leads."),
+      row: gauge("runnel_cluster_row", "The newest row of the cell's log that the engine has acknowledged."),
+      waiting: gauge("runnel_cluster_rows_waiting", "Rows of the log that the engine has not acknowledged."),
+      silent: gauge("runnel_cluster_engine_silent_seconds", "Since the engine has answered."),
+      rows: counter("runnel_cluster_rows_total", "Rows of the log that this process has sent."),
+      bytes: counter("runnel_cluster_bytes_total", "Bytes of these rows, compressed."),
+      reconnects: counter("runnel_cluster_reconnects_total", "Times that the connection to the engine was given up."),
+    },
     models: {
       calls: counter("runnel_model_calls_total", "Calls to models; a retry counts too.", "provider", "outcome"),
       duration: histogram("runnel_model_call_duration_seconds", "Time of a model call.", seconds, "provider"),

@@ -15,7 +15,7 @@ interface PostgresServer {
   url: string;
   folder: string;
   process: Bun.Subprocess;
-  /** At once, as a crash would. */
+  /** At once, as a crash would; nothing where it is dead already. */
   kill(): Promise<void>;
   /** After a kill. */
   start(): Promise<void>;
@@ -116,6 +116,7 @@ async function startServer(folder: string, port: number): Promise<PostgresServer
   const server: PostgresServer = {
     ...{ url, folder, process: launch() },
     async kill() {
+      if (server.process.exitCode !== null || server.process.signalCode !== null) return;
       // Its children would go on with what they were asked, until they notice.
       const all = [server.process.pid, ...childrenOf(server.process.pid)];
       for (const pid of all) process.kill(pid, "SIGKILL");

@@ -1,0 +1,133 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sqlAt, startPostgres } from "../../server/testing/postgres.ts";
+import { freePort } from "../free-port.ts";
+import { executable, startRunnel } from "../harness.ts";
+import { until } from "../until.ts";
+
+const masterKey = "17".repeat(32);
+export const ttl_s = 1;
+
+/** A node of the cluster: a process that is started again when it ends, on an empty data directory. */
+interface Node {
+  url: string;
+  child: Bun.Subprocess;
+  /** What its processes ended with, the oldest first. */
+  codes: (number | null)[];
+  log: string;
+}
+
+export type Cluster = Awaited<ReturnType<typeof startCluster>>;
+
+/** Nodes of the executable over a Postgres with a synchronous standby. The first brings along what one machine had. */
+export async function startCluster({ program = executable, nodes: count = 3 } = {}) {
+  await using started = new AsyncDisposableStack();
+  const postgres = started.use(await startPostgres({ standby: true }));
+  const root = mkdtempSync(join(tmpdir(), "runnel-cluster-"));
+  started.defer(() => rmSync(root, { recursive: true, force: true }));
+  const first = join(root, "first");
+  const keys = await beforeCluster(first);
+  let isOver = false;
+  const nodes: Node[] = [];
+  /** Where the engine takes writes. */
+  let engine = postgres.primary;
+
+  function launch(node: Node, port: number, dataDir: string): void {
+    const flags = ["--cluster", postgres.url, "--cluster-ttl", String(ttl_s), "--insecure-http", "--workers", "1"];
+    const command = [program, "serve", "--port", String(port), "--data-dir", dataDir, ...flags];
+    const env = { ...(process.env as Record<string, string>), RUNNEL_MASTER_KEY: masterKey };
+    node.child = Bun.spawn(command, { env, stdin: "ignore", stdout: "ignore", stderr: Bun.file(node.log) });
+    void node.child.exited.then(async () => {
+      node.codes.push(node.child.exitCode);
+      if (isOver) return;
+      rmSync(dataDir, { recursive: true, force: true });
+      await Bun.sleep(100);
+      if (!isOver) launch(node, port, newFolder());
+    });
+  }
+
+  let folders = 0;
+  const newFolder = () => join(root, `data-${++folders}`);
+  for (let n = 0; n < count; n++) {
+    const port = freePort();
+    const node = { url: `http://127.0.0.1:${port}`, codes: [], log: join(root, `log-${n}`) } as unknown as Node;
+    launch(node, port, n === 0 ? first : newFolder());
+    nodes.push(node);
+    // The first begins the cell with what it has; the others would begin it with nothing.
+    if (n === 0) await until(async () => (await leader()) === node);
+  }
+  started.defer(async () => {
+    isOver = true;
+    for (const { child } of nodes) child.kill("SIGKILL");
+    await Promise.all(nodes.map(({ child }) => child.exited));
+  });
+
+  async function leader(): Promise<Node | null> {
+    const [row] = await sqlAt(
+      engine.url,
+      "SELECT address FROM runnel_cells WHERE lease_until > clock_timestamp()",
+    ).catch(() => []);
+    return nodes.find(({ url }) => url === row?.address) ?? null;
+  }
+
+  async function mustLead(): Promise<Node> {
+    let found: Node | null = null;
+    await until(async () => {
+      found = await leader();
+      return found !== null;
+    });
+    return found!;
+  }
+
+  const request = (url: string, path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${url}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${keys.test}`, "content-type": "application/json", ...init.headers },
+    });
+
+  /** Settles once so many nodes answer a read. */
+  async function serves(least = 1): Promise<void> {
+    await until(async () => {
+      const answers = await Promise.all(nodes.map(({ url }) => request(url, "/v1/me").catch(() => null)));
+      return answers.filter((answer) => answer?.ok).length >= least;
+    });
+  }
+
+  await serves(count);
+  const rest = started.move();
+  return {
+    nodes,
+    /** Of the Postgres. */
+    url: postgres.url,
+    keys,
+    leader: mustLead,
+    /** Null while nobody leads. */
+    leads: leader,
+    serves: () => serves(),
+    /** A request with the test key to a node. */
+    request,
+    logs: () => nodes.map(({ log }) => readFileSync(log, "utf8")).join("\n"),
+    /** Cuts all connections to the engine. */
+    cut: () =>
+      sqlAt(
+        engine.url,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'runnel %'",
+      ).catch(() => {}),
+    /** Ends the engine's primary as a crash would; its standby takes its place. */
+    async failEngineOver(): Promise<void> {
+      await postgres.primary.kill();
+      await postgres.standby!.promote();
+      engine = postgres.standby!;
+    },
+    [Symbol.asyncDispose]: () => rest.disposeAsync(),
+  };
+}
+
+/** A server of one machine before it becomes a cluster: it tells its keys, and its limits are lifted. */
+async function beforeCluster(dataDir: string) {
+  mkdirSync(dataDir, { mode: 0o700 });
+  await using server = await startRunnel({ dataDir, environment: { RUNNEL_MASTER_KEY: masterKey } });
+  await server.stop();
+  return server.keys;
+}

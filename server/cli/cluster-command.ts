@@ -1,0 +1,43 @@
+import { Command } from "commander";
+import { usageError } from "./exit-code.ts";
+import { jsonOption, option } from "./option.ts";
+import { print, table } from "./print.ts";
+
+interface StatusFlags {
+  cluster?: string;
+  json?: boolean;
+}
+
+export const clusterOption = () =>
+  option("--cluster <url>", "Postgres with the durable copy: postgres://USER:PASSWORD@HOST[,HOST]/DATABASE");
+
+export function clusterCommand(): Command {
+  const cluster = new Command("cluster").description("the cells that are kept in a Postgres, and their nodes");
+  cluster
+    .command("status")
+    .description("who leads each cell, who follows it, and how large it is")
+    .addOption(clusterOption())
+    .addOption(jsonOption())
+    .action(status);
+  return cluster;
+}
+
+async function status({ cluster, json }: StatusFlags): Promise<void> {
+  if (cluster === undefined) throw usageError("Which cluster? --cluster, or RUNNEL_CLUSTER, names its Postgres.");
+  const { readCluster } = await import("../cluster/status.ts");
+  const cells = await readCluster(cluster);
+  print(json, { cells }, () =>
+    cells.length === 0
+      ? "There is no cell yet. The first node makes one: runnel serve --cluster …"
+      : table(
+          ["cell", "leader", "address", "epoch", "row", "log", "pages", "spares"],
+          cells.map(({ cell, leader, address, epoch, head, log, pages, spares }) => [
+            ...[cell, leader ?? "nobody", address ?? "", String(epoch), String(head)],
+            ...[`${log.rows} rows, ${megabytes(log.bytes)}`, `${pages.pages}, ${megabytes(pages.bytes)}`],
+            spares.map(({ name, behind }) => `${name} (${behind} behind)`).join(", ") || "none",
+          ]),
+        ),
+  );
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,0 +1,107 @@
+import { SQL } from "bun";
+import { requireEngine } from "./engine.ts";
+import { makeTables } from "./tables.ts";
+
+/** A cell as it stands in the engine. */
+interface CellStatus {
+  cell: string;
+  /** Null when nobody leads it. */
+  leader: string | null;
+  address: string | null;
+  /** How often a node has taken it. */
+  epoch: number;
+  /** The newest row of its log. */
+  head: number;
+  log: { rows: number; bytes: number };
+  pages: { pages: number; bytes: number };
+  /** Nodes that follow; so many rows they are behind. */
+  spares: { name: string; behind: number }[];
+}
+
+/** What of an engine decides whether it keeps what it has acknowledged. */
+interface EngineStatus {
+  /** Standbys that a commit waits for; null where the engine does not say. */
+  synchronous_standbys: number | null;
+  /** Of a commit: the median of some. */
+  commit_ms: number;
+}
+
+// A spare says every two seconds that it is there.
+const seen_s = 10;
+
+/** All cells of an engine. Throws `ClusterError` when it cannot be asked. */
+export const readCluster = (url: string): Promise<CellStatus[]> =>
+  asking(url, async (sql) => {
+    const spares = await sql.unsafe(
+      `SELECT cell, name, applied FROM runnel_nodes WHERE seen_at > clock_timestamp() - interval '${seen_s} s' ORDER BY name`,
+    );
+    const rows = await sql.unsafe(
+      `SELECT id, leader, address, epoch, head, lease_until > clock_timestamp() AS led,
+         (SELECT count(*) FROM runnel_log WHERE cell = id) AS log_rows,
+         (SELECT coalesce(sum(length(frames)), 0) FROM runnel_log WHERE cell = id) AS log_bytes,
+         (SELECT count(*) FROM runnel_pages WHERE cell = id) AS pages,
+         (SELECT coalesce(sum(length(image)), 0) FROM runnel_pages WHERE cell = id) AS pages_bytes
+       FROM runnel_cells ORDER BY id`,
+    );
+    return rows.map((row: Record<string, unknown>) => ({
+      cell: row.id as string,
+      leader: row.led ? (row.leader as string) : null,
+      address: row.led ? (row.address as string) : null,
+      ...{ epoch: Number(row.epoch), head: Number(row.head) },
+      log: { rows: Number(row.log_rows), bytes: Number(row.log_bytes) },
+      pages: { pages: Number(row.pages), bytes: Number(row.pages_bytes) },
+      spares: spares
+        .filter(({ cell, name }: Record<string, unknown>) => cell === row.id && !(row.led && name === row.leader))
+        .map(({ name, applied }: { name: string; applied: bigint }) => ({
+          name,
+          behind: Math.max(0, Number(row.head) - Number(applied)),
+        })),
+    }));
+  });
+
+const commits = 15;
+
+/** Asks an engine how it commits, and times some. Throws `ClusterError` when it cannot be asked. */
+export const examineEngine = (url: string): Promise<EngineStatus> =>
+  asking(url, async (sql) => {
+    const synchronous_standbys = await standbysOf(sql);
+    const times: number[] = [];
+    for (let n = 0; n < commits; n++) {
+      const begun = performance.now();
+      await sql.unsafe(
+        `INSERT INTO runnel_nodes (cell, name, seen_at, applied) VALUES ('', 'doctor', '-infinity', $1)
+         ON CONFLICT (cell, name) DO UPDATE SET applied = excluded.applied`,
+        [n],
+      );
+      times.push(performance.now() - begun);
+    }
+    await sql.unsafe("DELETE FROM runnel_nodes WHERE cell = ''");
+    const median = times.sort((a, b) => a - b)[commits >> 1]!;
+    return { synchronous_standbys, commit_ms: Math.round(median * 100) / 100 };
+  });
+
+/** Null of engines that copy in a way of their own. */
+async function standbysOf(sql: SQL): Promise<number | null> {
+  try {
+    const [named] = await sql.unsafe("SHOW synchronous_standby_names");
+    const [waits] = await sql.unsafe("SHOW synchronous_commit");
+    if (named.synchronous_standby_names === "" || ["off", "local"].includes(waits.synchronous_commit)) return 0;
+    const [row] = await sql.unsafe(
+      "SELECT count(*) AS n FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')",
+    );
+    return Number(row.n);
+  } catch {
+    return null;
+  }
+}
+
+async function asking<T>(url: string, ask: (sql: SQL) => Promise<T>): Promise<T> {
+  const address = await requireEngine(url);
+  const sql = new SQL({ url: address, max: 1, bigint: true, connectionTimeout: 5 });
+  try {
+    await makeTables(sql);
+    return await ask(sql);
+  } finally {
+    await sql.close({ timeout: 0 }).catch(() => {});
+  }
+}
