@@ -59,11 +59,11 @@ interface Compile {
 export async function compile(given: Compile): Promise<string> {
   const { from = root, outfile, target, runtime, lean = false, date = new Date().toISOString() } = given;
   const { platform, cpu } = platformOf(target);
-  const database = databaseFolder();
   const large = lean ? [] : [await pythonFiles(), embeddingFolder(), await sentenceModelFolder()];
   const folder = join(dirname(outfile), `.build-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   try {
+    const database = databaseIn(folder);
     await Bun.build({
       // All in `server/`: a thread's place in the executable is its path from there (server/lib/assets.ts).
       entrypoints: ["main.ts", "worker/entry.ts", "retrieval/embed/entry.ts", "retrieval/search/entry.ts"].map((path) =>
@@ -109,10 +109,9 @@ export async function compile(given: Compile): Promise<string> {
 }
 
 /** A new database: to make one by all migrations would take a start a third of its time. */
-function databaseFolder(): string {
-  const folder = inProject("dist/database");
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+function databaseIn(parent: string): string {
+  const folder = join(parent, "database");
+  mkdirSync(folder);
   makeDatabase(join(folder, "new.db"));
   return folder;
 }

@@ -25,7 +25,7 @@ if (wanted.length === 0) throw new Error(`There is no "${values.only}" among ${t
 
 const date = dateOfCommit();
 const folder = inProject("dist/release");
-rmSync(folder, { recursive: true, force: true });
+if (values.only === undefined) rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 await buildContents();
 const notices = await readNotices();
