@@ -1,8 +1,21 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { npmWith } from "../scripts/npm-tool.ts";
 import { pythonWith } from "../scripts/python-tool.ts";
+import { inProject } from "../scripts/root.ts";
 import { createAgent } from "./fixtures.ts";
 import { freePort } from "./free-port.ts";
 import { type Runnel, runCommand, startRunnel } from "./harness.ts";
@@ -11,6 +24,13 @@ import { until } from "./until.ts";
 const version = "5.2.5";
 const programs = await pythonWith(`moto-${version}`, [`moto[server]==${version}`]);
 if (programs === null) console.warn(`skipped: no moto ${version} here, the server that backups are sent to`);
+
+const litestreamPackage = "@flydotio/litestream-linux-x64"; // Litestream 0.3.13, as a package of npm.
+const packages =
+  process.platform === "linux" && process.arch === "x64"
+    ? await npmWith("litestream-1.0.1", [`${litestreamPackage}@1.0.1`])
+    : null;
+if (packages === null) console.warn("skipped: no litestream here, which copies a database as it changes");
 
 /** The key that its stored secrets need, for another machine. */
 const masterKeyOf = ({ dataDir }: Runnel) => ({ RUNNEL_MASTER_KEY: readFileSync(join(dataDir, "master.key"), "utf8") });
@@ -105,6 +125,68 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     await client.file(path).write(bytes);
     expect((await runnel(["backup", "verify", to("damaged")])).code).toBe(1);
   });
+
+  // What it loses is what its interval of a second has not sent yet; a busy machine gets some more.
+  test.skipIf(packages === null)(
+    "Litestream beside a storm of runs, as documented, loses the last moments at a kill -9 with the disk",
+    async () => {
+      await using server = await startRunnel();
+      const config = join(folder, "litestream.yml");
+      const documented = readFileSync(inProject("server/docs/files/litestream.yml"), "utf8");
+      const database = join(server.dataDir, "runnel.db");
+      const own = { "/data/runnel.db": database, "http://store:9000": endpoint, "bucket: runnel": `bucket: ${bucket}` };
+      writeFileSync(
+        config,
+        Object.entries(own).reduce((text, [from, to]) => text.replace(from, to), documented),
+      );
+      const program = join(packages!, litestreamPackage, "litestream");
+      const env = { LITESTREAM_ACCESS_KEY_ID: "id", LITESTREAM_SECRET_ACCESS_KEY: "secret" };
+      const log = Bun.file(join(folder, "litestream.log"));
+      const beside = Bun.spawn([program, "replicate", "-config", config], { env, stdout: log, stderr: log });
+      await until(async () =>
+        ((await client.list({ prefix: "litestream/" })).contents ?? []).some(({ key }) => key.includes("/wal/")),
+      );
+
+      const agent_id = await createAgent(server, "test/echo");
+      const told = new Map<string, number>();
+      let storming = true;
+      const storm = Array.from({ length: 3 }, async () => {
+        while (storming) {
+          const answer = await server.post("/v1/runs", { agent_id, input: "x".repeat(2000) }).catch(() => null);
+          if (answer?.status === 201) told.set(answer.body.id, performance.now());
+        }
+      });
+      await Bun.sleep(3000);
+      const killed = performance.now();
+      beside.kill("SIGKILL");
+      await server.kill9();
+      storming = false;
+      await Promise.all(storm);
+      const key = masterKeyOf(server);
+      rmSync(server.dataDir, { recursive: true });
+
+      const elsewhere = join(folder, "from-litestream");
+      mkdirSync(elsewhere, { mode: 0o700 });
+      const restored = join(elsewhere, "runnel.db");
+      const restore = Bun.spawnSync([program, "restore", "-config", config, "-o", restored, database], { env });
+      expect(restore.exitCode).toBe(0);
+      const sqlite = new Database(restored);
+      const there = new Set(
+        sqlite
+          .query<{ id: string }, []>("SELECT id FROM runs")
+          .all()
+          .map(({ id }) => id),
+      );
+      sqlite.close();
+      const lost = [...told].filter(([id]) => !there.has(id)).map(([, at]) => killed - at);
+      expect(there.size).toBeGreaterThan(0);
+      expect(Math.max(0, ...lost)).toBeLessThan(2500);
+      await using copy = await startRunnel({ dataDir: elsewhere, keys: server.keys, environment: key });
+      expect((await copy.get(`/v1/runs/${[...there][0]}`)).status).toBe(200);
+      expect(await copy.command("doctor")).toMatchObject({ code: 0 });
+    },
+    60_000,
+  );
 
   test.each([
     [["--to", "backups/acme"], {}, 2, "s3://bucket/folder"],

@@ -56,8 +56,12 @@ test("the compose file pins its images, sets variables that there are, and gives
 });
 
 test("Litestream follows the database that the compose file's server writes", () => {
-  const { dbs } = Bun.YAML.parse(read("litestream.yml")) as { dbs: { path: string; replica: { type: string } }[] };
-  expect(dbs.map(({ path, replica }) => [path, replica.type])).toEqual([["/data/runnel.db", "s3"]]);
+  const { dbs } = Bun.YAML.parse(read("litestream.yml")) as {
+    dbs: { path: string; replicas: { type: string }[] }[];
+  };
+  expect(dbs.map(({ path, replicas }) => [path, ...replicas.map(({ type }) => type)])).toEqual([
+    ["/data/runnel.db", "s3"],
+  ]);
 });
 
 test("the image runs as nobody, keeps its data in its one volume, and its commands are the executable's", () => {
