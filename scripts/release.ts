@@ -109,17 +109,19 @@ function writeSums(): void {
 async function buildAgain(): Promise<void> {
   const own = targets.find(isOwn);
   if (!own) throw new Error("No archive is for this machine.");
-  const [first, second] = [inProject("dist/twice-1"), inProject("dist/twice-2")];
+  // Of the same name: it stands in the executable.
+  const [first, second] = [inProject("dist/twice-1/runnel"), inProject("dist/twice-2/runnel")];
   for (const outfile of [first, second]) {
     for (const made of ["python", "embedding", "dashboard", "docs", "clients"])
       rmSync(inProject("dist", made), { recursive: true, force: true });
     await buildContents();
+    mkdirSync(join(outfile, ".."), { recursive: true });
     await compile({ outfile, lean, date });
   }
   const [one, other] = [readFileSync(first), readFileSync(second)];
   const differing =
     one.length === other.length ? one.reduce((sum, byte, at) => sum + (byte === other[at] ? 0 : 1), 0) : null;
-  for (const file of [first, second]) rmSync(file);
+  for (const file of [first, second]) rmSync(join(file, ".."), { recursive: true });
   if (differing === 0) console.log("Built twice: the same bytes.");
   else
     console.log(`Built twice: ${differing ?? "another number of"} bytes differ (${one.length} and ${other.length}).`);
