@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { guides } from "../../dashboard/src/app/guides.ts";
+import { pageFor } from "../../server/cli/docs.ts";
 import { AppError, catalogue, type ErrorCode } from "../../server/core/errors.ts";
 import { errorBody } from "../../server/http/errors.ts";
 import { type TestApp, testApp } from "../../server/testing/test-app.ts";
@@ -11,11 +12,13 @@ import { inProject } from "../root.ts";
 import { buildDocs } from "./build-docs.ts";
 
 let folder = "";
+let docs = "";
 let server: TestApp;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "runnel-docs-"));
   await buildDocs(folder);
-  server = testApp({ docs: join(folder, "docs") });
+  docs = join(folder, "docs");
+  server = testApp({ docs });
 }, 60_000);
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -184,4 +187,38 @@ test("from source, before a build, a page says what builds it", async () => {
   await using unbuilt = testApp({ docs: join(folder, "nowhere") });
   const answer = await unbuilt.send("GET", "/docs");
   expect([answer.status, answer.body]).toEqual([404, expect.stringContaining("npm run build")]);
+});
+
+const written = (path: string): string => readFileSync(inProject("server/docs", path), "utf8");
+
+describe("runnel docs", () => {
+  test("without a topic lists the pages", () => {
+    const list = pageFor(docs, undefined);
+    expect(list).toStartWith("# runnel\n");
+    expect(list).toContain("[Streaming](/docs/guides/streaming.md): ");
+  });
+
+  test.each([
+    ["the end of its name", "streaming"],
+    ["its whole name", "guides/streaming"],
+    ["its file", "guides/streaming.md"],
+    ["an address", "guides/streaming/"],
+  ])("prints a page by %s", (_, topic) => {
+    expect(pageFor(docs, topic)).toBe(written("guides/streaming.md"));
+  });
+
+  test("prints the first page of a docs by the docs's name", () => {
+    expect(pageFor(docs, "reference/errors")).toStartWith("# Errors\n");
+    expect(pageFor(docs, "licenses")).toStartWith("# Licenses\n");
+  });
+
+  test("says so where no page has the name, and which ones where several have it", () => {
+    expect(() => pageFor(docs, "weather")).toThrow('There is no page "weather". `runnel docs` lists them.');
+    mkdirSync(join(docs, "explain"), { recursive: true });
+    writeFileSync(join(docs, "explain/streaming.md"), "# Streaming, explained\n");
+    const several = () => pageFor(docs, "streaming");
+    expect(several).toThrow(/Several pages are called so: (explain|guides)\/streaming, (explain|guides)\/streaming\.$/);
+    rmSync(join(docs, "explain/streaming.md"));
+    expect(() => pageFor(docs, "../../../etc/passwd")).toThrow("There is no page");
+  });
 });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { defaultChunking } from "../documents/chunking.ts";
 import { docxOf, pdfFrom, pdfOf, streamOf } from "../testing/documents.ts";
-import { hostileDocuments, hostileImages, mimeTypes } from "../testing/hostile-documents.ts";
+import { hostileImages, mimeTypes } from "../testing/hostile-documents.ts";
 import { performReplacing, startChild } from "./child-process.ts";
 import { createDocumentReader, type DocumentOrder, type DocumentReader } from "./document-reader.ts";
 import { documentTask, scanTask } from "./document-task.ts";
@@ -48,21 +48,21 @@ describe("a document", () => {
     });
   });
 
-  test("of 15 MB passes through piece by piece, and all of it comes back", async () => {
+  test("of 6 MB passes through piece by piece, and all of it comes back", async () => {
     const line = "The quick brown fox jumps over the lazy dog, again and again.\n";
     let taken = 0;
     function* content() {
-      for (let at = 0; at < 240; at++) {
+      for (let at = 0; at < 100; at++) {
         taken++;
         yield utf8(line.repeat(1000));
       }
     }
-    const bytes = 240 * 1000 * line.length;
+    const bytes = 100 * 1000 * line.length; // More than fits into a message of the child.
     const chunking = { max_chunk_size_tokens: 4000, chunk_overlap_tokens: 0 };
     const outcome = await reader.read({ mime_type: mimeTypes.txt, bytes, content: content(), chunking }, never);
     if ("error" in outcome) throw new Error(outcome.error.message);
-    expect(outcome.chunks.reduce((sum, { text }) => sum + text.split("\n").length, 0)).toBe(240_000);
-    expect(taken).toBe(240);
+    expect(outcome.chunks.reduce((sum, { text }) => sum + text.split("\n").length, 0)).toBe(100_000);
+    expect(taken).toBe(100);
   });
 
   test("that nobody can read has a clear code", async () => {
@@ -202,31 +202,6 @@ describe("the reader", () => {
     while (childCount() > before) await Bun.sleep(5);
   });
 });
-
-test("heavy documents have a clear end in a child, and cost the server nothing, of each format one", async () => {
-  // All of them are read by the executable, in e2e/hostile-documents.e2e.ts.
-  const heavy = Object.values(mimeTypes).flatMap(
-    (type) => hostileDocuments.find((document) => document.heavy && document.mime_type === type) ?? [],
-  );
-  expect(heavy.length).toBeGreaterThan(2);
-  let most = 0;
-  const watch = setInterval(() => {
-    most = Math.max(most, process.memoryUsage().rss);
-  }, 10);
-  const wrong: string[] = [];
-  for (const { name, content, mime_type, expected } of heavy) {
-    const bytes = content();
-    Bun.gc(true);
-    const before = process.memoryUsage().rss;
-    most = before;
-    const code = codeOf(await read(bytes, mime_type));
-    if (!(expected as readonly string[]).includes(code)) wrong.push(`${name}: ${code}`);
-    // What comes back of 19 MB is up to 40 MB, for a moment several times.
-    if (most - before > 250e6) wrong.push(`${name}: ${Math.round((most - before) / 1e6)} MB in the server`);
-  }
-  clearInterval(watch);
-  expect(wrong).toEqual([]);
-}, 60_000);
 
 const octal = (bytes: Uint8Array) => Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 const [ready, started] = [encodePacket("ready"), encodePacket("started")];
