@@ -1,3 +1,5 @@
+import { patience_ms } from "./until.ts";
+
 /** One server-sent event. */
 export interface Frame {
   /** Empty where a stream says why it ends. */
@@ -8,8 +10,6 @@ export interface Frame {
 }
 
 export type EventStream = Awaited<ReturnType<typeof openStream>>;
-
-const patience_ms = 30_000;
 
 /**
  * Opens a stream and reads it by itself, so that what was sent before the server died is not lost; `onFrame` hears each

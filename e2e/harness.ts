@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { inProject } from "../scripts/root.ts";
 import { type EventStream, type Frame, openStream } from "./event-stream.ts";
 import { proxyCanary } from "./proxy-canary.ts";
-import { inTime } from "./until.ts";
+import { inTime, patience_ms } from "./until.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that no type of this suite promises.
 export type Json = any;
@@ -48,7 +48,6 @@ export type Runnel = Awaited<ReturnType<typeof startRunnel>>;
 
 /** The executable under test. */
 export const executable = process.env.RUNNEL_EXECUTABLE ?? inProject("dist/runnel");
-const patience_ms = 30_000;
 
 /** Starts the compiled executable as a stranger would: in an empty folder, over TLS, with a data directory of its own. */
 export async function startRunnel({

@@ -34,7 +34,7 @@ async function upload(
 
 /** The file once it is ready or failed. */
 async function ended(server: Runnel, id: string): Promise<Json> {
-  for (const end = performance.now() + 30_000; ; await Bun.sleep(20)) {
+  for (const end = performance.now() + patience_ms; ; await Bun.sleep(20)) {
     const { body } = await server.get(`/v1/files/${id}`);
     if (body.status === "ready" || body.status === "failed") return body;
     if (performance.now() > end) throw new Error(`It did not end: ${JSON.stringify(body)}\n${server.log()}`);

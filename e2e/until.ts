@@ -1,4 +1,5 @@
-const patience_ms = 30_000;
+// Bounds only what hangs: a little less than a test may take, which then says what it waited for.
+export const patience_ms = 55_000;
 
 /** Waits until something holds of which no signal tells; throws, and says of what, when it does not come to that. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {

@@ -244,6 +244,6 @@ export const toProgram = ({ code, arguments: given, files = [], expected }: Host
   timeout_ms:
     expected === "ended" || (typeof expected === "object" && "error" in expected && expected.error === "code_timeout")
       ? 150
-      : 15_000,
+      : 45_000,
   memory_mb: 64,
 });
