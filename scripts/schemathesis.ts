@@ -56,7 +56,7 @@ const child = Bun.spawn(
       "--no-color",
     ],
     ...["--header", `Authorization: Bearer ${server.keys.test}`, "--seed", seed, "--no-shrink"],
-    ...["--phases", "examples,coverage,fuzzing", "--max-examples", "15", "--max-time", String(seconds)],
+    ...["--phases", "examples,coverage,fuzzing", "--max-examples", "8", "--max-time", String(seconds)],
     ...["--checks", checks.join(), "--warnings", "off", "--continue-on-failure", "--request-timeout", "20"],
     ...left_out.flatMap((id) => ["--exclude-operation-id", id]),
   ],
