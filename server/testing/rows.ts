@@ -11,7 +11,14 @@ interface Reader {
   scoped: { but(scope: Scope): string; only(scope: Scope): string } | null;
 }
 
-/** Reads the rows of all tables as a text to compare with a later one. */
+/** What was read of each table, as a text. */
+export type Rows = ReadonlyMap<string, string>;
+
+/** The tables of which something else was read. */
+export const changedTables = (before: Rows, after: Rows): string[] =>
+  [...new Set([...before.keys(), ...after.keys()])].filter((table) => before.get(table) !== after.get(table));
+
+/** Reads the rows of all tables, to compare them with what they are later. */
 export function createRows({ sqlite }: Db) {
   // What a virtual table holds stands in tables of its own.
   const tables = sqlite.query<{ name: string }, []>(
@@ -40,11 +47,8 @@ export function createRows({ sqlite }: Db) {
     return reader;
   }
 
-  const texts = (read: (reader: Reader) => string | undefined) =>
-    tables
-      .all()
-      .map(({ name }) => `${name} ${read(readerOf(name)) ?? ""}`)
-      .join("\n");
+  const texts = (read: (reader: Reader) => string | undefined): Rows =>
+    new Map(tables.all().map(({ name }) => [name, read(readerOf(name)) ?? ""]));
 
   return {
     /** Every row that is not this owner's; every one where nobody is named. */
