@@ -7,7 +7,7 @@ import { startEmbeddingServer } from "./embedding-server.ts";
 import { stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, read, startRunnel } from "./harness.ts";
 import { canMount, smallDisk } from "./small-disk.ts";
-import { until } from "./until.ts";
+import { patience_ms, until } from "./until.ts";
 
 // From a document to a match, on the executable with its own embedding model, parsers and jail.
 

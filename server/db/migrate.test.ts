@@ -85,7 +85,7 @@ test("20 kills at random instants of a migration leave the old database or the n
     else expect(state).toBe("version 0");
   }
   expect([...states.values()].reduce((sum, n) => sum + n, 0)).toBe(20);
-}, 30_000);
+}, 60_000);
 
 test("a copy that an earlier upgrade left is not taken for this one's", async () => {
   using folder = temporaryFolder();

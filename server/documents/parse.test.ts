@@ -287,7 +287,7 @@ test("valid documents in which some bytes were changed are read or refused, and 
   }
   expect([...outcomes]).toContain("text");
   expect([...outcomes]).toContain("document_unreadable");
-}, 20_000);
+}, 60_000);
 
 describe("a PDF of more images than are read", () => {
   const pages = 53;

@@ -153,7 +153,7 @@ test("a Word document is read by a child, with its headings", async () => {
   expect(await server.get(file.id)).toMatchObject({ status: "ready", chunks: 1 });
   expect((await server.texts(file.id)).join()).toContain("The harbour is closed.");
   reader.stop();
-}, 20_000);
+}, 60_000);
 
 test("a document that cannot be read fails with its reason, and can be tried again, but no other", async () => {
   let error: { code: string; message: string } | null = { code: "document_encrypted", message: "It has a password." };

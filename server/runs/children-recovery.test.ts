@@ -75,7 +75,7 @@ test("a process that dies after any commit of a parent or a child leaves behind 
     }
     expect(fixture.db.sqlite.query("SELECT 1 FROM pending_calls").all()).toEqual([]);
   }
-}, 30_000);
+}, 60_000);
 
 test("a process that dies between the end of a run and that of its child ends the child at its next start", async () => {
   const silent = { agt_quick: { model: "test/timeout" } };

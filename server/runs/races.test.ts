@@ -173,4 +173,4 @@ test("whatever happens, as many slots are taken as runs are driven, as many as a
     }),
     { numRuns: 150 },
   );
-}, 30_000);
+}, 60_000);

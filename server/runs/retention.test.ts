@@ -112,7 +112,7 @@ test("thousands of old runs go in small writes; young ones, running ones and tho
   expect(count("run_events WHERE run_id NOT IN (SELECT id FROM runs)")).toBe(0);
   expect(count("blobs WHERE hash NOT IN (SELECT hash FROM run_blobs)")).toBe(0);
   expect(count("blobs")).toBe(9 + 3);
-}, 30_000);
+}, 60_000);
 
 test("a trace goes before its run: what was asked and what came of it stays", async () => {
   const { retention, make, count, runs, projects, project_id } = await fixture();

@@ -44,4 +44,4 @@ test("a process that was stopped for many beats replaces no thread, and repeats 
   }
   const [, result = ""] = said.split("\n");
   expect(JSON.parse(result)).toEqual({ made: 2, ended: Array(6).fill(["completed", 1, 299]) });
-}, 20_000);
+}, 60_000);

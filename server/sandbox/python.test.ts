@@ -140,7 +140,7 @@ to_js([1]).constructor.constructor("const all = []; for (;;) all.push(new Uint8A
   test("has all of the memory that it may use", async () => {
     const code = "all = [bytearray(10 ** 6) for _ in range(900)]\nlen(all)";
     expect(await run(code, { memory_mb: 1024 })).toMatchObject({ result: 900, error: null });
-  }, 30_000);
+  }, 60_000);
 
   test("draws numbers of its own, and finds nothing of the machine that it was made on", async () => {
     const code = "import os, random, sys\n[random.random(), list(os.environ.values()), sys.executable, os.getcwd()]";

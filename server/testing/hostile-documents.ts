@@ -142,6 +142,7 @@ const heavyNames = new Set([
   "a part that unpacks to 210 MB",
   "one that says it unpacks to 1 byte",
   "100 MB of one line",
+  "a million attributes",
   "each row a single cell in a column of its own",
   "a page of 800 MB",
   "a page packed three times",

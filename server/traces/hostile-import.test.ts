@@ -117,7 +117,7 @@ test("an export that was tampered with anywhere is refused, or shown like any ot
   }
   expect(standing()).toBe(before);
   expect([taken > 5, taken < 240]).toEqual([true, true]);
-}, 30_000);
+}, 60_000);
 
 test("an export with a field that no export has is refused, and says which", async () => {
   const { status, body } = await client.post("/v1/traces", { ...whole, comment: "Mine.", steps_more: 1 });
@@ -407,7 +407,7 @@ test("a capsule with anything more, less or other in it than the format has is r
     expect([what, status, body.error?.code]).toEqual([what, 400, "validation_failed"]);
   }
   expect([standing(), countOf("runs")]).toEqual([before, imported]);
-}, 30_000);
+}, 60_000);
 
 test("a capsule whose bits were flipped, or that was cut off, is refused in words, or shown like any other", async () => {
   const random = createRandom(Number(process.env.SEED ?? 1));
