@@ -49,7 +49,17 @@ export function createTokenFiles({ db, now }: { db: Pick<Db, "sqlite">; now: () 
   const byThread = ofRuns("thread_id");
   const byUser = ofRuns("user_id");
 
+  const waitingOf = db.sqlite.query<{ id: string }, [string, string, string, number]>(
+    `SELECT id FROM files WHERE project_id = ?1 AND environment = ?2 AND expires_at_ms > 0 AND owner IN (
+       SELECT 'user:' || ?3 UNION ALL SELECT 'thread:' || id FROM threads
+       WHERE project_id = ?1 AND environment = ?2 AND user_id = ?3) LIMIT ?4`,
+  );
+
   return {
+    /** Files that somebody has sent, and no run has taken. */
+    waiting: ({ project_id, environment }: Scope, userId: string, most: number): string[] =>
+      waitingOf.all(project_id, environment, userId, most).map(({ id }) => id),
+
     /** Throws for what a browser may not say of a file, and for a file that is no document. Null for whoever has a key. */
     sent({ token, agent_ids }: Viewer, body: CreateFile, mime_type: string): Sent | null {
       if (!token) return null;

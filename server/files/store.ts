@@ -168,6 +168,10 @@ export function createFileStore({
     eraseOfRun: (scope: Scope, runId: string, userId: string, most: number): string[] =>
       eraseAll(scope, given.own(scope, runId, userId, most)),
 
+    /** Within a write: deletes up to so many that somebody has sent, and no run has taken. Returns their ids, for `erased`. */
+    eraseWaiting: (scope: Scope, userId: string, most: number): string[] =>
+      eraseAll(scope, tokens.waiting(scope, userId, most)),
+
     /** Within a write: deletes those that nobody holds any more, neither a store nor a run. Returns their ids, for `erased`. */
     eraseUnheld: (scope: Scope, ids: readonly string[]): string[] =>
       eraseAll(

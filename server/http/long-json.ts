@@ -35,6 +35,12 @@ export async function longJson(
   });
 }
 
+/** An object as JSON, in parts where it is long. */
+export function* jsonParts(object: object | LongObject): Generator<string> {
+  if ("lists" in object && "fields" in object) yield* partsOf(object.fields, object.lists);
+  else yield JSON.stringify(object);
+}
+
 function* partsOf(fields: object, lists: LongObject["lists"]): Generator<string> {
   let before = "{";
   for (const [name, value] of Object.entries(fields)) {

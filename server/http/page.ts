@@ -63,6 +63,14 @@ const emptyPage: Page = {
   filters: {},
 };
 
+/** As much as a page has of what comes behind an item, the oldest first. */
+export const pageAfter = (starting_after: string | null): Page => ({
+  ...emptyPage,
+  limit: 100,
+  order: "asc",
+  starting_after,
+});
+
 /** Reads the parameters of a list from the address; throws with every fault that they have. */
 export function readPage(url: string, filters: Query = {}): Page {
   if (!url.includes("?")) return emptyPage;

@@ -309,8 +309,8 @@ const bodies: Record<string, () => unknown> = {
   "POST /v1/runs/:id/submit_tool_outputs": () => ({ tool_outputs: [{ tool_call_id: newId("tool_call"), output: 1 }] }),
 };
 
-/** Routes that make what is not there yet: another tenant's gets the answer of a new one. */
-const makes = new Set(["PUT /v1/secrets/:name", "DELETE /v1/users/:id/data"]);
+/** Routes that make what is not there yet, or list what there is of it: another tenant's gets the answer of a new one. */
+const makes = new Set(["PUT /v1/secrets/:name", "GET /v1/users/:id/data", "DELETE /v1/users/:id/data"]);
 /** With this, a route answers when it is done. */
 const waits: Record<string, string> = { "DELETE /v1/users/:id/data": "?wait=10" };
 

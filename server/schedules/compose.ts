@@ -40,7 +40,7 @@ export function composeSchedules({
   watches.listen(scheduler.heard);
   return {
     routes: (auth) => [scheduleRoutes({ auth, schedules, firings, start, runAsOf: asOf, now })],
-    ports: { scheduler, eraseOf: schedules.eraseOf },
+    ports: { scheduler, eraseOf: schedules.eraseOf, get: schedules.get },
     start: scheduler.start,
     stop: scheduler.stop,
   } satisfies Part;

@@ -1,11 +1,13 @@
 import type { Scope } from "../core/scope.ts";
 import type { composeFiles } from "../files/compose.ts";
+import type { Viewer } from "../http/auth.ts";
 import type { Base, Part } from "../http/part.ts";
 import type { Journals } from "../journal/compose.ts";
 import type { composeMemory } from "../memory/compose.ts";
 import type { RunPorts } from "../runs/compose.ts";
 import type { ThreadStore } from "../threads/store.ts";
 import { createErasures } from "./erasures.ts";
+import { createUserExport } from "./export.ts";
 import { createLearning } from "./learning.ts";
 import { userRoutes } from "./routes.ts";
 import { eraseSteps } from "./steps.ts";
@@ -27,8 +29,8 @@ export function composeUsers({
   journals: Journals;
   projects: { isOpen(projectId: string): boolean };
   runs: Pick<RunPorts, "ofUser" | "cancel" | "runs" | "service">;
-  threads: Pick<ThreadStore, "eraseOf">;
-  schedules: { eraseOf(scope: Scope, userId: string): boolean };
+  threads: Pick<ThreadStore, "eraseOf" | "get" | "messages">;
+  schedules: { eraseOf(scope: Scope, userId: string): boolean; get(viewer: Viewer, id: string): object };
   memory: ReturnType<typeof composeMemory>["ports"];
   files: ReturnType<typeof composeFiles>["ports"];
   usage: { forgetUser(scope: Scope, userId: string): number };
@@ -50,6 +52,7 @@ export function composeUsers({
       await blobs.collect();
     },
   });
+  const openExport = createUserExport({ db: base.db, runs: runs.runs, threads, schedules, memory, files });
   const learning = createLearning({
     ...{ ...base, journal: journals.journal, runs: runs.runs, create: runs.service.create },
     ...{ entries: memory.entries, wake: memory.indexer.wake, isOpen: projects.isOpen },
@@ -57,7 +60,7 @@ export function composeUsers({
   journals.project(learning.project);
   journals.onCommit(learning.heard);
   return {
-    routes: (auth) => [userRoutes({ auth, erasures, closing })],
+    routes: (auth) => [userRoutes({ auth, erasures, openExport, closing })],
     ports: { learning },
     start(): void {
       learning.start();

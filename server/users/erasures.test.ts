@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { newId } from "../core/ids.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
@@ -198,4 +198,81 @@ test("many runs, and a conversation with many messages, go in several writes", a
   // Whoever looked between two writes saw a part of it gone.
   expect(new Set(commits).size).toBeGreaterThan(2);
   expect((await client.get(`/v1/erasures/${body.id}`)).body.deleted).toMatchObject({ runs: 60, threads: 1 });
+});
+
+describe("the download of a user's data", () => {
+  const download = async (userId: string, by = client) => {
+    const path = `http://localhost/v1/users/${encodeURIComponent(userId)}/data`;
+    const headers = { authorization: `Bearer ${by.key.secret}` };
+    const response = await server.app.handle(new Request(path, { headers }));
+    const text = await response.text();
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/x-ndjson"]);
+    return { text, objects: text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)])) };
+  };
+
+  test("has all that an erasure would delete, as the API shows it, and nothing of others", async () => {
+    const [user, neighbour] = [unique(), unique()];
+    await furnish(client, user, "Dornroeschen");
+    await furnish(client, neighbour, "Froschkoenig");
+    await furnish(other, user, "Allerleirauh");
+    const given = await upload(client, "Of one");
+    const shared = await upload(client, "Of both");
+    await run(client, { user_id: user, file_ids: [given, shared] });
+    await run(client, { user_id: neighbour, file_ids: [shared] });
+
+    const { text, objects } = await download(user);
+    expect([text.includes("Froschkoenig"), text.includes("Allerleirauh")]).toEqual([false, false]);
+    const counts = Map.groupBy(objects, ({ object }) => object);
+    const found = Object.fromEntries([...counts].map(([object, all]) => [object, all.length]));
+    expect(found).toEqual({ run: 3, thread: 2, message: 3, schedule: 1, memory_entry: 2, memory_key: 2, file: 1 });
+    for (const { id } of counts.get("run")!) {
+      const { request_id, ...shown } = (await client.get(`/v1/runs/${id}`)).body;
+      expect(counts.get("run")).toContainEqual(shown);
+    }
+    expect(counts.get("file")).toMatchObject([{ id: given }]);
+    const { deleted } = await erase(user);
+    expect(deleted).toEqual({ runs: 3, threads: 2, memory_entries: 2, memory_keys: 2, files: 1, schedules: 1 });
+    expect((await download(user)).text).toBe("");
+  });
+
+  test("has more than one page of each", async () => {
+    const user = unique();
+    const thread = made(await client.post("/v1/threads", { user_id: user }));
+    for (let i = 0; i < 120; i++)
+      await client.post(`/v1/threads/${thread.id}/messages`, { role: "user", content: `Message ${i}` });
+    const pad = made(await client.post("/v1/memory", { name: "m", kind: "kv", scope: "user" })).id;
+    const query = `scope_id=${encodeURIComponent(user)}`;
+    for (let i = 0; i < 60; i++) await client.put(`/v1/memory/${pad}/keys/k${i}?${query}`, { value: i });
+    const { objects } = await download(user);
+    const said = objects.flatMap(({ object, content }) => (object === "message" ? [content] : []));
+    expect(said).toEqual(Array.from({ length: 120 }, (_, i) => `Message ${i}`));
+    const keys = objects.flatMap(({ object, value }) => (object === "memory_key" ? [value] : []));
+    expect(keys.sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
+  });
+
+  test("is not for a key that is bound to agents, or may not administer", async () => {
+    const bound = await server.client({ agent_ids: [await agentOf(client)] });
+    const reader = await server.client({ scopes: ["read"] });
+    for (const by of [bound, reader]) {
+      const { status, body } = await by.get("/v1/users/somebody/data");
+      expect([status, body.error.code]).toEqual([403, "insufficient_scope"]);
+    }
+  });
+});
+
+test("what a visitor has sent and no run has taken goes with the visitor at once", async () => {
+  const [user, neighbour] = [unique(), unique()];
+  const agent_id = await agentOf(client);
+  const send = async (user_id: string) => {
+    const asked = { agent_id, user_id, scopes: ["upload", "read"], expires_in: 600 };
+    const token = made(await client.post("/v1/client_tokens", asked)).token;
+    const note = { filename: "a.txt", text: `Of ${user_id}`, purpose: "attachment" };
+    const { status, body } = await server.send("POST", "/v1/files", note, { authorization: `Bearer ${token}` });
+    expect([status, body.error ?? null]).toEqual([201, null]);
+    return body.id as string;
+  };
+  const [sent, kept] = [await send(user), await send(neighbour)];
+  expect((await erase(user)).deleted).toMatchObject({ files: 1 });
+  expect((await client.get(`/v1/files/${sent}`)).status).toBe(404);
+  expect((await client.get(`/v1/files/${kept}`)).status).toBe(200);
 });

@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
 import { plainListQuery, readPage } from "../http/page.ts";
@@ -6,19 +7,46 @@ import { pathOf, pathWith, Subject } from "../http/schemas.ts";
 import { listOf } from "../wire/schema.ts";
 import { Erasure } from "../wire/user.ts";
 import type { Erasures } from "./erasures.ts";
+import type { UserExport } from "./export.ts";
 
 interface UserRoutes {
   auth: Auth;
   erasures: Erasures;
+  openExport: UserExport;
   /** Ends every wait: the server stops. */
   closing: AbortSignal;
 }
 
 const ofUser = { id: Subject };
+/** A line of JSON for each object. */
+const lines = "application/x-ndjson";
 
-export const userRoutes = ({ auth, erasures, closing }: UserRoutes) =>
+export const userRoutes = ({ auth, erasures, openExport, closing }: UserRoutes) =>
   new Elysia({ tags: ["Users"] })
     .use(auth)
+    .get(
+      "/users/:id/data",
+      ({ principal, params }) =>
+        new Response(openExport(principal, params.id), {
+          headers: {
+            "content-type": lines,
+            "content-disposition": 'attachment; filename="user-data.jsonl"',
+            "cache-control": "private, no-store",
+          },
+        }),
+      {
+        operation: {
+          id: "users.data.retrieve",
+          summary: "Download all that there is of a user",
+          needs: "admin",
+          path: ofUser,
+          responseHeaders: ["Content-Disposition"],
+          media: [lines],
+          returns: Type.Unknown(),
+        },
+        params: pathWith(ofUser),
+      },
+    )
     .delete(
       "/users/:id/data",
       async ({ principal, params, request, set, status }) => {

@@ -23,7 +23,7 @@ interface Stores {
   threads: Pick<ThreadStore, "eraseOf">;
   schedules: { eraseOf(scope: Scope, userId: string): boolean };
   memory: { entries: Pick<EntryStore, "forgetOf">; keys: Pick<KeyStore, "forgetOf">; sweeper: { collectSoon(): void } };
-  files: Pick<FileStore, "eraseOfRun" | "eraseUnheld" | "erased">;
+  files: Pick<FileStore, "eraseOfRun" | "eraseWaiting" | "eraseUnheld" | "erased">;
   usage: { forgetUser(scope: Scope, userId: string): number };
 }
 
@@ -62,6 +62,14 @@ export function eraseSteps({ runs, threads, schedules, memory, files, usage }: S
   return [
     { erase: (scope, userId) => (schedules.eraseOf(scope, userId) ? { schedules: 1 } : null) },
     { erase: (scope, userId) => forget(scope, "user", [userId]), erased: collect },
+    {
+      // Of a page that is bound to a thread, they are found by it.
+      erase(scope, userId) {
+        gone = files.eraseWaiting(scope, userId, filesPerWrite);
+        return gone.length === 0 ? null : { files: gone.length };
+      },
+      erased: tellFiles,
+    },
     {
       erase(scope, userId) {
         const isGone = threads.eraseOf(scope, userId);
