@@ -12,28 +12,31 @@ export function diverse<Passage extends Compared>(
   count: number,
   diversity: number,
 ): Passage[] {
-  const left = passages.map((passage) => ({ passage, likest: 0 }));
+  const left = passages.map((passage) => ({ passage, unit: passage.vector ? unit(passage.vector) : null, likest: 0 }));
   const chosen: Passage[] = [];
   const worth = ({ passage, likest }: (typeof left)[number]) => (1 - diversity) * passage.score - diversity * likest;
   while (chosen.length < count && left.length > 0) {
     const best = left.reduce((best, one, index) => (worth(one) > worth(left[best]!) ? index : best), 0);
-    const [{ passage }] = left.splice(best, 1) as [(typeof left)[number]];
-    chosen.push(passage);
-    for (const other of left) other.likest = Math.max(other.likest, likeness(passage, other.passage));
+    const [one] = left.splice(best, 1) as [(typeof left)[number]];
+    chosen.push(one.passage);
+    for (const other of left) {
+      const isSame = other.passage.text === one.passage.text;
+      other.likest = Math.max(other.likest, isSame ? 1 : likeness(one.unit, other.unit));
+    }
   }
   return chosen;
 }
 
-/** The cosine of their vectors, where it is above 0. */
-function likeness({ vector: a, text: one }: Compared, { vector: b, text: other }: Compared): number {
-  if (one === other) return 1;
+/** As long as 1, so that a product of two is their cosine. */
+function unit(vector: Float32Array): Float32Array {
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  return vector.map((value) => value / (length || 1));
+}
+
+/** The cosine of two vectors, where it is above 0. */
+function likeness(a: Float32Array | null, b: Float32Array | null): number {
   if (!a || !b) return 0;
-  let [product, first, second] = [0, 0, 0];
-  for (let index = 0; index < a.length; index++) {
-    const [x, y] = [a[index]!, b[index]!];
-    product += x * y;
-    first += x * x;
-    second += y * y;
-  }
-  return Math.min(1, Math.max(0, product / Math.sqrt(first * second || 1)));
+  let product = 0;
+  for (let index = 0; index < a.length; index++) product += a[index]! * b[index]!;
+  return Math.min(1, Math.max(0, product));
 }

@@ -19,8 +19,8 @@ import { type MemoryStores, requireVectors, scopeIdOf } from "./store.ts";
 export type MemorySearch = ReturnType<typeof createMemorySearch>;
 
 const defaultTopK = 10;
-/** Of so many times the passages that are wanted, those that are unlike are chosen. */
-const diverse_candidates = 4;
+/** Of so many times the passages that are wanted, those that are unlike are chosen, but of no more than so many. */
+const [diverse_times, diverse_most] = [4, 100];
 /** How long a provider may take over a query: whoever asks waits, and a run begins only then. */
 const provider_ms = 5000;
 
@@ -100,7 +100,7 @@ export function createMemorySearch({
     signal?: AbortSignal,
   ): Promise<Reranked & Found> {
     const { query, rerank, top_k = defaultTopK, score_threshold, diversity = 0 } = body;
-    const most = diversity > 0 ? diverse_candidates * top_k : top_k;
+    const most = diversity > 0 ? Math.min(diverse_times * top_k, diverse_most) : top_k;
     if (!rerank) {
       const { matches: found, degraded } = await matches(scope, memoryId, { ...body, top_k: most }, signal);
       return { matches: diverse(found, top_k, diversity), error: null, degraded };
