@@ -16,6 +16,9 @@ const piece = 64 * 1024;
 /** Ids that are read at once. */
 const together = 50;
 
+/** No client token: none may ask for this. */
+type Asker = Scope & Omit<Viewer, "token">;
+
 type Of = [projectId: string, environment: string, userId: string];
 
 const own = "project_id = ?1 AND environment = ?2";
@@ -76,7 +79,7 @@ export function createUserExport({ db: { sqlite }, runs, threads, schedules, mem
     for (let rows = after(); rows.length > 0; rows = after(rows.at(-1))) yield* rows;
   }
 
-  async function* objects(viewer: Scope & Viewer, userId: string): AsyncGenerator<object | null> {
+  async function* objects(viewer: Asker, userId: string): AsyncGenerator<object | null> {
     const of: Of = [viewer.project_id, viewer.environment, userId];
     for (const { id } of each((...at) => runIds.all(...at), of)) yield await there(() => runs.show(viewer, id));
     for (const { id } of each((...at) => threadIds.all(...at), of)) {
@@ -97,7 +100,7 @@ export function createUserExport({ db: { sqlite }, runs, threads, schedules, mem
     for (const { id } of each((...at) => fileIds.all(...at), of)) yield await there(() => files.get(viewer, id));
   }
 
-  async function* pieces(viewer: Scope & Viewer, userId: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  async function* pieces(viewer: Asker, userId: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     const encoder = new TextEncoder();
     const rest = inSlices();
     let text = "";
@@ -117,7 +120,7 @@ export function createUserExport({ db: { sqlite }, runs, threads, schedules, mem
   }
 
   /** Lines of JSON, each an object as the API shows it, read as fast as the client takes them. */
-  return function open(viewer: Scope & Viewer, userId: string): ReadableStream<Uint8Array> {
+  return function open(viewer: Asker, userId: string): ReadableStream<Uint8Array> {
     if (viewer.agent_ids)
       throw new AppError("insufficient_scope", "A key that is bound to agents may not read what others' runs have.", {
         details: { required_scope: "admin" },
