@@ -74,7 +74,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await expect(row(page, "broken.pdf")).toContainText("document_unreadable");
     await expectAccessible(page, "files");
     await expectToFit(page, "files");
-    await page.getByRole("button", { name: "Try again: broken.pdf" }).click();
+    await page.getByRole("button", { name: "Retry: broken.pdf" }).click();
     await expect(page.getByText("Retrying")).toBeVisible();
     await expect(row(page, "broken.pdf")).toContainText("Failed");
   });

@@ -74,7 +74,7 @@ function dialogs(ids: Seeded): Record<string, State> {
       act: then(
         key("c"),
         dialog,
-        (page) => page.getByLabel(/address/i).fill("https://hooks.acme.example/runnel"),
+        (page) => page.getByLabel(/url/i).fill("https://hooks.acme.example/runnel"),
         (page) => page.keyboard.press("ControlOrMeta+Enter"),
       ),
     },

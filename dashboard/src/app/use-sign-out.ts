@@ -1,5 +1,6 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { signOut } from "../entities/session/session.ts";
+import { signInWaysQuery } from "../entities/session/sign-in-api.ts";
 import { mayLeave } from "../lib/use-unsaved.ts";
 import { queryClient } from "./query-client.ts";
 
@@ -16,6 +17,7 @@ export function useSignOut(): () => Promise<void> {
     await router.preloadRoute({ to: "/login" });
     await signOut();
     await navigate({ to: "/login", ignoreBlocker: true });
-    queryClient.clear();
+    // But for what the login page has asked for meanwhile: it would wait for it forever.
+    queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== signInWaysQuery.queryKey[0] });
   };
 }

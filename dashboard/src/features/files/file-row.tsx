@@ -132,7 +132,7 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
           disabled={retry.isPending}
           onClick={() => retry.mutate()}
         >
-          Try again
+          Retry
         </Button>
       ) : (
         <Button
