@@ -155,7 +155,7 @@ async function session(cookie: string): Promise<{ status: number; body: Json }> 
 async function signIn(page: Page, password: string): Promise<void> {
   await page.getByLabel("Email").fill(account.email);
   await page.getByLabel("Password").fill(password);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
 const openAccountMenu = (page: Page): Promise<void> =>

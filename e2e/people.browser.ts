@@ -159,7 +159,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
         const answered = stranger.waitForResponse(/\/console\/api\/login/);
         await stranger.keyboard.press("Enter");
         await answered;
-        await expect(stranger.getByRole("button", { name: "Sign in" })).toBeEnabled();
+        await expect(stranger.getByRole("button", { name: "Sign in", exact: true })).toBeEnabled();
       }
       await expect(stranger.getByRole("alert")).toContainText(/Too many attempts. Try again in 1\d min/);
       await looksWell(stranger, "throttled");
@@ -186,7 +186,7 @@ async function signIn(browser: Browser, email: string, word: string): Promise<Br
   await page.goto(`${server.url}/dashboard/login`);
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(word);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await expect(page).not.toHaveURL(/login/);
   return context;
 }

@@ -261,7 +261,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     const tab = await opened;
     await tab.getByLabel("Email").fill(account.email);
     await tab.getByLabel("Password").fill(account.password);
-    await tab.getByRole("button", { name: "Sign in" }).click();
+    await tab.getByRole("button", { name: "Sign in", exact: true }).click();
     await tab.waitForURL(/overview/);
     await tab.close();
     await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
@@ -407,7 +407,7 @@ async function signIn(page: Page): Promise<void> {
   await page.goto(`${server.url}/dashboard/login`);
   await page.getByLabel("Email").fill(account.email);
   await page.getByLabel("Password", { exact: true }).fill(account.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await expect(page).not.toHaveURL(/login/);
 }
 
