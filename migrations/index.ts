@@ -42,6 +42,7 @@ import chunkSources from "./0041_chunk_sources.sql" with { type: "text" };
 import search from "./0042_search.sql" with { type: "text" };
 import runFilters from "./0043_run_filters.sql" with { type: "text" };
 import analytics from "./0044_analytics.sql" with { type: "text" };
+import passwordResets from "./0045_password_resets.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -89,4 +90,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0042_search", sql: search },
   { name: "0043_run_filters", sql: runFilters },
   { name: "0044_analytics", sql: analytics },
+  { name: "0045_password_resets", sql: passwordResets },
 ];

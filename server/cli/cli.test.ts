@@ -338,6 +338,61 @@ describe("a server", () => {
     expect((await cli("top", "--interval", "soon")).code).toBe(2);
   });
 
+  test("hears from the doctor of every setting that is half of itself or leads nowhere, which ends it with 1", async () => {
+    const nowhere = "127.0.0.1:9";
+    const whole = { RUNNEL_OIDC_CLIENT_ID: "runnel", RUNNEL_OIDC_CLIENT_SECRET: "secret" };
+    const settings: Record<string, Record<string, string>> = {
+      "sign-in": { ...whole, RUNNEL_OIDC_DOMAINS: "example.com" },
+      mail: { RUNNEL_SMTP_URL: "smtps://mail.example.com" },
+      backups: { RUNNEL_BACKUP_TO: "/backups" },
+      collector: { RUNNEL_OTLP_ENDPOINT: "collector" },
+    };
+    const unreached: Record<string, Record<string, string>> = {
+      "sign-in": { ...whole, RUNNEL_OIDC_ISSUER: `http://${nowhere}` },
+      mail: { RUNNEL_SMTP_URL: `smtp://${nowhere}`, RUNNEL_MAIL_FROM: "runnel@example.com" },
+    };
+    for (const each of [settings, unreached]) {
+      const environment = Object.assign({}, ...Object.values(each));
+      const { code, out } = await runnel(["doctor", "--json", "--data-dir", data], environment);
+      const failed = JSON.parse(out).findings.filter(({ result }: { result: string }) => result === "fail");
+      expect([code, failed.map(({ check }: { check: string }) => check).sort()]).toEqual([1, Object.keys(each).sort()]);
+      expect(out).not.toContain("secret");
+    }
+  });
+
+  test("has what happened to a run told from its journal, to people and to programs, also while it goes on", async () => {
+    const headers = { authorization: `Bearer ${server.greeting.keys!.test}`, "content-type": "application/json" };
+    const post = async (path: string, body: object) =>
+      await parsed(await server.get(path, { method: "POST", headers, body: JSON.stringify(body) }));
+    const script = [{ tool_calls: [{ name: "ask", arguments: {} }] }, { text: "Done." }];
+    const tool = await post("/v1/tools", {
+      name: "ask",
+      type: "client",
+      description: "Asks.",
+      parameters: { type: "object" },
+    });
+    const definition = { name: "logged", instructions: "", model: "test/script", tools: [tool.id] };
+    const agent = await post("/v1/agents", { ...definition, model_settings: { script } });
+    const run = await post("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" });
+    expect(run.status).toBe("requires_action");
+    const following = runnel(["logs", "--run", run.id, "--follow", "--json", "--data-dir", data]);
+    const [{ id }] = run.required_action.submit_tool_outputs.tool_calls;
+    await post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: id, output: "Yes" }] });
+    const { code, out } = await following;
+    const lines = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect([code, lines[0].message, lines.at(-1).message]).toEqual([0, "run.created", "run.completed"]);
+    expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, index) => index + 1));
+    expect(lines[0]).toMatchObject({ level: "info", run_id: run.id, time: expect.stringMatching(/^20\d\d-.*Z$/) });
+    expect((await cli("logs", "--run", run.id)).out.split("\n")[0]).toMatch(
+      /^[\d:.]{12} info {2}run\.created run_id="run_/,
+    );
+    expect((await cli("logs", "--run", "run_00000000000000000000000000")).code).toBe(1);
+    expect((await cli("logs", "--run", "something")).code).toBe(2);
+  });
+
   test("hears from the doctor that the Ollama that was named is not there", async () => {
     const OLLAMA_BASE_URL = "http://127.0.0.1:9/v1";
     const { code, out } = await runnel(["doctor", "--json", "--data-dir", data], { OLLAMA_BASE_URL });

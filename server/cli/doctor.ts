@@ -25,6 +25,7 @@ import { ownModels } from "../retrieval/embed/own-models.ts";
 import { jailAdvice } from "../sandbox/jail-advice.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
 import { openBackupTarget } from "./backup-target.ts";
+import { flagsFrom, settingLooks } from "./check-settings.ts";
 import { configSettings, hasOpenSecrets, readConfigFile } from "./config-file.ts";
 import { exitCodes } from "./exit-code.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
@@ -62,6 +63,7 @@ export async function doctor({ config, dataDir, cluster, clusterDurability, json
     await sandboxFinding(),
     await embeddingFinding(dataDir),
     ...(cluster === undefined ? [] : [await clusterFinding(cluster, clusterDurability)]),
+    ...(await settingFindings()),
   ];
   const broken = findings.some(({ result }) => result === "fail");
   print(json, { healthy: !broken, findings }, () =>
@@ -109,6 +111,20 @@ async function backupFinding(to: string): Promise<Finding> {
   } catch (error) {
     return { check, result: "fail", detail: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** What is set, and what of it would stop a start or does not work. What is not set is not told of. */
+async function settingFindings(): Promise<Finding[]> {
+  const flags = flagsFrom(serveCommand(), process.env);
+  const looks = Object.entries(settingLooks).map(async ([check, look]): Promise<Finding[]> => {
+    try {
+      const detail = await look(flags, process.env);
+      return detail === null ? [] : [{ check, result: "ok", detail }];
+    } catch (error) {
+      return [{ check, result: "fail", detail: error instanceof Error ? error.message : String(error) }];
+    }
+  });
+  return (await Promise.all(looks)).flat();
 }
 
 /** Models of an Ollama that is not there are not available; only where somebody has named one that is worth a look. */

@@ -1,5 +1,5 @@
 import type { OidcSettings } from "../console/oidc.ts";
-import { isLoopback, parseAddress } from "../lib/ip-address.ts";
+import { isOwnHost } from "../lib/ip-address.ts";
 import { usageError } from "./exit-code.ts";
 import { splitList } from "./listen-plan.ts";
 
@@ -37,17 +37,12 @@ export function oidcSettings(flags: OidcFlags): OidcSettings | null {
 /** In plain HTTP whoever stands between could sign in as anybody. */
 function checkedIssuer(text: string): URL {
   const url = URL.parse(text);
-  const isPlain = url?.protocol === "http:" && isOwnMachine(url.hostname);
+  const isPlain = url?.protocol === "http:" && isOwnHost(url.hostname);
   if (url && (url.protocol === "https:" || isPlain) && url.search === "" && url.hash === "" && url.username === "")
     return url;
   throw usageError(
     `--oidc-issuer takes an address such as https://id.example.com, and plain HTTP on this machine alone, not "${text}".`,
   );
-}
-
-function isOwnMachine(host: string): boolean {
-  const address = parseAddress(host.replace(/^\[|\]$/g, ""));
-  return host === "localhost" || (address !== null && isLoopback(address));
 }
 
 function checkedDomain(text: string): string {

@@ -10,6 +10,7 @@ import type { DoctorFlags } from "./doctor.ts";
 import { embedderCommand } from "./embedder-command.ts";
 import { installCommand } from "./install.ts";
 import { keysCommand } from "./keys.ts";
+import type { LogsFlags } from "./logs.ts";
 import { modelsCommand } from "./models.ts";
 import { configOption, dataDirOption, jsonOption, option, tidyEnvironment } from "./option.ts";
 import { print } from "./print.ts";
@@ -46,6 +47,7 @@ export function createProgram(): Command {
     .addCommand(doctorCommand())
     .addCommand(healthCommand())
     .addCommand(topCommand())
+    .addCommand(logsCommand())
     .addCommand(versionCommand())
     .addCommand(readThroughCommand())
     .addHelpText(
@@ -68,7 +70,7 @@ const descendants = (command: Command): Command[] =>
 const doctorCommand = (): Command =>
   new Command("doctor")
     .description(
-      "check the data directory, the database, the disk, the limit of open files, the certificate, the models' connections, the sandbox, the embedding model and the cluster",
+      "check the data directory, the database, the disk, the limit of open files, the certificate, the models' connections, the sandbox, the embedding model and what else is set: sign-in, mail, a store of backups, a cluster",
     )
     .addOption(configOption())
     .addOption(dataDirOption())
@@ -79,7 +81,7 @@ const doctorCommand = (): Command =>
       }),
     )
     .addOption(jsonOption())
-    .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider.")
+    .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider of models.")
     .action(async (flags: DoctorFlags) => await (await import("./doctor.ts")).doctor(flags));
 
 const healthCommand = (): Command => {
@@ -98,6 +100,16 @@ const topCommand = (): Command =>
     .addOption(dataDirOption())
     .addOption(option("--json", "print one sample as a JSON object, and end"))
     .action(async (flags: TopFlags) => await (await import("./top.ts")).top(flags));
+
+const logsCommand = (): Command =>
+  new Command("logs")
+    .description("print what happened to a run, from its journal; needs no server and no API key")
+    .addOption(option("--run <id>", "the run (run_…)", { required: true }))
+    .addOption(option("--follow", "go on until the run is over"))
+    .addOption(dataDirOption())
+    .addOption(option("--json", "print one JSON object a line, as serve --log json does"))
+    .addHelpText("after", "\nExample:\n  $ runnel logs --run run_01… --follow")
+    .action(async (flags: LogsFlags) => await (await import("./logs.ts")).logs(flags));
 
 /** Reads a database through beside the server that serves it. The server starts this by itself. */
 const readThroughCommand = (): Command =>

@@ -81,6 +81,13 @@ export const serveCommand = (): Command =>
       }),
     )
     .addOption(
+      option(
+        "--smtp-url <url>",
+        "mail server for invitations and forgotten passwords; the variable hides its password",
+      ),
+    )
+    .addOption(option("--mail-from <address>", "whom mails are from"))
+    .addOption(
       option("--log <format>", "form of the log on standard error", { choices: logFormats, default: "pretty" }),
     )
     .addOption(jsonOption())

@@ -35,6 +35,7 @@ import {
   splitList,
 } from "./listen-plan.ts";
 import type { Handle } from "./listener.ts";
+import { type MailFlags, mailSecrets, mailSettings } from "./mail-settings.ts";
 import { type OidcFlags, oidcSettings } from "./oidc-settings.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
 import { openStorage, type Storage, type StorageFlags } from "./open-storage.ts";
@@ -45,7 +46,14 @@ import { openSandbox } from "./sandbox-level.ts";
 import { type BackupFlags, backUpRegularly, planBackups } from "./scheduled-backup.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 
-export interface ServeFlags extends ListenFlags, StorageFlags, OtlpFlags, OidcFlags, ClusterFlags, BackupFlags {
+export interface ServeFlags
+  extends ListenFlags,
+    StorageFlags,
+    OtlpFlags,
+    OidcFlags,
+    MailFlags,
+    ClusterFlags,
+    BackupFlags {
   workers?: string;
   egressAllow?: string;
   keepExposedKeys?: boolean;
@@ -71,12 +79,17 @@ export async function serve(flags: ServeFlags): Promise<never> {
   checkPublicUrl(flags.publicUrl);
   const collector = otlpTarget(flags, process.env);
   const oidc = oidcSettings(flags);
+  const mail = mailSettings(flags);
   const localAccounts = flags.localAccounts !== "off";
   const backupPlan = planBackups(flags, process.env);
   createAddressRules(egress); // Throws for a rule that cannot be read, before anything is touched.
   const write = (line: string) => console.error(line);
   const told = signalTold();
-  const plainLog = createLog({ format: flags.log, write, secrets: secretsOf(process.env, flags, collector) });
+  const plainLog = createLog({
+    format: flags.log,
+    write,
+    secrets: [...secretsOf(process.env, flags, collector), ...mailSecrets(mail)],
+  });
   const publicUrlAt = (port: number): string => flags.publicUrl ?? addressOf(plan, port);
   let node: LeadingNode | null = null;
   const lead = async (dir: DataDir) => {
@@ -127,7 +140,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     publicUrl: () => publicUrlAt(entrance.port),
     makeBackup: backUpApart(dir.path),
     dashboard: {
-      ...{ pages, secureCookie: !plan.insecureHttp, version: build.version, oidc, localAccounts },
+      ...{ pages, secureCookie: !plan.insecureHttp, version: build.version, oidc, mail, localAccounts },
       caFile: () => cacertOf(entrance),
     },
   });

@@ -134,11 +134,16 @@ export function createAccounts({
       });
     },
 
-    /** Changes a password and ends all sessions of the account: whoever knew the old one is out. */
-    async resetPassword({ email, password }: Credentials, by: (id: string) => Actor): Promise<User> {
+    /** Changes a password and ends all sessions of the account: whoever knew the old one is out. `guard` as of `create`. */
+    async resetPassword(
+      { email, password }: Credentials,
+      by: (id: string) => Actor,
+      guard: () => void = () => {},
+    ): Promise<User> {
       checkPassword(password);
       const hash = await passwords.hash(password);
       return await db.write(() => {
+        guard();
         const row = byEmail(email);
         if (!row)
           throw new AppError("resource_not_found", `There is no account for ${email.trim()}.`, { param: "email" });

@@ -5,11 +5,13 @@ import { tryConnection } from "../connections/try-connection.ts";
 import type { OnRefused } from "../http/auth.ts";
 import type { composeHttp } from "../http/compose.ts";
 import type { Base, Part } from "../http/part.ts";
+import { createMailer, type MailSettings } from "../lib/mailer.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import type { Watches } from "../runs/watch.ts";
 import { createBackups, type MakeBackup } from "./backups.ts";
 import { connectionRoutes } from "./connection-routes.ts";
 import { type Console, type ConsoleOptions, createConsole } from "./console.ts";
+import { createMails } from "./mails.ts";
 import { createOidc, type OidcSettings } from "./oidc.ts";
 import { createOidcPeople } from "./oidc-people.ts";
 import { type OidcSignIn, oidcCallback } from "./oidc-routes.ts";
@@ -20,7 +22,7 @@ import { createSessions } from "./sessions.ts";
 
 export interface DashboardOptions {
   /** Absent where nobody looks: the API alone. */
-  dashboard?: ConsoleOptions & { oidc?: OidcSettings | null };
+  dashboard?: ConsoleOptions & { oidc?: OidcSettings | null; mail?: MailSettings | null };
   /** Makes the backups that people download at the dashboard. */
   makeBackup?: MakeBackup;
 }
@@ -72,6 +74,7 @@ export function composeConsole({
     onRefused,
     resources,
     ofServer,
+    mails: dashboard?.mail ? createMails({ ...base, mailer: createMailer(dashboard.mail) }) : null,
     oidc: dashboard?.oidc ? oidcOf(dashboard.oidc) : null,
   };
 

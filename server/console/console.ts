@@ -21,9 +21,11 @@ import { factorRoutes } from "./factor-routes.ts";
 import { createFindRun } from "./find-run.ts";
 import { liveRuns } from "./live-runs.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
+import type { Mails } from "./mails.ts";
 import type { OidcSignIn } from "./oidc-routes.ts";
 import { createPasskeys } from "./passkeys.ts";
 import { createPasswords } from "./password.ts";
+import { createPasswordResets } from "./password-resets.ts";
 import { createPeople } from "./people.ts";
 import { peopleRoutes } from "./people-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
@@ -69,6 +71,8 @@ export interface Console extends ConsoleOptions {
   ofServer: (signedIn: SignedIn) => AnyElysia;
   /** Where people sign in at an issuer. */
   oidc?: OidcSignIn | null;
+  /** Where people are written to. */
+  mails?: Mails | null;
   now?: () => number;
 }
 
@@ -81,6 +85,8 @@ export function createConsole(deps: Console) {
   const people = createPeople({ db, audit, accounts, now });
   const secondFactor = createSecondFactor({ ...deps, throttle: createLoginThrottle({ now }) });
   const passkeys = createPasskeys({ ...deps, throttle });
+  const { mails = null } = deps;
+  const resets = createPasswordResets({ ...deps, accounts, mails, throttle: createLoginThrottle({ now }) });
   const { clientOf, idempotency, onRefused } = deps;
   const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency, onRefused });
   const admitted = signedIn({ sessions, setup, cookie, clientOf, onRefused });
@@ -128,9 +134,9 @@ export function createConsole(deps: Console) {
 
   return new Elysia()
     .use(deps.pages)
-    .use(sessionRoutes({ ...deps, accounts, secondFactor, passkeys, people, setup }))
+    .use(sessionRoutes({ ...deps, accounts, secondFactor, passkeys, resets, people, setup }))
     .use(projectRoutes({ signedIn: admitted, projects }))
-    .use(peopleRoutes({ signedIn: admitted, people }))
+    .use(peopleRoutes({ signedIn: admitted, people, mails }))
     .use(accountRoutes({ signedIn: admitted, accounts, sessions }))
     .use(factorRoutes({ signedIn: admitted, accounts, secondFactor, passkeys }))
     .use(deps.ofServer(admitted))

@@ -28,6 +28,8 @@ interface OidcRoutes {
   signIn: OidcSignIn | null;
   /** Whether people may sign in by a password. */
   localAccounts: boolean;
+  /** Whether who has forgotten a password is sent a link. */
+  mail: boolean;
   openSession(user: User, origin: Origin, request: Request): Promise<string>;
   originOfVisitor(request: Request, headers: Record<string, string | number>): Origin;
   publicUrl: () => string;
@@ -42,6 +44,7 @@ export const oidcCallback = "/console/api/oidc/callback";
 export function oidcRoutes({
   signIn,
   localAccounts,
+  mail,
   openSession,
   originOfVisitor,
   publicUrl,
@@ -67,7 +70,7 @@ export function oidcRoutes({
   return new Elysia({ prefix: "/console/api" })
     .get(
       "/sign_in",
-      () => ({ local: localAccounts, oidc: signIn && { name: signIn.oidc.name } }),
+      () => ({ local: localAccounts, oidc: signIn && { name: signIn.oidc.name }, mail }),
       declared({ returns: SignInWays }),
     )
     .post(

@@ -149,7 +149,7 @@ export function createOidc({
 }
 
 /** Asks the issuer what it is. Throws where it is not reached, or says it is another one. */
-async function discoverIssuer(settings: OidcSettings): Promise<Configuration> {
+export async function discoverIssuer(settings: OidcSettings): Promise<Configuration> {
   const client = await kit();
   const issuer = new URL(settings.issuer);
   const plain = issuer.protocol === "http:" ? [client.allowInsecureRequests] : [];

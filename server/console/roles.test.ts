@@ -38,6 +38,8 @@ const own: Record<string, Role | "anybody"> = {
   "DELETE /account/sessions": "viewer",
   "DELETE /account/sessions/:id": "viewer",
 
+  "POST /password_resets": "anybody",
+  "POST /password_resets/accept": "anybody",
   "POST /passkeys/begin": "anybody",
   "POST /passkeys/sign_in": "anybody",
   "GET /account/factors": "viewer",

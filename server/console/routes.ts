@@ -11,9 +11,10 @@ import { missingSession } from "./auth.ts";
 import { pageOf } from "./factor-routes.ts";
 import { type OidcSignIn, oidcRoutes } from "./oidc-routes.ts";
 import type { Passkeys } from "./passkeys.ts";
+import type { PasswordResets } from "./password-resets.ts";
 import type { People } from "./people.ts";
 import { requireSameOrigin } from "./same-origin.ts";
-import { AcceptInvitation, Login, Logout, Nothing, PasskeySignIn, ReadInvitation, SetUp } from "./schema.ts";
+import { AcceptInvitation, AskReset, Login, Logout, Nothing, PasskeySignIn, ReadInvitation, SetUp } from "./schema.ts";
 import type { SecondFactor } from "./second-factor.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
@@ -23,6 +24,8 @@ interface SessionRoutes {
   accounts: Accounts;
   secondFactor: Pick<SecondFactor, "require">;
   passkeys: Pick<Passkeys, "beginSignIn" | "signIn">;
+  resets: Pick<PasswordResets, "ask" | "accept">;
+  mails?: unknown;
   people: Pick<People, "read" | "accept">;
   sessions: Sessions;
   setup: Setup;
@@ -44,8 +47,20 @@ type Headers = Record<string, string | number>;
 
 /** Who is signed in: set-up by the one-time link, invitations, login, logout. */
 export function sessionRoutes(deps: SessionRoutes) {
-  const { accounts, secondFactor, passkeys, people, sessions, setup, cookie, projects, clientOf, version, caFile } =
-    deps;
+  const {
+    accounts,
+    secondFactor,
+    passkeys,
+    resets,
+    people,
+    sessions,
+    setup,
+    cookie,
+    projects,
+    clientOf,
+    version,
+    caFile,
+  } = deps;
   const { localAccounts = true, oidc = null } = deps;
 
   const sessionOf = (user: User) => ({
@@ -126,6 +141,24 @@ export function sessionRoutes(deps: SessionRoutes) {
       },
       { parse, body: Login, ...declared({ needsRoom: false, returns: Session }) },
     )
+    .post(
+      "/password_resets",
+      ({ body, request, set }) => {
+        requireLocal();
+        resets.ask(body.email, originOf(request, set.headers as Headers));
+        return { sent: true };
+      },
+      { parse, body: AskReset },
+    )
+    .post(
+      "/password_resets/accept",
+      async ({ body, request, set }) => {
+        requireLocal();
+        await resets.accept(body, originOf(request, set.headers as Headers));
+        return { changed: true };
+      },
+      { parse, body: AcceptInvitation },
+    )
     .post("/passkeys/begin", async ({ request }) => ({ options: await passkeys.beginSignIn(pageOf(request)) }), {
       parse,
       body: Nothing,
@@ -150,7 +183,14 @@ export function sessionRoutes(deps: SessionRoutes) {
       },
       { parse, body: Logout, ...declared({ needsRoom: false }) },
     );
-  return new Elysia()
-    .use(local)
-    .use(oidcRoutes({ ...deps, signIn: oidc, localAccounts, openSession, originOfVisitor: originOf }));
+  return new Elysia().use(local).use(
+    oidcRoutes({
+      ...deps,
+      signIn: oidc,
+      localAccounts,
+      mail: Boolean(deps.mails) && localAccounts,
+      openSession,
+      originOfVisitor: originOf,
+    }),
+  );
 }

@@ -33,6 +33,7 @@ const Token = Type.String({ maxLength: 256 });
 export const ConsoleId = Type.String({ pattern: "^(usr|ses|inv|bak|pky)_\\w{26}$" });
 export const NewInvitation = Type.Object({ email: Email, role: oneOf(roles) }, closed);
 export const RoleChange = Type.Object({ role: oneOf(roles) }, closed);
+export const AskReset = Type.Object({ email: Email }, closed);
 export const ReadInvitation = Type.Object({ token: Token }, closed);
 export const AcceptInvitation = Type.Object({ token: Token, password: Password }, closed);
 // A place in the dashboard: a path alone, so that nothing leads elsewhere from here.

@@ -136,6 +136,11 @@ export const catalogue = {
     type: "permission_error",
     meaning: "The invitation is wrong, used up, withdrawn or older than 7 days. An owner can make a new one.",
   },
+  reset_invalid: {
+    status: 403,
+    type: "permission_error",
+    meaning: "The link for another password is wrong, used up, replaced by a newer one or older than an hour.",
+  },
   setup_token_invalid: {
     status: 403,
     type: "permission_error",

@@ -274,6 +274,12 @@ export const passkeys = sqliteTable("passkeys", {
   last_used_at_ms: integer(),
 });
 
+export const passwordResets = sqliteTable("password_resets", {
+  hash: bytes().primaryKey(),
+  user_id: text().notNull(),
+  expires_at_ms: integer().notNull(),
+});
+
 export const sessions = sqliteTable("sessions", {
   hash: bytes().primaryKey(),
   id: text().notNull(),

@@ -187,3 +187,9 @@ function extract({ shift, inverted }: Embedding, { value }: IpAddress): IpAddres
 
 const unmapped = (address: IpAddress): IpAddress =>
   contains(mapped.network, address) ? extract(mapped, address) : address;
+
+/** Whether the host of an address is this machine by its name or number. */
+export function isOwnHost(host: string): boolean {
+  const address = parseAddress(host.replace(/^\[|\]$/g, ""));
+  return host === "localhost" || (address !== null && isLoopback(address));
+}

@@ -8,6 +8,7 @@ import type { Route } from "../http/operation.ts";
 import { vecLibrary } from "../lib/assets.ts";
 import type { Egress } from "../lib/egress.ts";
 import { type Log, silentLog } from "../lib/log.ts";
+import type { MailSettings } from "../lib/mailer.ts";
 import { createSeal } from "../lib/seal.ts";
 import type { Embedders } from "../retrieval/embed/embedder.ts";
 import type { OtlpTarget } from "../traces/otlp-post.ts";
@@ -65,6 +66,8 @@ export interface TestAppOptions {
   dashboard?: boolean;
   /** Where people sign in at the dashboard. */
   oidc?: OidcSettings;
+  /** Where people are written to. */
+  mail?: MailSettings;
   /** False: nobody signs in by a password. */
   localAccounts?: boolean;
   /** What a server that was stopped has left. */
@@ -94,6 +97,7 @@ export function testApp({
   docs,
   dashboard = false,
   oidc,
+  mail,
   localAccounts,
   db = openDatabase(":memory:", { vecLibrary: vecLibrary("") }),
 }: TestAppOptions = {}) {
@@ -114,7 +118,7 @@ export function testApp({
     docs,
     publicUrl: () => publicUrl,
     ...(dashboard && {
-      dashboard: { pages: new Elysia(), secureCookie: true, version: "test", oidc, localAccounts },
+      dashboard: { pages: new Elysia(), secureCookie: true, version: "test", oidc, mail, localAccounts },
     }),
     now,
   });

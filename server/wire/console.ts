@@ -28,6 +28,8 @@ export type Session = Static<typeof Session>;
 export const SignInWays = t.object({
   local: t.boolean,
   oidc: t.orNull(t.object({ name: t.text })),
+  /** Who has forgotten a password is sent a link. */
+  mail: t.boolean,
   request_id: t.text,
 });
 export type SignInWays = Static<typeof SignInWays>;
@@ -62,7 +64,11 @@ export type OpenSession = Static<typeof OpenSession>;
 export const Person = t.object({ id: t.text, email: t.text, role, created_at: t.time, last_seen_at: t.orNull(t.time) });
 export type Person = Static<typeof Person>;
 
-export const Invitation = t.object({ id: t.text, email: t.text, role, created_at: t.time, expires_at: t.time });
+/** `mailed`: whether the mail server has taken it; absent where there is none. */
+export const Invitation = t.object({
+  ...{ id: t.text, email: t.text, role, created_at: t.time, expires_at: t.time },
+  mailed: t.optional(t.boolean),
+});
 export type Invitation = Static<typeof Invitation>;
 
 /** How a provider is reached; its key is never told. */

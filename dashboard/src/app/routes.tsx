@@ -250,6 +250,18 @@ export const routeTree = root.addChildren([
     ({ to }) => safeReturn(to),
   ),
   outside(
+    "/forgotten",
+    nothing,
+    () => import("../features/account/forgotten-page.tsx").then((it) => it.ForgottenPage),
+    () => "/overview",
+  ),
+  outside(
+    "/reset",
+    nothing,
+    () => import("../features/account/reset-page.tsx").then((it) => it.ResetPage),
+    () => "/overview",
+  ),
+  outside(
     "/invite",
     nothing,
     () => import("../features/account/invite-page.tsx").then((it) => it.InvitePage),

@@ -13,6 +13,11 @@ export const endOtherSessions = (): Promise<{ ended: number }> => remove("/conso
 export const changePassword = (body: { current_password: string; password: string }): Promise<unknown> =>
   post("/console/api/account/password", body);
 
+/** Asks for a mail; the answer does not say whether there is such an account. */
+export const askReset = (email: string): Promise<unknown> => post("/console/api/password_resets", { email });
+export const acceptReset = (body: { token: string; password: string }): Promise<unknown> =>
+  post("/console/api/password_resets/accept", body);
+
 /** Whom a link invites. It never changes. */
 export const invitationQuery = (token: string) =>
   queryOptions({

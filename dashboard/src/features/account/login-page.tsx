@@ -32,14 +32,14 @@ export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
           {refusal}
         </Note>
       )}
-      {local && <PasswordLogin onSignedIn={onSignedIn} />}
+      {local && <PasswordLogin mail={ways.data?.mail ?? false} onSignedIn={onSignedIn} />}
       {local && <PasskeyButton onSignedIn={onSignedIn} />}
       {oidc && <IssuerButton name={oidc.name} to={safeReturn(search.get("to") ?? undefined)} primary={!local} />}
     </EntryCard>
   );
 }
 
-function PasswordLogin({ onSignedIn }: { onSignedIn: () => void }) {
+function PasswordLogin({ mail, onSignedIn }: { mail: boolean; onSignedIn: () => void }) {
   const password = useRef<HTMLInputElement>(null);
   const form = useForm({
     first: { email: "", password: "", code: "" },
@@ -85,7 +85,15 @@ function PasswordLogin({ onSignedIn }: { onSignedIn: () => void }) {
         </Button>
       </Form>
       <p className="text-xs text-muted">
-        Password forgotten? Run <code>runnel admin reset-password</code> on the server.
+        {mail ? (
+          <a href="/dashboard/forgotten" className="text-accent underline underline-offset-2">
+            Password forgotten?
+          </a>
+        ) : (
+          <>
+            Password forgotten? Run <code>runnel admin reset-password</code> on the server.
+          </>
+        )}
       </p>
     </>
   );

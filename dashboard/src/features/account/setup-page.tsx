@@ -13,6 +13,7 @@ import { checkAccount } from "./check-account.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { IssuerButton } from "./issuer-button.tsx";
 import { NewPasswordFields } from "./new-password-fields.tsx";
+import { SignInLink } from "./sign-in-link.tsx";
 
 interface SetupPageProps {
   /** The code of the one-time link; without it the page asks for it. */
@@ -120,14 +121,4 @@ function SetupError({ error }: { error: Error }) {
       </Note>
     );
   return <ErrorNote title="The account was not created" error={error} />;
-}
-
-function SignInLink() {
-  return (
-    <p>
-      <a href="/dashboard/login" className="text-accent underline underline-offset-2">
-        Sign in
-      </a>
-    </p>
-  );
 }

@@ -24,7 +24,7 @@ const done: Record<string, string> = {
   request: "refused",
   user:
     "signed_in signed_out sign_in_failed created linked password_changed password_reset sessions_ended role_changed removed " +
-    "totp_added totp_removed recovery_codes_renewed recovery_code_used passkey_added passkey_removed second_factor_removed",
+    "password_reset_asked totp_added totp_removed recovery_codes_renewed recovery_code_used passkey_added passkey_removed second_factor_removed",
 };
 
 /** What the audit log can be filtered by: every action that the server notes. */

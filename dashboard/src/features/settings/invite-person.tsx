@@ -41,8 +41,10 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
         onStored={onClose}
       >
         <Note tone="warn">
-          Anyone with the link can create the account. Send it by a way that only this person reads; runnel sends no
-          mail.
+          Anyone with the link can create the account.{" "}
+          {form.made.mailed
+            ? "A mail with it is on its way."
+            : `Send it by a way that only this person reads; ${form.made.mailed === false ? "no mail went out." : "runnel sends no mail."}`}
         </Note>
       </SecretDialog>
     );

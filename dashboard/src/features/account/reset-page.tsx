@@ -1,0 +1,40 @@
+import { useState } from "react";
+import { acceptReset } from "../../entities/session/account-api.ts";
+import { useForm } from "../../lib/use-form.ts";
+import { useTitle } from "../../lib/use-title.ts";
+import { Button } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Form } from "../../ui/form.tsx";
+import { checkPassword } from "./check-account.ts";
+import { EntryCard } from "./entry-card.tsx";
+import { NewPasswordFields } from "./new-password-fields.tsx";
+import { SignInLink } from "./sign-in-link.tsx";
+
+/** Sets another password by the link of a mail. */
+export function ResetPage({ token }: { token: string }) {
+  useTitle("Another password");
+  const [isDone, setIsDone] = useState(false);
+  const form = useForm({
+    first: { password: "", repeat: "" },
+    check: checkPassword,
+    send: ({ password }) => acceptReset({ token, password }),
+    onSent: () => setIsDone(true),
+  });
+  if (isDone)
+    return (
+      <EntryCard title="Your password is changed" lead="All your sessions are ended.">
+        <SignInLink />
+      </EntryCard>
+    );
+  return (
+    <EntryCard title="Set another password">
+      <Form form={{ ...form, isUnsaved: false }}>
+        <NewPasswordFields text={form.text} autoFocus />
+        <ErrorNote title="The password was not changed" error={form.error} />
+        <Button type="submit" kind="primary" size="lg" disabled={form.isPending}>
+          Set password
+        </Button>
+      </Form>
+    </EntryCard>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Log } from "../lib/log.ts";
+import type { Mailer } from "../lib/mailer.ts";
+import type { Role } from "../wire/names.ts";
+
+/** What people are written to. */
+export type Mails = ReturnType<typeof createMails>;
+
+export function createMails({ mailer, log, publicUrl }: { mailer: Mailer; log: Log; publicUrl: () => string }) {
+  /** Whether the mail server took it; the log has what it said. */
+  async function send(to: string, subject: string, lines: string[]): Promise<boolean> {
+    try {
+      await mailer.send({ to, subject, text: `${lines.join("\n\n")}\n` });
+      return true;
+    } catch (error) {
+      log.warn("a mail was not sent", { subject, error });
+      return false;
+    }
+  }
+
+  return {
+    invitation: ({ email, role, token }: { email: string; role: Role; token: string }): Promise<boolean> =>
+      send(email, "You are invited to runnel", [
+        `You were invited to the runnel at ${publicUrl()}, as ${role === "owner" ? "an owner" : `a ${role}`}.`,
+        `Make your account here, within seven days:\n${publicUrl()}/dashboard/invite#${token}`,
+        "The link works once. If you do not know what this is about, do nothing.",
+      ]),
+
+    reset: (email: string, token: string): Promise<boolean> =>
+      send(email, "Another password for runnel", [
+        `Somebody asked for another password for your account at ${publicUrl()}.`,
+        `Set it here, within an hour:\n${publicUrl()}/dashboard/reset#${token}`,
+        "The link works once. If it was not you, do nothing: your password stays as it is.",
+      ]),
+  };
+}

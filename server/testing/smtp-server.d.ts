@@ -1,0 +1,26 @@
+// The package brings no types; this is what tests use of it.
+declare module "smtp-server" {
+  import type { Server } from "node:net";
+  import type { Readable } from "node:stream";
+
+  interface Session {
+    envelope: { rcptTo: { address: string }[] };
+    user?: string;
+  }
+  export class SMTPServer {
+    constructor(options: {
+      authOptional?: boolean;
+      disabledCommands?: string[];
+      allowInsecureAuth?: boolean;
+      onAuth?: (
+        auth: { username?: string; password?: string },
+        session: Session,
+        callback: (error: Error | null, user?: { user: string }) => void,
+      ) => void;
+      onData: (stream: Readable, session: Session, callback: (error?: Error | null) => void) => void;
+    });
+    server: Server;
+    listen(port: number, host: string, callback: () => void): void;
+    close(callback: () => void): void;
+  }
+}
