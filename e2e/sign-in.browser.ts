@@ -103,6 +103,7 @@ test("a person signs in at the issuer, lands where they were going, and is out o
   );
   await page.getByRole("button", { name: "Sign in with Example" }).click();
   await refused;
+  await page.waitForURL(({ origin }) => origin !== server.url); // Until then the way there would cut off the way back.
   await page.goto(`${server.url}/dashboard/login`);
   expect((await session(page)).status).toBe(401);
 });

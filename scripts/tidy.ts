@@ -41,7 +41,7 @@ const levels = [
     "search",
   ].map((name) => `server/${name}`),
   ["server/runs"],
-  ["server/callbacks", "server/suites", "server/scores", "server/users", "server/metrics"],
+  ["server/callbacks", "server/suites", "server/scores", "server/users", "server/metrics", "server/alerts"],
   ["server/doors"],
   ["server/console"],
   ["server/app.ts"],

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { composeAgents } from "./agents/compose.ts";
 import type { AgentStore } from "./agents/store.ts";
+import { type AlertOptions, composeAlerts } from "./alerts/compose.ts";
 import { type AuditOptions, composeAudit } from "./audit/compose.ts";
 import { composeCallbacks } from "./callbacks/compose.ts";
 import type { Callbacks } from "./callbacks/service.ts";
@@ -47,7 +48,7 @@ type Given = Pick<Base, "db" | "seal" | "log" | "environment" | "database"> &
 /** What the server is made of; what one folder alone needs stands there. */
 type AppOptions = Given &
   (HttpOptions & KeyOptions & AuditOptions & ConnectionOptions & WebhookOptions & MemoryOptions) &
-  (RunOptions & TraceOptions & MetricsOptions & DashboardOptions) & {
+  (RunOptions & TraceOptions & MetricsOptions & AlertOptions & DashboardOptions) & {
     /** What users' addresses may reach; `loopback` counts in test environments only. */
     egress: EgressPolicy;
   };
@@ -120,6 +121,9 @@ export function createApp(options: AppOptions) {
     usage: usage.ports,
   });
   const metrics = composeMetrics({ ...shared, webhooks: webhooks.ports, pool: runs.ports.pool });
+  const alerts = composeAlerts({
+    ...{ ...base, projects: projects.ports.projects, usage: usage.ports, webhooks: webhooks.ports },
+  });
   const keys = composeKeys({
     ...{ ...shared, runs: runs.ports, pages: chat.ports.pages },
     bound: { hasAgent: agents.ports.has, threadOwner: threads.ports.ownerOf, run: runs.ports.runs.standing },
@@ -164,7 +168,14 @@ export function createApp(options: AppOptions) {
   const aiSdk = composeAiSdk({ ...shared, runs: runs.ports, threads: threads.ports });
   const agUi = composeAgUi({ ...shared, runs: runs.ports, threads: threads.ports });
   const dashboard = composeConsole({
-    ...{ ...shared, connections: connections.ports, watches: runs.ports.watches, onRefused, resources },
+    ...{
+      ...shared,
+      connections: connections.ports,
+      watches: runs.ports.watches,
+      onRefused,
+      resources,
+      alerts: alerts.ports.alerts,
+    },
   });
   const chatDoor = composeChatDoor({
     ...{ ...shared, pages: chat.ports.pages, threads: threads.ports, tokenForPage: keys.ports.tokenForPage },
@@ -186,7 +197,7 @@ export function createApp(options: AppOptions) {
   /** They start in this order and stop in reverse. */
   const parts: Part[] = [
     ...[projects, webhooks, files, memory, tools, runs, traces, callbacks, schedules, suites, users, keys, dashboard],
-    ...[metrics, ended, search],
+    ...[metrics, ended, search, alerts],
   ];
 
   return {
@@ -201,6 +212,8 @@ export function createApp(options: AppOptions) {
       sweep: runs.ports.sweep,
       memory: memory.ports,
     },
+    /** Looks for what is not well, now; a timer does so else. */
+    checkAlerts: alerts.ports.alerts.check,
     /** Sends what webhooks are still to hear and is due, now; commits and a timer do so else. */
     deliverWebhooks: webhooks.ports.deliver,
     /** Takes up what an earlier process left unfinished. Returns how many runs that were. */

@@ -2,6 +2,7 @@ import { createProgram } from "../../server/cli/program.ts";
 import { testEvent, webhookTopics } from "../../server/wire/names.ts";
 import type { OpenApi } from "../clients/openapi.ts";
 import { addressesPage } from "./addresses.ts";
+import { alertsPage } from "./alerts.ts";
 import { commandPages } from "./commands.ts";
 import { errorPages } from "./errors.ts";
 import { metricsPage } from "./metrics.ts";
@@ -23,6 +24,7 @@ export function referencePages(document: OpenApi): Page[] {
     ...configurationPages(program),
     addressesPage(),
     metricsPage(),
+    alertsPage(),
     limitsPage(countsOf(document)),
   ];
 }

@@ -65,6 +65,7 @@ export interface ServeFlags
   json?: boolean;
 }
 
+const day_ms = 86_400_000;
 const drain_ms = 10_000;
 const firstCertificate_ms = 15_000;
 
@@ -134,8 +135,13 @@ export async function serve(flags: ServeFlags): Promise<never> {
     audit_days,
     otlpTarget: collector,
     metricsToken: flags.metricsToken,
-    ...(backups && { backups: backups.state }),
     cluster: leading?.lead.ship.figures,
+    ...(backups && {
+      backups: backups.state,
+      // Twice the time between two, and a day for an outage of the store.
+      lastBackup: { made_ms: () => backups.state().last_success_ms, most_ms: 2000 * backupPlan.every_s + day_ms },
+    }),
+    certificateEnds: () => entrance.certificate()?.expires_at_ms ?? null,
     sandbox,
     publicUrl: () => publicUrlAt(entrance.port),
     makeBackup: backUpApart(dir.path),

@@ -35,6 +35,7 @@ export function composeConsole({
   watches,
   onRefused,
   resources,
+  alerts,
   dashboard,
   makeBackup: make = () => Promise.reject(new Error("Nothing here makes backups.")),
   ...base
@@ -46,6 +47,7 @@ export function composeConsole({
     watches: Watches;
     onRefused: OnRefused;
     resources: Console["resources"];
+    alerts: Console["alerts"];
   }) {
   const { db, audit, dataDir, sandbox, now } = base;
   const started_at_ms = now();
@@ -73,6 +75,7 @@ export function composeConsole({
     watches,
     onRefused,
     resources,
+    alerts,
     ofServer,
     mails: dashboard?.mail ? createMails({ ...base, mailer: createMailer(dashboard.mail) }) : null,
     oidc: dashboard?.oidc ? oidcOf(dashboard.oidc) : null,

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
-import type { Scope } from "../core/scope.ts";
+import type { Environment, Scope } from "../core/scope.ts";
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import type { NoLongerValid, OnRefused } from "../http/auth.ts";
@@ -14,6 +14,7 @@ import { pushedStream, sseHeaders } from "../lib/sse.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import type { Watches } from "../runs/watch.ts";
+import type { Alert } from "../wire/alert.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { createAccounts } from "./accounts.ts";
 import { createConsoleAuth, missingSession } from "./auth.ts";
@@ -71,6 +72,8 @@ export interface Console extends ConsoleOptions {
   ofServer: (signedIn: SignedIn) => AnyElysia;
   /** Where people sign in at an issuer. */
   oidc?: OidcSignIn | null;
+  /** What is not well. */
+  alerts?: { open(project_id: string, environment: Environment): Alert[] };
   /** Where people are written to. */
   mails?: Mails | null;
   now?: () => number;
@@ -132,6 +135,14 @@ export function createConsole(deps: Console) {
       permission: "read",
     });
 
+  const alerts = new Elysia().use(auth).get(
+    "/alerts",
+    ({ principal: { project_id, environment } }) => ({
+      ...{ object: "list", data: deps.alerts?.open(project_id, environment) ?? [], has_more: false },
+    }),
+    { permission: "read" },
+  );
+
   return new Elysia()
     .use(deps.pages)
     .use(sessionRoutes({ ...deps, accounts, secondFactor, passkeys, resets, people, setup }))
@@ -144,6 +155,7 @@ export function createConsole(deps: Console) {
       scoped
         .use(live)
         .use(found)
+        .use(alerts)
         .use(resources(new Elysia(), auth, noLongerValid)),
     );
 }

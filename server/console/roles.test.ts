@@ -63,6 +63,7 @@ const own: Record<string, Role | "anybody"> = {
   "POST /backups": "owner",
   "GET /backups/:id": "owner",
 
+  "GET /:project_id/:environment/alerts": "viewer",
   "GET /:project_id/:environment/runs/live": "viewer",
   "GET /:project_id/:environment/runs/of/:id": "viewer",
 };

@@ -27,6 +27,7 @@ export const prefixes = {
   secret: "sec",
   audit_entry: "aud",
   erasure: "era",
+  alert: "alr",
 } as const;
 
 export type Kind = keyof typeof prefixes;

@@ -280,6 +280,17 @@ export const passwordResets = sqliteTable("password_resets", {
   expires_at_ms: integer().notNull(),
 });
 
+export const alerts = sqliteTable("alerts", {
+  id: text().primaryKey(),
+  rule: text().notNull(),
+  project_id: text(),
+  environment: text({ enum: environments }),
+  subject: text(),
+  detail: text().notNull(),
+  opened_at_ms: integer().notNull(),
+  closed_at_ms: integer(),
+});
+
 export const sessions = sqliteTable("sessions", {
   hash: bytes().primaryKey(),
   id: text().notNull(),

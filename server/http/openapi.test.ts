@@ -89,7 +89,7 @@ test("each status has the errors that it may be, and every error of the API that
   elsewhere.push("metrics_token_required", "cluster_unavailable");
   const people = ["missing_session", "invalid_login", "cross_origin", "insufficient_role", "invitation_invalid"];
   people.push("setup_token_invalid", "setup_token_expired", "last_owner", "setup_done");
-  people.push("local_accounts_off", "issuer_failed", "second_factor_required", "invalid_code");
+  people.push("local_accounts_off", "issuer_failed", "second_factor_required", "invalid_code", "reset_invalid");
   expect([...all, ...elsewhere, ...people].sort()).toEqual([...errorCodes].sort());
 });
 

@@ -2,6 +2,7 @@ import { prefixes } from "../core/ids.ts";
 import { testEvent, webhookEvents } from "../wire/names.ts";
 import type { Answer } from "./expect-declared.ts";
 import { startMcpServer } from "./mcp-server.ts";
+import { testActor } from "./test-actor.ts";
 import { testApp } from "./test-app.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
 
@@ -70,6 +71,12 @@ export async function recordExamples(): Promise<Recorded> {
   await ask("post", "agents.chat_page.rotate", `${chatPage}/rotate`, {});
   await ask("delete", "agents.chat_page.delete", chatPage);
   await ask("delete", "agents.delete", `/agents/${agent.id}`);
+  for (const max_total_tokens of [1, null]) {
+    await server.projects.update(client.scope.project_id, { budget_per_day: { max_total_tokens } }, testActor);
+    time += 1000;
+    await server.checkAlerts();
+    await server.deliverWebhooks();
+  }
   return lasting({ responses, webhooks: await heardBy(receiver) });
 }
 

@@ -30,6 +30,6 @@ export function composeUsage({
       usageRoutes({ auth, usage, now }),
       analyticsRoutes({ auth, report: createAnalytics({ db }), now }),
     ],
-    ports: { dayBudgets, reservations, forgetUser: createForgetUser(db) },
+    ports: { dayBudgets, reservations, spentOn: usage.spentOn, forgetUser: createForgetUser(db) },
   } satisfies Part;
 }

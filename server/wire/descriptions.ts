@@ -4,6 +4,13 @@ type Sentences = Record<string, string>;
 
 /** What a field means, wherever it stands; `own` has what it means elsewhere. */
 const everywhere: Sentences = {
+  detail: "How it stood when it was opened.",
+  closed_at: "When it was well again; null while it is not.",
+  opened_at: "When it was opened.",
+  todo: "What to do.",
+  subject: "Which of several things, by its id; null where there is one alone.",
+  concerns: "What it is about: this environment of the project, or the whole server.",
+  rule: "Which alert it is.",
   action: "What is done.",
   agent: "The agent.",
   args: "The arguments of the call.",

@@ -83,6 +83,8 @@ export const webhookTopics = {
   "tool.requested": "A model asked for a tool.",
   "file.ready": "An upload can be used.",
   "file.failed": "An upload could not be read.",
+  "alert.opened": "Something is not well, and somebody should look at it.",
+  "alert.closed": "It is well again.",
 } as const;
 export type WebhookEvent = keyof typeof webhookTopics;
 export const webhookEvents = Object.keys(webhookTopics) as WebhookEvent[];

@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { eventFields } from "../core/run-event.ts";
 import { environments } from "../core/scope.ts";
 import * as t from "../lib/schema.ts";
+import { Alert } from "./alert.ts";
 import { File } from "./file.ts";
 import { deliveryStatuses, disabledReasons, type SentEvent, testEvent, webhookStatuses } from "./names.ts";
 import { Run } from "./run.ts";
@@ -115,6 +116,7 @@ const WebhookToolCall = t.named(
 const truncated = t.optional(t.boolean);
 const ofRunOnly = t.named("WebhookRunData", t.object({ object: WebhookRun, truncated }));
 const ofFile = t.named("WebhookFileData", t.object({ object: File, truncated }));
+const ofAlert = t.named("WebhookAlertData", t.object({ object: Alert, truncated }));
 const dataOf = {
   "run.completed": ofRunOnly,
   "run.failed": ofRunOnly,
@@ -125,6 +127,8 @@ const dataOf = {
   ),
   "file.ready": ofFile,
   "file.failed": ofFile,
+  "alert.opened": ofAlert,
+  "alert.closed": ofAlert,
   [testEvent]: t.named("WebhookTestData", t.object({ object: Webhook, truncated })),
 } satisfies Record<SentEvent, TSchema>;
 

@@ -15,6 +15,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetFoot, SheetHead } from "../../ui/sheet.tsx";
+import { Alerts } from "./alerts.tsx";
 import { ByAgent } from "./by-agent.tsx";
 import { CardError, OverviewSkeleton } from "./cards.tsx";
 import { CostChart, RunsChart, TimeChart, TokensChart } from "./day-charts.tsx";
@@ -78,6 +79,7 @@ export function OverviewPage({
           error={usage.error}
           onRetry={usage.refetch}
         />
+        <Alerts />
         {isEmpty ? <NothingYet mode={at.mode} /> : <Cards usage={usage} period={period} asTable={v === "table"} />}
       </section>
       {!isEmpty && (

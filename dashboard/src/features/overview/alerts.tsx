@@ -1,0 +1,29 @@
+import { useQuery } from "@tanstack/react-query";
+import { alertsQuery } from "../../entities/alert/alert-api.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Note } from "../../ui/note.tsx";
+import { Time } from "../../ui/time.tsx";
+
+/** What is not well, each with what to do; nothing while all is. */
+export function Alerts() {
+  const { data } = useQuery(alertsQuery(useWorkspace()));
+  if (!data || data.length === 0) return null;
+  return (
+    <ul aria-label="Alerts" className="flex flex-col gap-2 px-4 pt-4 rail:px-5">
+      {data.map(({ id, when, detail, todo, opened_at }) => (
+        <li key={id}>
+          <Note tone="warn">
+            <p>
+              <b>{plain(when)}</b> {detail}
+            </p>
+            <p className="text-xs">
+              {plain(todo)} Since <Time at={opened_at} />.
+            </p>
+          </Note>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const plain = (sentence: string): string => sentence.replaceAll("`", "");

@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { asPage, visitorOf } from "../testing/console-visitor.ts";
+import { testActor } from "../testing/test-actor.ts";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { counters } from "../usage/project.ts";
+import { createLooks, type Sources } from "./looks.ts";
+import { alertRules, bounds } from "./rules.ts";
+
+let at: number;
+let server: TestApp;
+let client: Client;
+let receiver: WebhookReceiver;
+beforeEach(async () => {
+  at = Date.parse("2026-11-23T12:00:00Z");
+  receiver = startWebhookReceiver();
+  server = testApp({ dashboard: true, now: () => at });
+  client = await server.client();
+});
+afterEach(async () => {
+  await server[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
+});
+
+const setBudget = (max_total_tokens: number | null) =>
+  server.projects.update(client.scope.project_id, { budget_per_day: { max_total_tokens } }, testActor);
+const spend = (input_tokens: number) => {
+  const { project_id } = client.scope;
+  const zeros = counters.filter((name) => name !== "input_tokens");
+  const columns = ["project_id", "environment", "day", "agent_id", "model", "input_tokens", ...zeros];
+  const values = [
+    project_id,
+    "test",
+    "2026-11-23",
+    crypto.randomUUID(),
+    "test/echo",
+    input_tokens,
+    ...zeros.map(() => 0),
+  ];
+  server.db.sqlite
+    .query(`INSERT INTO usage_days (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`)
+    .run(...values);
+};
+const rows = () =>
+  server.db.sqlite
+    .query<{ rule: string; closed: number }, []>(
+      "SELECT rule, closed_at_ms IS NOT NULL AS closed FROM alerts ORDER BY id",
+    )
+    .all();
+
+test("a budget is told of at 50, 80 and 100 %, each once, and closed when there is room again", async () => {
+  await client.post("/v1/webhooks", { url: receiver.url, events: ["alert.opened", "alert.closed"] });
+  await setBudget(1000);
+  await server.checkAlerts();
+  expect(rows()).toEqual([]);
+  for (const [tokens, rule] of [
+    [500, "budget_50"],
+    [300, "budget_80"],
+    [200, "budget_100"],
+  ] as const) {
+    spend(tokens);
+    for (const _ of [1, 2]) await server.checkAlerts();
+    expect(rows().at(-1)).toEqual({ rule, closed: 0 });
+  }
+  expect(rows()).toHaveLength(3);
+  at += 86_400_000; // Another day, another budget.
+  await server.checkAlerts();
+  expect(rows().map(({ closed }) => closed)).toEqual([1, 1, 1]);
+  await server.deliverWebhooks();
+  const told = receiver.received.map(({ body }) => JSON.parse(body));
+  expect(told.map(({ type }) => type)).toEqual([...Array(3).fill("alert.opened"), ...Array(3).fill("alert.closed")]);
+  expect(told[0].data.object).toMatchObject({
+    object: "alert",
+    rule: "budget_50",
+    concerns: "environment",
+    closed_at: null,
+  });
+});
+
+test("what is open is listed at the dashboard with what to do, for its own environment alone", async () => {
+  const { send } = await visitorOf(server, "viewer");
+  await setBudget(1000);
+  spend(1000);
+  await server.checkAlerts();
+  const { project_id } = client.scope;
+  const { data } = (await send("GET", `/${project_id}/test/alerts`)).body;
+  expect(data.map(({ rule }: { rule: string }) => rule).sort()).toEqual(["budget_100", "budget_50", "budget_80"]);
+  expect(data[0]).toMatchObject({ todo: alertRules.budget_50.todo, detail: "1000 of 1000 tokens are spent." });
+  expect((await send("GET", `/${project_id}/live/alerts`)).body.data).toEqual([]);
+  expect((await asPage(server)("GET", `/${project_id}/test/alerts`)).status).toBe(401);
+});
+
+/** What is found where only this differs from a server that is well. */
+const found = (sources: Partial<Sources>): string[] =>
+  createLooks({
+    ...{ db: server.db, projects: () => server.projects.list(), dataDir: null, certificateEnds: () => null },
+    ...{ lastBackup: null, now: () => at, spentOn: () => ({ total_tokens: 0, cost_nano_usd: 0 }), ...sources },
+  })().map(({ rule }) => rule);
+
+test("a certificate that ends and backups that are not made are found", () => {
+  const day = 86_400_000;
+  expect(found({ certificateEnds: () => at + bounds.certificate_days * day })).toEqual([]);
+  expect(found({ certificateEnds: () => at + bounds.certificate_days * day - 1 })).toEqual(["certificate_expiring"]);
+  const made_ms = () => at - day;
+  expect(found({ lastBackup: { made_ms, most_ms: day } })).toEqual([]);
+  expect(found({ lastBackup: { made_ms, most_ms: day - 1 } })).toEqual(["backup_old"]);
+  expect(found({ lastBackup: { made_ms: () => null, most_ms: day } })).toEqual([]);
+});
+
+test("runs that fail, a queue that stands still and a webhook that was switched off are found", async () => {
+  const agent = (await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body;
+  for (let run = 0; run < bounds.failed_least; run++)
+    await client.post("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" });
+  expect(found({})).toEqual([]);
+  const runs = server.db.sqlite.query<{ id: string }, []>("SELECT id FROM runs ORDER BY id").all();
+  const set = (columns: string, id: string) => server.db.sqlite.run(`UPDATE runs SET ${columns} WHERE id = ?`, [id]);
+  for (const { id } of runs.slice(0, 2)) set("status = 'failed'", id);
+  expect(found({})).toEqual([]);
+  set("status = 'failed'", runs[2]!.id);
+  expect(found({})).toEqual(["failure_rate"]);
+  at += 3_600_001;
+  expect(found({})).toEqual([]);
+  set(`status = 'queued', ended_at_ms = NULL, status_since_ms = ${at}`, runs[0]!.id);
+  expect(found({})).toEqual([]);
+  at += bounds.queued_ms + 1;
+  expect(found({})).toEqual(["queue_stuck"]);
+  set("status = 'completed'", runs[0]!.id);
+  const webhook = (await client.post("/v1/webhooks", { url: receiver.url, events: ["*"] })).body;
+  server.db.sqlite.run("UPDATE webhooks SET enabled = 0, disabled_reason = 'failing' WHERE id = ?", [webhook.id]);
+  expect(found({})).toEqual(["webhook_dead"]);
+});

@@ -1,0 +1,135 @@
+import { statfsSync } from "node:fs";
+import { usdOf } from "../core/cost.ts";
+import type { ProjectSettings } from "../core/project-settings.ts";
+import { type Environment, environments } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { Spent } from "../usage/store.ts";
+import { type AlertRule, bounds } from "./rules.ts";
+
+/** Something that is not well at this moment. */
+export interface Finding {
+  rule: AlertRule;
+  project_id: string | null;
+  environment: Environment | null;
+  subject: string | null;
+  detail: string;
+}
+
+/** `made_ms` is null before one is known of. */
+export interface LastBackup {
+  made_ms(): number | null;
+  most_ms: number;
+}
+
+/** What is looked at. */
+export interface Sources {
+  db: Pick<Db, "sqlite">;
+  projects(): { id: string; settings: ProjectSettings }[];
+  spentOn(scope: { project_id: string; environment: Environment }, day: string): Spent;
+  /** The folder of the database; null where it is in memory. */
+  dataDir: string | null;
+  /** When the server's certificate ends; null where it has none. */
+  certificateEnds: () => number | null;
+  /** The newest of the backups that the server makes by itself, and how old it may be; null: it makes none. */
+  lastBackup: LastBackup | null;
+  now: () => number;
+}
+
+const day_ms = 86_400_000;
+const hour_ms = 3_600_000;
+// A minute's look may not read a day's runs of a busy server.
+const readMost = 1000;
+
+/** Looks at everything that an alert may be about. It reads indexes alone, and a few rows of each. */
+export function createLooks({ db, projects, spentOn, dataDir, certificateEnds, lastBackup, now }: Sources) {
+  const { sqlite } = db;
+  const selectEnded = sqlite.query<{ ended: number; failed: number }, [string, string, number]>(
+    `SELECT count(*) AS ended, coalesce(sum(status = 'failed'), 0) AS failed FROM (
+       SELECT status FROM runs WHERE project_id = ? AND environment = ? AND (summary IS NULL) = 1 AND ended_at_ms >= ?
+       ORDER BY ended_at_ms DESC LIMIT ${readMost})`,
+  );
+  const selectQueued = sqlite.query<{ id: string; since: number }, [string, string]>(
+    `SELECT id, status_since_ms AS since FROM runs WHERE project_id = ? AND environment = ? AND status = 'queued'
+     ORDER BY id LIMIT 1`,
+  );
+  const selectDead = sqlite.query<{ id: string; disabled_reason: string }, [string, string]>(
+    `SELECT id, disabled_reason FROM webhooks WHERE project_id = ? AND environment = ? AND run_id IS NULL
+     AND deleted_at_ms IS NULL AND disabled_reason IN ('gone', 'failing')`,
+  );
+  const begun_ms = now();
+
+  function ofEnvironment(project_id: string, settings: ProjectSettings, environment: Environment): Finding[] {
+    const found = (rule: AlertRule, detail: string, subject: string | null = null): Finding => ({
+      ...{ rule, project_id, environment, subject, detail },
+    });
+    const findings: Finding[] = [];
+    const spent = shareOf(settings.budget_per_day, () => spentOn({ project_id, environment }, dayAt(now())));
+    for (const [rule, least] of [
+      ["budget_50", 0.5],
+      ["budget_80", 0.8],
+      ["budget_100", 1],
+    ] as const)
+      if (spent && spent.share >= least) findings.push(found(rule, spent.detail));
+    const { ended, failed } = selectEnded.get(project_id, environment, now() - hour_ms)!;
+    if (ended >= bounds.failed_least && failed / ended >= bounds.failed_share)
+      findings.push(found("failure_rate", `${failed} of ${ended} runs failed within an hour.`));
+    const queued = selectQueued.get(project_id, environment);
+    if (queued && now() - queued.since > bounds.queued_ms)
+      findings.push(
+        found("queue_stuck", `${queued.id} has waited for ${Math.floor((now() - queued.since) / 60_000)} minutes.`),
+      );
+    for (const { id, disabled_reason } of selectDead.all(project_id, environment))
+      findings.push(found("webhook_dead", `${id} was switched off: ${disabled_reason}.`, id));
+    return findings;
+  }
+
+  function ofServer(): Finding[] {
+    const found = (rule: AlertRule, detail: string): Finding => ({
+      ...{ rule, project_id: null, environment: null, subject: null, detail },
+    });
+    const findings: Finding[] = [];
+    const disk = dataDir === null ? null : statfsSync(dataDir);
+    if (disk && disk.bavail * disk.bsize < Math.min(bounds.free_bytes, disk.blocks * disk.bsize * bounds.free_share))
+      findings.push(found("disk_low", `${((disk.bavail * disk.bsize) / 1e9).toFixed(1)} GB are free.`));
+    const ends = certificateEnds();
+    const left_days = ends === null ? Number.POSITIVE_INFINITY : Math.floor((ends - now()) / day_ms);
+    if (left_days < bounds.certificate_days)
+      findings.push(found("certificate_expiring", `${left_days} days are left.`));
+    const made = lastBackup?.made_ms() ?? begun_ms; // A server that has just begun knows of none yet.
+    if (lastBackup && now() - made > lastBackup.most_ms)
+      findings.push(found("backup_old", `None was made for ${Math.floor((now() - made) / hour_ms)} hours.`));
+    return findings;
+  }
+
+  return (): Finding[] => [
+    ...projects().flatMap(({ id, settings }) => environments.flatMap((each) => ofEnvironment(id, settings, each))),
+    ...ofServer(),
+  ];
+}
+
+const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** How much of a day's budget is spent: of its two limits, the one that is closer. */
+function shareOf(
+  budget: ProjectSettings["budget_per_day"],
+  spent: () => Spent,
+): { share: number; detail: string } | null {
+  const { max_cost_usd, max_total_tokens } = budget ?? {};
+  if (max_cost_usd === undefined && max_total_tokens === undefined) return null;
+  const { cost_nano_usd, total_tokens } = spent();
+  const usd = usdOf(cost_nano_usd) ?? 0;
+  const parts = [
+    ...(max_cost_usd === undefined
+      ? []
+      : [{ share: usd / max_cost_usd, detail: `$${usd.toFixed(2)} of $${max_cost_usd.toFixed(2)} are spent.` }]),
+    ...(max_total_tokens === undefined
+      ? []
+      : [
+          {
+            share: total_tokens / max_total_tokens,
+            detail: `${total_tokens} of ${max_total_tokens} tokens are spent.`,
+          },
+        ]),
+  ];
+  return parts.reduce((most, part) => (part.share > most.share ? part : most));
+}

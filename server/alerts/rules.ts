@@ -1,0 +1,64 @@
+/** What somebody is alerted of. `of`: one environment of a project, or the whole server. */
+interface Rule {
+  of: "environment" | "server";
+  /** When it opens; it closes when that is no longer so. */
+  when: string;
+  todo: string;
+}
+
+export const bounds = {
+  /** Of runs that ended within the last hour. */
+  failed_share: 0.25,
+  /** So many must have ended for that to say anything. */
+  failed_least: 10,
+  queued_ms: 5 * 60_000,
+  free_share: 0.1,
+  free_bytes: 10e9,
+  certificate_days: 14,
+} as const;
+
+const percent = (share: number): string => `${share * 100} %`;
+const raise = "Raise the day's budget in the settings of the project, or look at Usage for what costs so much.";
+
+/** Every alert that there is. */
+export const alertRules = {
+  budget_50: { of: "environment", when: "Half of a day's budget is spent.", todo: raise },
+  budget_80: { of: "environment", when: "80 % of a day's budget are spent.", todo: raise },
+  budget_100: {
+    of: "environment",
+    when: "A day's budget is spent: runs fail with `budget_exceeded` until midnight UTC.",
+    todo: raise,
+  },
+  failure_rate: {
+    of: "environment",
+    when: `${percent(bounds.failed_share)} or more of the last hour's runs failed, and at least ${bounds.failed_least} have ended.`,
+    todo: "Look at the failed runs: their error says whether a model, a tool or a limit is the reason.",
+  },
+  webhook_dead: {
+    of: "environment",
+    when: "The server has switched a webhook off: its address is gone, or has failed for too long.",
+    todo: "Repair what receives it, switch the webhook on again, and send what it missed once more.",
+  },
+  queue_stuck: {
+    of: "environment",
+    when: `A run has waited for its turn for more than ${bounds.queued_ms / 60_000} minutes.`,
+    todo: "Look at what runs: raise `runs_in_progress` of the project, or the model server's `max_concurrent`.",
+  },
+  disk_low: {
+    of: "server",
+    when: `Less than ${percent(bounds.free_share)} of the data directory's disk is free, and less than ${bounds.free_bytes / 1e9} GB.`,
+    todo: "Make room or give it a larger disk: below `--min-free-space` new runs are refused.",
+  },
+  certificate_expiring: {
+    of: "server",
+    when: `The certificate ends within ${bounds.certificate_days} days.`,
+    todo: "Renew the files of `--tls-cert`. With `--domain` the log says why it was not renewed. One of the server's own is renewed by a start.",
+  },
+  backup_old: {
+    of: "server",
+    when: "The newest backup of `--backup-to` is older than twice `--backup-every` and a day.",
+    todo: "Look in the log for `the backup failed`, and run `runnel doctor`: it asks the store.",
+  },
+} as const satisfies Record<string, Rule>;
+
+export type AlertRule = keyof typeof alertRules;
