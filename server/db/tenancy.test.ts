@@ -52,16 +52,14 @@ const ofNobody = [
   "projects",
   "model_connections",
   "model_prices",
-  "users",
-  "sessions",
-  "invitations",
+  ...["users", "sessions", "invitations", "identities", "totp", "passkeys", "recovery_codes", "password_resets"],
   "facts",
   "setup_tokens",
   "memory_store_numbers",
 ];
 const ofARun = ["run_events", "run_blobs", "early_outputs", "partial_records"];
-// The log tells of both environments, and of the server itself.
-const ofMore = ["audit_log"];
+// These tell of both environments, and of the server itself.
+const ofMore = ["audit_log", "alerts"];
 // Outlives what it names, or may name what is no row: to be read within the project and environment only.
 const loose = [
   ...[
