@@ -84,6 +84,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     await approval.getByRole("button", { name: "Edit arguments" }).click();
     await approval.getByLabel("New arguments").fill('{"amount": 50, "order_id": "4711"}');
     await approval.getByRole("button", { name: "Approve with these" }).click();
+    await lastRun(page).getByLabel("Output", { exact: true }).fill('"The camera is off."');
     await lastRun(page).getByRole("button", { name: "Send as an error" }).click();
     await expect(lastRun(page).getByRole("status")).toHaveText("Completed");
     await expect(code(page)).toContainText('"decision": "approve"');
@@ -232,7 +233,7 @@ test("a run that the server's sudden end cuts short goes on before the reader's 
   await expectAccessible(page, "lost");
   await own.restart();
   await expect(lastRun(page).getByRole("status")).toHaveText("Completed", { timeout: 45_000 });
-  await expect(lastRun(page)).toContainText("given up and is written anew");
+  await expect(lastRun(page)).toContainText("starts this answer again");
   await expect(lastRun(page).getByText(text, { exact: true })).toBeVisible();
   await expect(lastRun(page).getByRole("alert")).toBeHidden();
   // What was under way when the server ended, and what was asked while there was none.

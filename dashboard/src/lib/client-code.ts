@@ -37,22 +37,25 @@ export const pythonKeywords: ReadonlySet<string> = new Set(
 const verbs = { GET: "retrieve", POST: "create", PUT: "set", PATCH: "update", DELETE: "delete" } as const;
 /** What stands at the end of a path and is done to the thing before it. */
 const deeds =
-  /^(cancel|capsule|content|diff|fork|redeliver|refresh|replay|retry|rotate|rotate_secret|search|submit_tool_outputs|test|trigger)$/;
+  /^(cancel|capsule|content|count|diff|export|fork|redeliver|refresh|replay|retry|rotate|rotate_secret|search|submit_tool_outputs|test|trigger)$/;
 /** What is called otherwise than the rest. */
 const special: Record<string, string> = { "DELETE api_keys": "revoke", "POST traces": "import" };
+/** What stands before a resource and is done to all of it: `/count/runs`. */
+const ofAll = /^(count|export)$/;
 /** Of what there is only one. */
-const single = /^(me|usage|chat_page|openapi\.json)$/;
+const single = /^(me|usage|analytics|data|chat_page|openapi\.json)$/;
 
 /** The call that a request is. A path has names of resources and ids by turns, but behind what there is one of. */
 export function callOf(method: keyof typeof verbs, path: string): Omit<ClientCall, "body"> {
   const [address = "", search = ""] = path.split("?");
   const parts = address.replace(/^\/v1\//, "").split("/");
+  if (ofAll.test(parts[0]!)) parts.reverse();
   const [names, ids]: [string[], string[]] = [[], []];
   let isName = true;
   for (const part of parts) {
     if (isName) names.push(part);
     else ids.push(decodeURIComponent(part));
-    isName = !isName || single.test(part);
+    isName = !isName || single.test(part) || ofAll.test(parts.at(-1)!);
   }
   const last = names.at(-1)!;
   const isDeed = names.length > 1 && deeds.test(last);

@@ -97,7 +97,9 @@ test("a store's tables go, and no other store's", () => {
   dropVectors(db.sqlite, { number: 7, generation: 2 });
   dropStoreTables(db.sqlite, tables);
   dropStoreTables(db.sqlite, tables);
-  const left = db.sqlite.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%'");
+  const left = db.sqlite.query<{ name: string }, []>(
+    "SELECT name FROM sqlite_schema WHERE name LIKE 'memory%' AND sql LIKE 'CREATE VIRTUAL%'",
+  );
   expect(left.all().map(({ name }) => name)).toEqual(["memory_70_terms", "memory_70_vectors_1"]);
 });
 
