@@ -244,3 +244,68 @@ async function expectNoComplaints(page: Page, complaints: readonly string[]): Pr
   await expect(page.getByRole("main")).toBeVisible();
   expect(complaints).toEqual([]);
 }
+
+test("an agent goes to live with its tools, is copied beside itself, and comes back from its file", async ({
+  page,
+}) => {
+  await using server = await startRunnel();
+  const complaints = watch(page);
+  await setUpAccount(page, server);
+  await server.put("/v1/secrets/PARCEL_KEY", { value: "secret value" });
+  const tool = await server.post("/v1/tools", {
+    ...{ name: "find_parcel", type: "http", description: "Finds a parcel.", url: "https://parcels.example/find" },
+    headers: { authorization: "Bearer {{secret.PARCEL_KEY}}" },
+  });
+  const agent = await server.post("/v1/agents", {
+    ...{ name: "Parcel desk", instructions: "Find parcels.", model: "test/echo", tools: [tool.body.id] },
+  });
+  const act = async (name: string) => {
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name }).click();
+  };
+  await page.goto(`${server.url}/dashboard/agents/${agent.body.id}`);
+
+  await test.step("what is new there and which headers are not copied is shown first", async () => {
+    await act("Copy to live…");
+    const dialog = page.getByRole("dialog", { name: "Copy Parcel desk" });
+    await expect(dialog.getByRole("listitem")).toHaveText([/Agent\s*Parcel desk\s*new/, /Tool\s*find_parcel\s*new/]);
+    await expect(dialog).toContainText(
+      "Values of headers are not copied. Set them afterwards: find_parcel: authorization",
+    );
+    await expectAccessible(page, "copy to live");
+    await dialog.getByRole("button", { name: "Copy", exact: true }).click();
+    await expect(page).toHaveURL(/\/live\/agents\/agt_/);
+    await expect(page.getByRole("heading", { name: "Parcel desk" })).toBeVisible();
+    await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
+  });
+
+  await test.step("a second time only what differs is changed, as a new version", async () => {
+    await server.patch(`/v1/agents/${agent.body.id}`, { instructions: "Find parcels, fast." });
+    await page.goto(page.url().replace(/\/live\/agents\/.*/, `/test/agents/${agent.body.id}`));
+    await act("Copy to live…");
+    const dialog = page.getByRole("dialog", { name: "Copy Parcel desk" });
+    await expect(dialog.getByRole("listitem")).toHaveText([/differs in instructions/, /the same/]);
+    await dialog.getByRole("button", { name: "Copy", exact: true }).click();
+    await expect(page).toHaveURL(/\/live\/agents\/agt_/);
+    await expect(page.getByText("v2", { exact: true })).toBeVisible();
+  });
+
+  await test.step("a duplicate has a name of its own", async () => {
+    await page.goto(page.url().replace(/\/live\/agents\/.*/, `/test/agents/${agent.body.id}`));
+    await act("Duplicate");
+    await expect(page.getByRole("heading", { name: "Parcel desk copy" })).toBeVisible();
+  });
+
+  await test.step("an exported file makes the agent again where it is imported", async () => {
+    const [download] = await Promise.all([page.waitForEvent("download"), act("Export")]);
+    const file = await download.path();
+    await server.delete(`/v1/agents/${/agt_\w+/.exec(page.url())![0]}`);
+    await page.getByRole("link", { name: "Agents", exact: true }).first().click();
+    await page.getByLabel("Exported file").setInputFiles(file);
+    const dialog = page.getByRole("dialog", { name: "Import Parcel desk copy" });
+    await expect(dialog.getByRole("listitem")).toHaveText([/Parcel desk copy\s*new/, /find_parcel\s*the same/]);
+    await dialog.getByRole("button", { name: "Import" }).click();
+    await expect(page.getByRole("heading", { name: "Parcel desk copy" })).toBeVisible();
+  });
+  expect(complaints).toEqual([]);
+});

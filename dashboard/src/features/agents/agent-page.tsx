@@ -8,6 +8,7 @@ import { agentApi } from "../../entities/agent/agent-api.ts";
 import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { agentRunsQuery } from "../../entities/run/run-api.ts";
+import { useCarry } from "../../entities/transfer/use-carry.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ActsMenu } from "../../ui/acts-menu.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -64,6 +65,7 @@ export function AgentPage({ id, search, onSearch, onLookIn, onLeave }: AgentPage
 
 function AgentHead({ agent, onLeave }: { agent: Agent; onLeave: () => void }) {
   const [deleting, setDeleting] = useState(false);
+  const { acts, dialog } = useCarry({ agent });
   return (
     <>
       <ObjectHead
@@ -83,8 +85,13 @@ function AgentHead({ agent, onLeave }: { agent: Agent; onLeave: () => void }) {
             Open in playground
           </Link>
         }
-        acts={<ActsMenu acts={[{ icon: Trash2, word: "Delete agent", danger: true, onDo: () => setDeleting(true) }]} />}
+        acts={
+          <ActsMenu
+            acts={[...acts, { icon: Trash2, word: "Delete agent", danger: true, onDo: () => setDeleting(true) }]}
+          />
+        }
       />
+      {dialog}
       {deleting && <DeleteAgent agent={agent} onClose={() => setDeleting(false)} onDeleted={onLeave} />}
     </>
   );

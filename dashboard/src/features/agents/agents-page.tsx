@@ -5,6 +5,7 @@ import type { AgentListItem as ListedAgent } from "../../../../server/wire/agent
 import { type AgentsSearch, agentsQuery } from "../../entities/agent/agent-api.ts";
 import { ListPage } from "../../entities/resource/list-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
+import { ImportBundle } from "../../entities/transfer/import-bundle.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
@@ -43,6 +44,7 @@ export function AgentsPage({ search, onSearch }: { search: AgentsSearch; onSearc
       noMatch="No results"
       sought={`is named “${q}” here`}
       clear="Clear search"
+      acts={<ImportBundle />}
       create={{ act: "Create agent", first: "Create the first agent", to: "/agents/new" }}
       empty={{
         icon: Bot,

@@ -8,6 +8,7 @@ import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { toolApi, usersQuery } from "../../entities/tool/tool-api.ts";
 import type { ToolSearch } from "../../entities/tool/tools-search.ts";
+import { useCarry } from "../../entities/transfer/use-carry.tsx";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ActsMenu } from "../../ui/acts-menu.tsx";
@@ -65,6 +66,7 @@ export function ToolPage({ id, search, onSearch, onLookIn, onLeave }: ToolPagePr
 
 function ToolHead({ tool, onLeave }: { tool: Tool; onLeave: () => void }) {
   const [deleting, setDeleting] = useState(false);
+  const { acts, dialog } = useCarry({ tool });
   return (
     <>
       <ObjectHead
@@ -78,8 +80,13 @@ function ToolHead({ tool, onLeave }: { tool: Tool; onLeave: () => void }) {
         }
         aside={<CopyButton text={tool.id} what="tool id" />}
         links={<ToolUsers tool={tool} />}
-        acts={<ActsMenu acts={[{ icon: Trash2, word: "Delete tool", danger: true, onDo: () => setDeleting(true) }]} />}
+        acts={
+          <ActsMenu
+            acts={[...acts, { icon: Trash2, word: "Delete tool", danger: true, onDo: () => setDeleting(true) }]}
+          />
+        }
       />
+      {dialog}
       {deleting && <DeleteTool tool={tool} onClose={() => setDeleting(false)} onDeleted={onLeave} />}
     </>
   );

@@ -6,6 +6,7 @@ import type { Tool } from "../../../../server/wire/tool.ts";
 import { ListPage } from "../../entities/resource/list-page.tsx";
 import { approvalWords, toolsQuery, usersQuery } from "../../entities/tool/tool-api.ts";
 import type { ToolsSearch } from "../../entities/tool/tools-search.ts";
+import { ImportBundle } from "../../entities/transfer/import-bundle.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -37,10 +38,13 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
         {...{ list, columns, search, onSearch }}
         row={(tool) => <ToolRow key={tool.id} tool={tool} users={users.data && (users.data.users[tool.id] ?? [])} />}
         acts={
-          <Button kind="ghost" onClick={() => setSecrets(true)}>
-            <KeyRound aria-hidden className="size-4" strokeWidth={1.5} />
-            Secrets
-          </Button>
+          <>
+            <ImportBundle />
+            <Button kind="ghost" onClick={() => setSecrets(true)}>
+              <KeyRound aria-hidden className="size-4" strokeWidth={1.5} />
+              Secrets
+            </Button>
+          </>
         }
         filters={
           <Chip

@@ -1,0 +1,60 @@
+import type { Agent } from "../../../../server/wire/agent.ts";
+import type { Tool } from "../../../../server/wire/tool.ts";
+import { get } from "../../lib/api.ts";
+import { getAll } from "../../lib/get-all.ts";
+import type { Place } from "../../lib/workspace-address.ts";
+import { agentApi } from "../agent/agent-api.ts";
+import type { At } from "../resource/resource.ts";
+import { toolApi } from "../tool/tool-api.ts";
+import { type Bundle, bundleOf, type Plan, type Step, type Target } from "./bundle.ts";
+
+type Named = { id: string; name: string };
+
+/** An agent with all of its tools. Lists tell less of a tool, so each is read. */
+export async function readAgentBundle(at: At, agent: Agent): Promise<Bundle> {
+  return bundleOf(agent, await Promise.all(agent.tools.map(({ id }) => get<Tool>(toolApi.url(at, id)))));
+}
+
+/** What there is at a place of what a bundle names. */
+export async function readTarget(place: Place, bundle: Bundle, signal: AbortSignal): Promise<Target> {
+  const [agents, tools, secrets] = await Promise.all([
+    getAll<Named>(place, "/agents", {}, signal),
+    getAll<Named>(place, "/tools", {}, signal),
+    getAll<Named>(place, "/secrets", {}, signal),
+  ]);
+  const names = new Set(bundle.tools.map(({ name }) => name));
+  const same = agents.find(({ name }) => name === bundle.agent?.name);
+  return {
+    agents,
+    agent: same ? await get<Agent>(agentApi.url(place, same.id), signal) : null,
+    tools: await Promise.all(
+      tools.filter(({ name }) => names.has(name)).map(({ id }) => get<Tool>(toolApi.url(place, id), signal)),
+    ),
+    secrets: secrets.map(({ name }) => name),
+  };
+}
+
+/** Makes what is new at a place, changes what differs where that is wanted, and answers where the result is. */
+export async function carry(place: Place, plan: Plan, target: Target, changesTools: boolean): Promise<string> {
+  const ids = new Map<string, string>();
+  for (const step of plan.tools) {
+    const id = await carryTool(place, step, changesTools);
+    if (id) ids.set(step.part.name, id);
+  }
+  if (!plan.agent) return `/tools/${[...ids.values()][0] ?? ""}`;
+  const { part, state, id } = plan.agent;
+  const tools = ((part.tools as string[]) ?? []).map((name) => ids.get(name)).filter((each) => each !== undefined);
+  if (state === "new") return `/agents/${(await agentApi.create(place, { ...part, tools })).id}`;
+  const stores = target.agent?.memory?.stores;
+  const memory = part.memory && stores ? { memory: { ...part.memory, stores } } : {};
+  if (state === "differs") await agentApi.change(place, id!, { ...part, tools, ...memory });
+  return `/agents/${id}`;
+}
+
+async function carryTool(place: Place, { part, state, id }: Step, changes: boolean): Promise<string | null> {
+  if (state === "left") return null;
+  if (state === "new") return (await toolApi.create(place, part)).id;
+  const { type: _, headers: __, ...change } = part; // Headers there may hold what nobody can read.
+  if (state === "differs" && changes) await toolApi.change(place, id!, change);
+  return id;
+}
