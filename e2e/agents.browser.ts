@@ -1,4 +1,5 @@
 import { type Page, expect as plain, test } from "@playwright/test";
+import { stubConnection } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
@@ -248,7 +249,8 @@ async function expectNoComplaints(page: Page, complaints: readonly string[]): Pr
 test("an agent goes to live with its tools, is copied beside itself, and comes back from its file", async ({
   page,
 }) => {
-  await using server = await startRunnel();
+  // No test model: those serve test keys only. Nobody asks this one.
+  await using server = await startRunnel({ environment: stubConnection("http://127.0.0.1:9/v1") });
   const complaints = watch(page);
   await setUpAccount(page, server);
   await server.put("/v1/secrets/PARCEL_KEY", { value: "secret value" });
@@ -257,7 +259,7 @@ test("an agent goes to live with its tools, is copied beside itself, and comes b
     headers: { authorization: "Bearer {{secret.PARCEL_KEY}}" },
   });
   const agent = await server.post("/v1/agents", {
-    ...{ name: "Parcel desk", instructions: "Find parcels.", model: "test/echo", tools: [tool.body.id] },
+    ...{ name: "Parcel desk", instructions: "Find parcels.", model: "openai_compatible/stub/words", tools: [tool.body.id] },
   });
   const act = async (name: string) => {
     await page.getByRole("button", { name: "More actions" }).click();
