@@ -259,7 +259,12 @@ test("an agent goes to live with its tools, is copied beside itself, and comes b
     headers: { authorization: "Bearer {{secret.PARCEL_KEY}}" },
   });
   const agent = await server.post("/v1/agents", {
-    ...{ name: "Parcel desk", instructions: "Find parcels.", model: "openai_compatible/stub/words", tools: [tool.body.id] },
+    ...{
+      name: "Parcel desk",
+      instructions: "Find parcels.",
+      model: "openai_compatible/stub/words",
+      tools: [tool.body.id],
+    },
   });
   const act = async (name: string) => {
     await page.getByRole("button", { name: "More actions" }).click();
