@@ -7,7 +7,7 @@ import { isSame } from "../agent/definition.ts";
 // their names, since ids are of one project and mode. It has no secret's value: nobody can read one.
 
 /** What an agent or a tool is, without what belongs to one project and mode. */
-export type Definition = Record<string, unknown> & { name: string };
+type Definition = Record<string, unknown> & { name: string };
 
 export interface Bundle {
   object: "runnel.bundle";
