@@ -8,6 +8,9 @@ import { executable, type Runnel, runProgram, startRunnel } from "./harness.ts";
 
 const untyped: [RegExp, string][] = [
   [/^(useradd|systemctl|journalctl|install|mv|sudo) /m, "changes the machine; e2e/operate.e2e.ts reads the unit"],
+  [/^\.\/runnel install/m, "changes the machine; e2e/bare-root.e2e.ts installs into a root of its own"],
+  [/^docker /m, "needs Docker; scripts/docs/operate-files.test.ts reads what it is given"],
+  [/^litestream /m, "needs Litestream; e2e/remote-backup.e2e.ts restores by it where it is"],
   [/runnel serve/, "serves until it is ended; scripts/docs.test.ts holds its flags to the command line"],
   [/runs\.example\.com/, "asks an address that is an example"],
   [/^([A-Z]+=\d+ )?(npm |node scripts\/|sed )/m, "is typed in a clone: starts other tests, or this server's build"],
@@ -53,6 +56,7 @@ async function ofReader(code: string): Promise<string> {
   await server.command("projects", "create", "shop"); // The page before may have deleted it.
   const { body: key } = await server.post("/v1/api_keys", { name: "reader", scopes: ["read"] });
   const { body: agent } = await server.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
+  const { body: run } = await server.post("/v1/runs?wait=20", { agent_id: agent.id, input: "Hello" });
   const { body: store } = await server.post("/v1/memory", { name: "learned", kind: "vector", scope: "user" });
   const entry = { text: "Ada drinks coffee.", scope_id: "ada" };
   const { body: fact } = await server.post(`/v1/memory/${store.id}/entries`, entry);
@@ -65,6 +69,7 @@ async function ofReader(code: string): Promise<string> {
     .replaceAll("sk-…", "sk-none")
     .replaceAll("key_01…", key.id)
     .replaceAll("agt_01…", agent.id)
+    .replaceAll("run_01…", run.id)
     .replaceAll("mem_01…", store.id)
     .replaceAll("ment_01…", fact.id);
 }

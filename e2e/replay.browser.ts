@@ -136,7 +136,7 @@ test("from any step a run goes on with another output, and stands beside what it
     await expect(form.getByText("Same as recorded")).toBeVisible();
     // Of two model calls the first is shared, and the second is made again.
     await expect(
-      form.getByText(/^About \$0\.0000 for 1 model call, \d+ tokens, if it goes on as recorded\.$/),
+      form.getByText(/^About \$0\.00 for 1 model call, \d+ tokens, if it goes on as recorded\.$/),
     ).toBeVisible();
     await page.keyboard.press("Escape");
     await expect(page.getByRole("button", { name: "Fork from here" })).toBeFocused();

@@ -134,7 +134,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await start.getByLabel("Cost in $").fill("0.50");
     await expectAccessible(page, "budget");
     await page.keyboard.press("Control+Enter");
-    await expect(page.getByText("Forks cost $0.0000 of $0.5000 at most")).toBeVisible();
+    await expect(page.getByText("Forks cost $0.00 of $0.5000 at most")).toBeVisible();
     await expect(caseOf(first.id)).toContainText("Same output");
     await expect(caseOf(second.id)).toContainText("Same output");
     await caseOf(first.id).getByRole("link").first().click();
