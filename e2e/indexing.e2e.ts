@@ -262,8 +262,10 @@ test.skipIf(!canMount())("indexing waits for room on a full disk, also over a re
 });
 
 test("a deleted file is found no more in any store, and leaves no row", async () => {
-  await using server = await startRunnel();
-  const [memory_id, second] = [await createStore(server), await createStore(server)];
+  await using embeddings = startEmbeddingServer(64);
+  await using server = await startRunnel({ environment: stubConnection(embeddings.url) });
+  const embedding = { model: "openai_compatible/stub/words", dimensions: 64 };
+  const [memory_id, second] = [await createStore(server, embedding), await createStore(server, embedding)];
   const [file, other] = [
     await upload(server, "ships.md", sections(500), { memory_id }),
     await upload(server, "cats.md", "The kitten sleeps on the sofa all day.", { memory_id }),

@@ -144,7 +144,7 @@ test("of five thousand entries each owner finds exactly the nearest of his own, 
   await server.stop();
   await server.restart();
   await expectAll(gone);
-});
+}, 120_000);
 
 test("an entry is found as soon as it is acknowledged, and no more when its time is over", async () => {
   await using vectors = startEmbeddingServer();
