@@ -79,7 +79,7 @@ export function Player({ rows, timeline, position, onPosition, onSelect }: Playe
       <span className="shrink-0 font-mono text-xs whitespace-nowrap tabular-nums max-rail:ml-auto">
         {formatDuration(gone)} / {formatDuration(total)}
       </span>
-      <div className="relative flex min-w-40 flex-1 flex-col justify-center max-rail:order-last max-rail:basis-full">
+      <div className="relative flex min-w-24 flex-1 flex-col justify-center max-rail:order-last max-rail:basis-full">
         <Marks rows={rows} timeline={timeline} />
         <input
           type="range"
