@@ -18,13 +18,11 @@ export const facetWord = (facet: Facet, value: string): string =>
 /** Amounts stand in ranges, each twice as wide as the one before. */
 export const rangeOf = (amount: number): string => String(amount < 1 ? 0 : Math.floor(Math.log2(amount)) + 1);
 const ranges = Array.from({ length: 54 }, (_, range) => range);
-/** The words of all ranges that hold amounts between these. */
-export const rangeWords = (facet: Facet, min: number, max: number): string =>
-  anyOf(
-    ranges
-      .filter((range) => range >= Number(rangeOf(min)) && range <= Number(rangeOf(max)))
-      .map((range) => facetWord(facet, String(range))),
-  );
+/** The words of all ranges that hold amounts between these; where there is none, one that no document has. */
+export function rangeWords(facet: Facet, min: number, max: number): string {
+  const words = ranges.filter((range) => range >= Number(rangeOf(min)) && range <= Number(rangeOf(max)));
+  return anyOf((words.length > 0 ? words : ["none"]).map((range) => facetWord(facet, String(range))));
+}
 
 /** Where a document stands. `agent_id`: keys that are bound to agents see it where they may use this one; null: they all do. */
 export function placeOf(
