@@ -87,7 +87,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await expect(cards(page)).toHaveCount(4);
   });
 
-  await test.step("the output of a client tool is written by whoever has it: nothing is made up", async () => {
+  await test.step("the output of a client tool is not prefilled", async () => {
     const card = cards(page).filter({ hasText: "ask_stock" });
     await expect(card.getByLabel("Output")).toHaveValue("");
     await card.getByRole("button", { name: "Send output" }).click();

@@ -113,8 +113,8 @@ test("who is refused is told why", async ({ page }) => {
   people.set("bob", person("bob@example.com", ["owner"], { email_verified: false }));
   people.set("kim", person("kim@example.com", []));
   for (const [name, told] of [
-    ["eve", "Addresses of your domain may not sign in here"],
-    ["bob", "is not verified there"],
+    ["eve", "Email addresses of your domain are not allowed to sign in"],
+    ["bob", "is not verified at the identity provider"],
     ["kim", "You have no role"],
   ] as const) {
     await page.context().clearCookies();

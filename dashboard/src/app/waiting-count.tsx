@@ -7,8 +7,8 @@ import { type Workspace, WorkspaceContext } from "../lib/workspace.ts";
 const most = 99;
 
 /**
- * How many calls wait for somebody: a number beside the name, a dot on the rail. Outputs that an application owes are
- * told apart: nobody has to decide about them. Nothing where no project is in use.
+ * How many calls wait for somebody: a number beside the name, a dot on the rail. Client outputs are
+ * counted apart, since they need no decision. Renders nothing without a project.
  */
 export function WaitingCount({ wide }: { wide: boolean }) {
   const at = useContext(WorkspaceContext);

@@ -1,11 +1,11 @@
-/** Why somebody comes back from the issuer without a session, and what to do, by what the address says. */
+/** Why a sign-in at the issuer failed, and what to do, by the `refused` parameter of the address. */
 export const refusals: Record<string, string> = {
-  cancelled: "You said no there, or may not use this server. Try again, or ask whoever runs it.",
-  stale: "This sign-in was begun in another browser, or more than ten minutes ago. Try again.",
-  issuer: "The answer could not be verified. Try again; the server's log has the reason.",
-  unverified: "Your email address is not verified there. Verify it, and sign in again.",
-  domain: "Addresses of your domain may not sign in here.",
-  role: "You have no role for this server there. Ask whoever gives roles.",
+  cancelled: "The sign-in was cancelled or denied. Try again, or contact your administrator.",
+  stale: "This sign-in has expired, or was started in another browser. Try again.",
+  issuer: "The response of the identity provider could not be verified. Try again. The server's log has the reason.",
+  unverified: "Your email address is not verified at the identity provider. Verify it, then sign in again.",
+  domain: "Email addresses of your domain are not allowed to sign in.",
+  role: "You have no role for this server. Contact your administrator.",
   unknown: "There is no account for you here. Ask an owner to invite you.",
-  taken: "Somebody else signs in with your address already. Ask an owner to remove that account.",
+  taken: "Another person already signs in with this email address. Ask an owner to remove that account.",
 };

@@ -62,7 +62,7 @@ export function ApprovalEntry({
 
 const undo_ms = 5000;
 
-/** An approval that is sent in a moment, unless somebody takes it back. Whoever leaves the page has approved nothing. */
+/** An approval that is sent after a few seconds, unless it is undone. Leaving the page cancels it. */
 function Held({
   call,
   entry,
