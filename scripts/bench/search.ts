@@ -31,7 +31,7 @@ const queries = {
   "runs: dear ones": "/v1/runs?cost_min=0.0041",
   "runs: sorted by cost": "/v1/runs?sort=cost",
   "runs: sorted by duration": "/v1/runs?sort=duration",
-  "runs: counted by a word": "/v1/count/runs?q=word3",
+  "runs: counted by a word": "/v1/runs/count?q=word3",
   "analytics: models, 30 days": "/v1/analytics?group_by=model",
   "analytics: agents, 30 days": "/v1/analytics?group_by=agent",
   "analytics: tools by the hour": "/v1/analytics?group_by=tool&bucket=hour",

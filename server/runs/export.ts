@@ -17,7 +17,7 @@ export const exportFormat = {
 // A page of the list at a time: whoever reads slowly holds nothing back.
 const perPage = 50;
 
-/** `GET /v1/export/runs`: all runs of a list, written as they are read. */
+/** `GET /v1/runs/export`: all runs of a list, written as they are read. */
 export function exportRuns(runs: RunStore, principal: Principal, request: Request): Response {
   const { page, ...more } = readRunQuery(request.url, principal, exportFormat);
   const { format: said, ...filters } = page.filters;

@@ -118,7 +118,7 @@ test.each([
 );
 
 test("a count says how many runs a list has, whatever narrows it", async () => {
-  const count = async (query: string) => (await client.get(`/v1/count/runs?${query}`)).body;
+  const count = async (query: string) => (await client.get(`/v1/runs/count?${query}`)).body;
   expect(await count("")).toMatchObject({ object: "run_count", count: 5, is_more: false });
   expect((await count(`q=${word}`)).count).toBe(4);
   expect((await count("metadata[of]=work")).count).toBe(1);
@@ -127,7 +127,7 @@ test("a count says how many runs a list has, whatever narrows it", async () => {
 
 describe("an export", () => {
   test("has every run of its list, as JSON lines", async () => {
-    const { body, headers } = await client.get(`/v1/export/runs?q=${word}`);
+    const { body, headers } = await client.get(`/v1/runs/export?q=${word}`);
     const lines = String(body)
       .trim()
       .split("\n")
@@ -137,7 +137,7 @@ describe("an export", () => {
   });
 
   test("has the same as CSV, with a row of names", async () => {
-    const { body, headers } = await client.get(`/v1/export/runs?q=${word}&format=csv`);
+    const { body, headers } = await client.get(`/v1/runs/export?q=${word}&format=csv`);
     const [head, ...rows] = String(body).trim().split("\r\n");
     expect(head).toStartWith("id,status,agent_id,model,");
     expect(rows.map((row) => row.split(",")[0]!)).toEqual([calling, failed, dear, cheap]);
@@ -145,7 +145,7 @@ describe("an export", () => {
   });
 
   test("takes whoever asks for CSV at their word", async () => {
-    const { headers } = await server.send("GET", "/v1/export/runs", undefined, {
+    const { headers } = await server.send("GET", "/v1/runs/export", undefined, {
       authorization: `Bearer ${client.key.secret}`,
       accept: "text/csv",
     });
@@ -174,7 +174,7 @@ test("lists of another project, and of a key that is bound to other agents, have
   ]) {
     expect((await other.get(`/v1/runs?q=${word}`)).body.data).toEqual([]);
     expect((await other.get("/v1/runs?score=correct")).body.data).toEqual([]);
-    expect((await other.get(`/v1/count/runs?q=${word}`)).body.count).toBe(0);
-    expect(String((await other.get(`/v1/export/runs?q=${word}`)).body).trim()).toBe("");
+    expect((await other.get(`/v1/runs/count?q=${word}`)).body.count).toBe(0);
+    expect(String((await other.get(`/v1/runs/export?q=${word}`)).body).trim()).toBe("");
   }
 });

@@ -113,7 +113,7 @@ export const runRoutes = (deps: RunRoutes) => {
         returns: listOf(RunListItem),
       },
     })
-    .get("/count/runs", ({ principal, request }) => countRuns(runs, principal, request.url), {
+    .get("/runs/count", ({ principal, request }) => countRuns(runs, principal, request.url), {
       operation: {
         id: "runs.count",
         summary: "Count runs",
@@ -122,7 +122,7 @@ export const runRoutes = (deps: RunRoutes) => {
         returns: RunCount,
       },
     })
-    .get("/export/runs", ({ principal, request }) => exportRuns(runs, principal, request), {
+    .get("/runs/export", ({ principal, request }) => exportRuns(runs, principal, request), {
       operation: {
         id: "runs.export",
         summary: "Download all runs of a list, as JSON lines or CSV",

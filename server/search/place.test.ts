@@ -5,5 +5,5 @@ test("runs between a least and a smaller most are none, and no fault", async () 
   await using server = testApp();
   const client = await server.client();
   for (const query of ["duration_min=1&duration_max=0", "cost_min=5&cost_max=1"])
-    expect(await client.get(`/v1/count/runs?${query}`)).toMatchObject({ status: 200, body: { count: 0 } });
+    expect(await client.get(`/v1/runs/count?${query}`)).toMatchObject({ status: 200, body: { count: 0 } });
 });

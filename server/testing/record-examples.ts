@@ -293,7 +293,7 @@ async function account(ask: Ask, agent_id: string): Promise<void> {
   await ask("get", "usage.retrieve", "/usage?group_by=agent");
   await ask("get", "search.list", "/search?q=weather&limit=2");
   await ask("get", "analytics.retrieve", "/analytics?group_by=tool");
-  await ask("get", "runs.count", "/count/runs?status=completed");
+  await ask("get", "runs.count", "/runs/count?status=completed");
   await ask("get", "models.list", "/models");
   await ask("get", "me.retrieve", "/me");
 }

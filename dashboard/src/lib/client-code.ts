@@ -40,7 +40,7 @@ const deeds =
   /^(cancel|capsule|content|count|diff|export|fork|redeliver|refresh|replay|retry|rotate|rotate_secret|search|submit_tool_outputs|test|trigger)$/;
 /** What is called otherwise than the rest. */
 const special: Record<string, string> = { "DELETE api_keys": "revoke", "POST traces": "import" };
-/** What stands before a resource and is done to all of it: `/count/runs`. */
+/** What stands in the place of an id and is done to all of a resource: `/runs/count`. */
 const ofAll = /^(count|export)$/;
 /** Of what there is only one. */
 const single = /^(me|usage|analytics|data|chat_page|openapi\.json)$/;
@@ -49,13 +49,12 @@ const single = /^(me|usage|analytics|data|chat_page|openapi\.json)$/;
 export function callOf(method: keyof typeof verbs, path: string): Omit<ClientCall, "body"> {
   const [address = "", search = ""] = path.split("?");
   const parts = address.replace(/^\/v1\//, "").split("/");
-  if (ofAll.test(parts[0]!)) parts.reverse();
   const [names, ids]: [string[], string[]] = [[], []];
   let isName = true;
   for (const part of parts) {
-    if (isName) names.push(part);
+    if (isName || ofAll.test(part)) names.push(part);
     else ids.push(decodeURIComponent(part));
-    isName = !isName || single.test(part) || ofAll.test(parts.at(-1)!);
+    isName = ofAll.test(part) || !isName || single.test(part);
   }
   const last = names.at(-1)!;
   const isDeed = names.length > 1 && deeds.test(last);
