@@ -61,6 +61,7 @@ function capsuleTask({ bytes, content }: CapsuleOrder): Task<CapsuleOutcome> {
   const timeout_ms = 30_000;
   return {
     timeout_ms,
+    timed_by: "processor" as const,
     memory_mb,
     late_message: `The capsule could not be read within ${timeout_ms / 1000} seconds.`,
     memory_message: `The capsule needs more than ${memory_mb} MB of memory to be read.`,

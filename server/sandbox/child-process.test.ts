@@ -10,6 +10,7 @@ import { encodePacket, packetKinds, packetReader } from "./packet.ts";
 import type { Program } from "./program.ts";
 import { encodeProgram } from "./program-message.ts";
 import { programTask } from "./program-task.ts";
+import type { Task } from "./task.ts";
 
 beforeAll(pythonFiles, 60_000);
 
@@ -120,6 +121,22 @@ test("a child that keeps to its turn is believed", async () => {
     never(),
   );
   expect(outcome).toMatchObject({ error: null, result: 1, peak_memory_mb: 1 });
+});
+
+/** A task that no child does, timed by the processor. */
+const long = (timeout_ms: number): Task<string> => ({
+  ...programTask({ ...program, timeout_ms }),
+  timed_by: "processor",
+  outcome: (why) => why?.kind ?? "whole",
+});
+
+test("what is timed by the processor may wait for it, and is ended when it has used its time up", async () => {
+  const waits = lyingInTurn(started, `sleep 1; printf '${octal(end)}'`);
+  expect(await waits.perform(long(300), never())).toBe("whole");
+  const computes = lyingInTurn(started, "while :; do :; done");
+  expect(await computes.perform(long(300), never())).toBe("late");
+  const waitsForEver = lyingInTurn(started, "exec sleep 60");
+  expect(await waitsForEver.perform(long(50), never())).toBe("late");
 });
 
 test("a child that says nothing more, or never reads, is killed at the deadline", async () => {

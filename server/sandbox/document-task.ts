@@ -57,6 +57,7 @@ function taskOf({ mime_type, bytes, chunking, content }: DocumentOrder, least_ms
   const memory_mb = Math.round(400 + 4 * megabytes);
   return {
     timeout_ms,
+    timed_by: "processor" as const,
     memory_mb,
     late_message: `The document could not be read within ${Math.round(timeout_ms / 1000)} seconds.`,
     memory_message: `The document needs more than ${memory_mb} MB of memory to be read.`,

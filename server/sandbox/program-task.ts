@@ -14,6 +14,7 @@ export function programTask(program: Program): Task<ProgramOutcome> {
   const { timeout_ms, memory_mb } = program;
   return {
     timeout_ms,
+    timed_by: "clock" as const,
     memory_mb,
     late_message: `The program was ended after ${timeout_ms} ms.`,
     memory_message: `The program needed more than its ${memory_mb} MB of memory.`,

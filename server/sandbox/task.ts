@@ -9,6 +9,8 @@ export interface Stop {
 /** What one child is given, and what becomes of what it says. It is believed in nothing: `hear` looks at all of it. */
 export interface Task<Outcome> {
   timeout_ms: number;
+  /** What `timeout_ms` counts: time as it passes, or the processor's, with ten times as much of the clock's. */
+  timed_by: "clock" | "processor";
   /** What it may use of memory, beside what its language takes. */
   memory_mb: number;
   /** Told when these are used up. */
