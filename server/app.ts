@@ -163,7 +163,9 @@ export function createApp(options: AppOptions) {
     ...{ ...shared, agents: agents.ports, runs: runs.ports, followers: webhooks.ports.followers },
   });
   later.followed.provide(a2a.ports.followed);
-  const openAi = composeOpenAi({ ...shared, runs: runs.ports, memory: memory.ports });
+  const openAi = composeOpenAi({
+    ...{ ...shared, connections: connections.ports, runs: runs.ports, memory: memory.ports },
+  });
   const { onRefused } = audit.ports;
   const aiSdk = composeAiSdk({ ...shared, runs: runs.ports, threads: threads.ports });
   const agUi = composeAgUi({ ...shared, runs: runs.ports, threads: threads.ports });

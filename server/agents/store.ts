@@ -84,6 +84,15 @@ export function createAgentStore({
   const ofDoor = db.kept.rows((project_id: string, environment: Environment, door: DoorName) =>
     selectOfDoor.all(project_id, environment, door).map(({ id }) => toAgent(find({ project_id, environment }, id), [])),
   );
+  const selectWithMetadata = sqlite.query<{ id: string }, [string, string, string]>(
+    `SELECT id FROM agents WHERE project_id = ? AND environment = ?
+       AND EXISTS (SELECT 1 FROM json_each(agents.metadata) WHERE key = ?) ORDER BY id`,
+  );
+  const withMetadata = db.kept.rows((project_id: string, environment: Environment, key: string) =>
+    selectWithMetadata
+      .all(project_id, environment, key)
+      .map(({ id }) => toAgent(find({ project_id, environment }, id), [])),
+  );
   const toolsOf = ({ project_id, environment }: Scope, id: string): ToolReference[] =>
     toolReferences.of(project_id, environment, id);
   const factsOf = (scope: Scope) => (id: string) => {
@@ -239,6 +248,9 @@ export function createAgentStore({
     /** Those that are reached by a door, without their tools, the oldest first; for whoever asks. */
     throughDoor: (viewer: Viewer, door: DoorName) =>
       ofDoor.of(viewer.project_id, viewer.environment, door).filter(({ id }) => mayUse(viewer, id)),
+    /** Those whose metadata has a key, without their tools, the oldest first; for whoever asks. */
+    withMetadata: (viewer: Viewer, key: string) =>
+      withMetadata.of(viewer.project_id, viewer.environment, key).filter(({ id }) => mayUse(viewer, id)),
     snapshot,
     edited,
     versions,

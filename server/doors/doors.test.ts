@@ -319,7 +319,7 @@ const openAiRows: Record<string, Row> = {
     conversationPath(things, `/items/${itemOfMessage("msg", newId("message"))}`),
   ),
   "GET /openai/v1/models": row("read_or_run", [], [], () => ({ path: "/openai/v1/models" })),
-  "GET /openai/v1/models/:id": row("read_or_run", [], ["agent"], ({ agent }) => ({
+  "GET /openai/v1/models/*": row("read_or_run", [], ["agent"], ({ agent }) => ({
     path: `/openai/v1/models/${agent}`,
   })),
   "POST /openai/v1/chat/completions": row("run", ["run"], ["agent"], (things) => chat(things)),
@@ -350,7 +350,7 @@ const batch = newId("memory_entry").replace(/^[a-z]+_/, "vsfb_");
 const keyRow = (needs: Need, names: Row["names"], send: Row["send"]) => row(needs, null, names, send);
 
 const storeRows: Record<string, Row> = {
-  "GET /openai/v1/models/runnel/embedder": row("read_or_run", [], [], () => ({
+  "GET /openai/v1/models/* embedder": row("read_or_run", [], [], () => ({
     path: "/openai/v1/models/runnel/embedder",
   })),
   "POST /openai/v1/embeddings": keyRow("run", [], () => ({

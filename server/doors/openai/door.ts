@@ -4,7 +4,7 @@ import { AppError } from "../../core/errors.ts";
 import { errorHeaders, fault, toAppError, validationError } from "../../http/errors.ts";
 import { isKeptStatus, replayedHeader } from "../../http/idempotency.ts";
 import type { Principal } from "../../http/principal.ts";
-import type { ApiAnswer, DoorAccess, Forward } from "../../http/within.ts";
+import type { Api, ApiAnswer, DoorAccess, Forward } from "../../http/within.ts";
 import { dotted } from "../../lib/json-schema.ts";
 import { openAiError } from "./errors.ts";
 
@@ -17,8 +17,9 @@ export function createDoor({ identify, api, forward }: Pick<DoorAccess, "identif
   const repeated = new WeakSet<Request>();
 
   /** Asks the API for what has to be there; throws what it refuses. */
-  async function must(request: Request, method: string, path: string, body?: object): Promise<ApiAnswer["body"]> {
-    const answer = await api(request, method, path, body);
+  async function must(...asked: Parameters<Api>): Promise<ApiAnswer["body"]> {
+    const [request] = asked;
+    const answer = await api(...asked);
     if (answer.status >= 400) throw thrownAs(answer);
     if (Object.keys(replayedHeader).some((name) => answer.headers.has(name))) repeated.add(request);
     return answer.body;

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { newId } from "../../core/ids.ts";
 import type { ScriptEntry } from "../../core/model-call.ts";
 import { createEgress } from "../../lib/egress.ts";
+import { testActor } from "../../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../../testing/test-app.ts";
 
 let server: TestApp;
@@ -69,6 +71,98 @@ test("an agent is a model", async () => {
     const answer = await by.post(at, { model: id, messages: hello });
     expect([answer.status, answer.body.error]).toEqual([404, none.body.error]);
   }
+});
+
+describe("a model of a connection", () => {
+  const gpt = "openai/gpt-5-mini";
+  const ids = async (by: Client): Promise<string[]> =>
+    (await by.get("/openai/v1/models")).body.data.map(({ id }: { id: string }) => id);
+  const answers = async (by: Client, model: string) => {
+    const { status, body } = await by.post(at, { model, messages: hello });
+    return [status, body.choices?.[0].message.content ?? body.error.code];
+  };
+  let owner: Client;
+  let runner: Client;
+  beforeAll(async () => {
+    await server.connections.put({ name: "openai", provider: "openai", base_url: null, api_key: "none" }, testActor);
+    owner = await server.client({ project: "models" });
+    runner = await server.client({ project: "models", scopes: ["run"] });
+  });
+  const agentsOf = async (name: string) =>
+    (await owner.get("/v1/agents")).body.data.filter((agent: { name: string }) => agent.name === name);
+
+  test("is listed for keys that could make an agent that has it, and for no others", async () => {
+    const model = { id: gpt, object: "model", created: 0, owned_by: "openai" };
+    expect((await owner.get("/openai/v1/models")).body.data).toContainEqual(model);
+    for (const path of [gpt, encodeURIComponent(gpt)])
+      expect((await owner.get(`/openai/v1/models/${path}`)).body).toMatchObject(model);
+    // There is no connection to others, and the models of tests are no connection's.
+    const { data } = (await owner.get("/openai/v1/models")).body as { data: (typeof model)[] };
+    expect(new Set(data.flatMap(({ created, owned_by }) => (created === 0 ? [owned_by] : [])))).toEqual(
+      new Set(["openai", "runnel"]),
+    );
+    const [reader, bound] = await Promise.all([
+      server.client({ project: "models", scopes: ["read"] }),
+      server.client({ project: "models", agent_ids: [newId("agent")] }),
+    ]);
+    for (const by of [runner, reader, bound]) {
+      expect(await ids(by)).not.toContain(gpt);
+      expect((await by.get(`/openai/v1/models/${gpt}`)).status).toBe(404);
+    }
+    for (const by of [runner, bound]) expect(await answers(by, gpt)).toEqual([404, "model_not_found"]);
+    expect(await agentsOf(gpt)).toEqual([]);
+  });
+
+  test("gets an agent of its own when it is first asked for, which all keys may use from then on", async () => {
+    const model = "test/echo";
+    expect(await answers(runner, model)).toEqual([404, "model_not_found"]);
+    const [first] = await Promise.all([
+      ...[answers(owner, model), answers(owner, model)],
+      owner.post("/openai/v1/responses", { model, input: "Hello!" }),
+    ]);
+    expect(first).toEqual([200, "Hello!"]);
+    const [agent, ...more] = await agentsOf(model);
+    expect(more).toEqual([]);
+    expect(agent).toMatchObject({ model, metadata: { "openai.model": model } });
+    expect(await answers(runner, model)).toEqual([200, "Hello!"]);
+    expect((await ids(runner)).filter((id) => [model, agent.id].includes(id))).toEqual([agent.id, model]);
+    const { data } = (await owner.get(`/v1/runs?agent_id=${agent.id}`)).body;
+    expect(data).toHaveLength(4);
+    // It is an agent as all others: what is said to it, and what it may, are its owner's.
+    const guardrails = [{ type: "blocked_terms", on: ["input"], action: "block", config: { terms: ["Hello"] } }];
+    expect((await owner.patch(`/v1/agents/${agent.id}`, { guardrails })).status).toBe(200);
+    expect(await answers(runner, model)).toEqual([400, "guardrail_blocked"]);
+    await owner.delete(`/v1/agents/${agent.id}`);
+    expect(await answers(runner, model)).toEqual([404, "model_not_found"]);
+    const bound = await server.client({ project: "models", agent_ids: [agent.id] });
+    expect(await answers(bound, model)).toEqual([404, "model_not_found"]);
+  });
+
+  test("makes an agent and a run by one Idempotency-Key, and the same again is answered again", async () => {
+    const headers = { authorization: `Bearer ${owner.key.secret}`, "idempotency-key": "one" };
+    const ask = () => server.send("POST", at, { model: "test/refusal", messages: hello }, headers);
+    const [first, again] = [await ask(), await ask()];
+    expect([first.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+    expect(again.body.id).toBe(first.body.id);
+  });
+
+  test("of no connection is none, and makes no agent", async () => {
+    for (const model of ["anthropic/claude-haiku-4-5", "openai_compatible/none/x", "nobody/x", "test/none", "x/", "/"])
+      expect([model, ...(await answers(owner, model))]).toEqual([model, 404, "model_not_found"]);
+    expect(await agentsOf("test/none")).toEqual([]);
+  });
+});
+
+test("an agent has the name that its metadata gives it for OpenAI's clients, in its own project", async () => {
+  const id = await newAgent(null, { metadata: { "openai.model": "gpt-4o" } });
+  await newAgent([{ text: "The younger one." }], { metadata: { "openai.model": "gpt-4o" } });
+  const answer = await client.post(at, { model: "gpt-4o", messages: hello });
+  expect([answer.body.model, answer.body.choices[0].message.content]).toEqual(["gpt-4o", "Hello!"]);
+  expect((await runOf(answer)).agent_id).toBe(id);
+  expect((await client.get("/openai/v1/models/gpt-4o")).body).toMatchObject({ id: "gpt-4o", owned_by: "runnel" });
+  const [bound, stranger] = [await server.client({ agent_ids: [id] }), await server.client({ project: "another" })];
+  expect((await bound.post(at, { model: "gpt-4o", messages: hello })).status).toBe(200);
+  expect((await stranger.post(at, { model: "gpt-4o", messages: hello })).body.error.code).toBe("model_not_found");
 });
 
 test("a completion is an ordinary run, with its usage and settings", async () => {

@@ -1,30 +1,26 @@
 import { Elysia } from "elysia";
-import type { AgentStore } from "../../agents/store.ts";
-import { AppError } from "../../core/errors.ts";
-import { ofAgents } from "../../http/auth.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { declared } from "../../http/operation.ts";
-import type { Page } from "../../http/page.ts";
 import type { Base } from "../../http/part.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { DoorAccess } from "../../http/within.ts";
 import type { Journal } from "../../journal/journal.ts";
+import { decoded } from "../../lib/as-text.ts";
 import type { OpenStream } from "../../runs/open-stream.ts";
 import type { RunStore } from "../../runs/store.ts";
 import { chatDialect } from "./chat-dialect.ts";
 import { type AskedChat, readChat } from "./chat-request.ts";
 import { CreateChatCompletion } from "./chat-schema.ts";
 import { createDoor, json, noRetry, readerOf } from "./door.ts";
-import { noModel, ofMessages } from "./errors.ts";
+import { ofMessages } from "./errors.ts";
 import { withFetchedImages } from "./fetch-images.ts";
 import { answerAt, createdAt, isOfSchema, lastAsked } from "./journal-places.ts";
+import { createModels, type ModelDeps } from "./models.ts";
 import type { InputMessage } from "./request-fields.ts";
 import { askerOf, handOver, type Results, submitResults, userLast } from "./results.ts";
-import { embedderId } from "./stores/embeddings.ts";
 import { wholly } from "./whole.ts";
 
-interface Deps extends DoorAccess {
-  agents: Pick<AgentStore, "list" | "get" | "has">;
+interface Deps extends DoorAccess, ModelDeps {
   runs: Pick<RunStore, "askedBy" | "standing">;
   journal: Pick<Journal, "read" | "snapshot">;
   openStream: OpenStream;
@@ -40,17 +36,18 @@ export function openAiRoutes({
   api,
   forward,
   countAhead,
-  agents,
   runs,
   journal,
   openStream,
   publicEgress,
+  ...known
 }: Deps) {
   const { guarded, must } = createDoor({ identify, api, forward });
+  const models = createModels({ ...known, must });
 
   async function completion(request: Request, principal: Principal): Promise<Response> {
-    const body = read(await readJsonBody(request));
-    if (!agents.has(principal, body.model)) throw noModel(body.model);
+    const given = read(await readJsonBody(request));
+    const body = { ...given, model: await models.agentOf(request, principal, given.model) };
     const asked = readChat(body);
     const { results } = asked;
     const asker = results && askerOf({ runs }, principal, results, (place) => `messages[${place}].tool_call_id`);
@@ -62,7 +59,7 @@ export function openAiRoutes({
     const { run_id, seq } = place;
     const stream = body.stream === true;
     const dialect = chatDialect({
-      ...{ id: `chatcmpl-${run_id.slice(run_id.indexOf("_") + 1)}`, model: body.model, stream },
+      ...{ id: `chatcmpl-${run_id.slice(run_id.indexOf("_") + 1)}`, model: given.model, stream },
       created: createdAt(journal, run_id),
       usage: body.stream_options?.include_usage === true,
       isJson: isOfSchema(journal, principal, run_id),
@@ -106,51 +103,18 @@ export function openAiRoutes({
     return { run_id, seq: lastAsked(journal, run_id, new Set(results.answers.map((one) => one.tool_call_id))) };
   }
 
-  async function models(principal: Principal): Promise<Response> {
-    requireUse(principal);
-    const found: object[] = [];
-    for (let starting_after: string | null = null; ; ) {
-      const list = await agents.list(principal, { ...firstPage, starting_after }, ofAgents(principal, "id"));
-      found.push(...list.data.map(modelOf));
-      if (!list.has_more) return json(200, { object: "list", data: [...found, embedder] });
-      starting_after = list.last_id;
-    }
-  }
-
-  function model(principal: Principal, id: string): Response {
-    requireUse(principal);
-    if (id === embedderId) return json(200, embedder);
-    if (!agents.has(principal, id)) throw noModel(id);
-    return json(200, modelOf(agents.get(principal, id)));
-  }
-
   return (
     new Elysia({ prefix: "/openai/v1" })
-      .get("/models", (context) => guarded(context, models))
-      .get("/models/:id", (context) => guarded(context, (principal) => model(principal, context.params.id ?? "")))
-      // Clients write the slash as it is, or escaped.
-      .get(`/models/${embedderId}`, (context) => guarded(context, (principal) => model(principal, embedderId)))
+      .get("/models", (context) =>
+        guarded(context, async (principal) => json(200, { object: "list", data: await models.list(principal) })),
+      )
+      // Clients write a slash as it is, or escaped.
+      .get("/models/*", (context) =>
+        guarded(context, (principal) => json(200, models.retrieve(principal, decoded(context.params["*"]) ?? ""))),
+      )
       .post("/chat/completions", (context) => guarded(context, (principal) => completion(context.request, principal)), {
         parse: "none",
         ...declared({ needsRoom: false }),
       })
   );
 }
-
-const firstPage: Page = {
-  ...{ limit: 100, order: "desc", starting_after: null, ending_before: null },
-  ...{ created_at: [], metadata: [], filters: {} },
-};
-
-/** Throws where a key may neither read nor run. A client token sees the agent that it is for, whatever it may do. */
-function requireUse({ scopes, token }: Principal): void {
-  if (!token && !(["read", "run", "admin"] as const).some((scope) => scopes.has(scope)))
-    throw new AppError("insufficient_scope", 'This needs the scope "read".');
-}
-
-const modelOf = ({ id, created_at }: { id: string; created_at: string }) => ({
-  ...{ id, object: "model", created: Math.floor(Date.parse(created_at) / 1000), owned_by: "runnel" },
-});
-
-/** It was never made: it came with the server. */
-const embedder = { id: embedderId, object: "model", created: 0, owned_by: "runnel" };

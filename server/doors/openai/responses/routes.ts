@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import type { AgentStore } from "../../../agents/store.ts";
 import { AppError } from "../../../core/errors.ts";
 import { fault, validationError } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
@@ -11,21 +10,21 @@ import type { OpenStream } from "../../../runs/open-stream.ts";
 import type { CreateRun } from "../../../runs/schema.ts";
 import type { RunStore } from "../../../runs/store.ts";
 import { createDoor, json, noRetry, readerOf } from "../door.ts";
-import { failedRun, noModel, ofMessages } from "../errors.ts";
+import { failedRun, ofMessages } from "../errors.ts";
 import { withFetchedImages } from "../fetch-images.ts";
 import { responseId, type Stretch } from "../item-ids.ts";
 import { itemPage } from "../item-page.ts";
 import { CreateResponse } from "../item-schema.ts";
 import { type Conversation, conversationOf } from "../items.ts";
 import { lastAsked } from "../journal-places.ts";
+import { createModels, type ModelDeps } from "../models.ts";
 import { askerOf, handOver, type Results, submitResults, userLast } from "../results.ts";
 import { wholly } from "../whole.ts";
 import { lastNumber } from "./dialect.ts";
 import { readResponse, resultsIn, withoutRoom } from "./request.ts";
 import { createResponses, type ResponsesOptions } from "./responses.ts";
 
-interface Deps extends DoorAccess, ResponsesOptions {
-  agents: Pick<AgentStore, "has" | "get">;
+interface Deps extends DoorAccess, ResponsesOptions, ModelDeps {
   runs: Pick<RunStore, "standing" | "askedBy">;
   openStream: OpenStream;
   publicEgress: Base["publicEgress"];
@@ -38,10 +37,11 @@ export function responseRoutes(deps: Deps) {
   const { noLongerValid, countAhead, agents, runs, journal, openStream, publicEgress } = deps;
   const { guarded, must } = createDoor(deps);
   const responses = createResponses(deps);
+  const models = createModels({ ...deps, must });
 
   async function create(request: Request, principal: Principal): Promise<Response> {
-    const body = read(await readJsonBody(request));
-    if (!agents.has(principal, body.model)) throw noModel(body.model);
+    const given = read(await readJsonBody(request));
+    const body = { ...given, model: await models.agentOf(request, principal, given.model) };
     const asked = readResponse(body);
     const results = resultsIn(asked.entries);
     const asker = results && askerOf({ runs }, principal, results, (place) => `input[${place}].call_id`);

@@ -1,0 +1,127 @@
+import type { AgentStore } from "../../agents/store.ts";
+import type { PriceStore } from "../../connections/prices.ts";
+import type { ConnectionStore } from "../../connections/store.ts";
+import { AppError } from "../../core/errors.ts";
+import { limits } from "../../core/limits.ts";
+import { nameOf } from "../../core/scope.ts";
+import { ofAgents } from "../../http/auth.ts";
+import type { Page } from "../../http/page.ts";
+import type { Principal } from "../../http/principal.ts";
+import type { Door } from "./door.ts";
+import { noModel } from "./errors.ts";
+import { embedderId } from "./stores/embeddings.ts";
+
+/** What knows of agents and connections. */
+export interface ModelDeps {
+  agents: Pick<AgentStore, "list" | "get" | "has" | "withMetadata">;
+  connections: Pick<ConnectionStore, "models" | "isAvailable">;
+  prices: PriceStore;
+  /** Agents on their way, by what they are for: of two requests at once, one makes it. */
+  making: Map<string, Promise<string>>;
+}
+
+/** Where the metadata of an agent says which model it is for OpenAI's clients, beside its id. */
+const nameKey = "openai.model";
+
+interface Model {
+  id: string;
+  object: "model";
+  created: number;
+  owned_by: string;
+}
+
+/**
+ * What OpenAI's clients call models: agents, by their ids and by a name that their metadata gives them, and models of
+ * connections. For one of those an agent is made when it is first asked for, by a key that may make agents: so each is an
+ * agent as all others are, with a budget and guardrails that somebody may set.
+ */
+export function createModels({ agents, connections, prices, making, must }: ModelDeps & Pick<Door, "must">) {
+  /** The agents that have a name, by that; of several the oldest. */
+  const named = (principal: Principal) =>
+    new Map(
+      agents
+        .withMetadata(principal, nameKey)
+        .map((agent) => [agent.metadata[nameKey]!, agent] as const)
+        .toReversed(),
+    );
+
+  function make(request: Request, principal: Principal, model: string): Promise<string> {
+    const place = `${nameOf(principal)} ${model}`;
+    const body = { name: model.slice(0, limits.name_length), instructions: "", model, metadata: { [nameKey]: model } };
+    const made =
+      making.get(place) ??
+      must(request, "POST", "/v1/agents", body, null)
+        .then(({ id }) => String(id))
+        .finally(() => making.delete(place));
+    making.set(place, made);
+    return made;
+  }
+
+  return {
+    /** The agent that a request means, which is made where it is not there yet. Throws `resource_not_found`. */
+    async agentOf(request: Request, principal: Principal, model: string): Promise<string> {
+      if (agents.has(principal, model)) return model;
+      const there = named(principal).get(model);
+      if (there) return there.id;
+      if (!mayMake(principal) || !connections.isAvailable(model, principal.environment)) throw noModel(model);
+      return make(request, principal, model);
+    },
+
+    async list(principal: Principal): Promise<Model[]> {
+      requireUse(principal);
+      const found: Model[] = [];
+      for (let starting_after: string | null = null; ; ) {
+        const list = await agents.list(principal, { ...firstPage, starting_after }, ofAgents(principal, "id"));
+        found.push(...list.data.map((agent) => modelOf(agent)));
+        starting_after = list.last_id;
+        if (!list.has_more) break;
+      }
+      const names = [...named(principal)].map(([name, agent]) => modelOf(agent, name));
+      const unmade = (await ofConnections(principal)).filter(({ id }) => names.every((one) => one.id !== id));
+      return [...found, ...names, ...unmade, embedder];
+    },
+
+    /** Throws `resource_not_found`. */
+    retrieve(principal: Principal, id: string): Model {
+      requireUse(principal);
+      if (id === embedderId) return embedder;
+      if (agents.has(principal, id)) return modelOf(agents.get(principal, id));
+      const there = named(principal).get(id);
+      if (there) return modelOf(there, id);
+      if (!mayMake(principal) || !connections.isAvailable(id, principal.environment)) throw noModel(id);
+      return unmadeOf(id);
+    },
+  };
+
+  /** Those that are known by name, for a key that may use them. */
+  async function ofConnections(principal: Principal): Promise<Model[]> {
+    if (!mayMake(principal)) return [];
+    const known = await connections.models(principal.environment, prices);
+    return known.flatMap(({ id, provider, available }) => (available && provider !== "test" ? [unmadeOf(id)] : []));
+  }
+}
+
+const firstPage: Page = {
+  ...{ limit: 100, order: "desc", starting_after: null, ending_before: null },
+  ...{ created_at: [], metadata: [], filters: {} },
+};
+
+/** Throws where a key may neither read nor run. A client token sees the agent that it is for, whatever it may do. */
+function requireUse({ scopes, token }: Principal): void {
+  if (!token && !(["read", "run", "admin"] as const).some((scope) => scopes.has(scope)))
+    throw new AppError("insufficient_scope", 'This needs the scope "read".');
+}
+
+/** Whether a key could make an agent that has any model: nobody gets more by this door. */
+const mayMake = ({ scopes, token, agent_ids }: Principal): boolean =>
+  !token && agent_ids === null && scopes.has("admin");
+
+const modelOf = ({ id, created_at }: { id: string; created_at: string }, name = id): Model => ({
+  ...{ id: name, object: "model", created: Math.floor(Date.parse(created_at) / 1000), owned_by: "runnel" },
+});
+
+/** A model of a connection, for which no agent was made yet. */
+const unmadeOf = (id: string): Model => ({ id, object: "model", created: 0, owned_by: id.split("/", 1)[0]! });
+
+/** It was never made: it came with the server. */
+const embedder: Model = { id: embedderId, object: "model", created: 0, owned_by: "runnel" };
