@@ -192,6 +192,94 @@ test("a person approves a call, the page answers another, and both are shown", a
   await expect(status(page)).toHaveText("");
 });
 
+test("a tool of the page is called once, also for an agent below, however often the page is loaded; a person decides for that too", async ({
+  page,
+}) => {
+  const [near, risky] = [
+    await createTool(server, { type: "client" }),
+    await createTool(server, { type: "code", source: "(args) => 'booked'", approval: "always" }),
+  ];
+  // Every object has such a property, and no page has such a tool.
+  const inherited = await createTool(server, { type: "client", name: "valueOf" });
+  const args = { city: "Oslo" };
+  const below = await createScripted(
+    server,
+    [
+      { tool_calls: [{ name: near.name, arguments: args }] },
+      { tool_calls: [{ name: risky.name, arguments: args }] },
+      { text: "Booked below." },
+    ],
+    { tools: [near.id, risky.id] },
+  );
+  const agent = await createTool(server, { type: "agent", agent_id: below, parameters: undefined });
+  const agent_id = await createScripted(
+    server,
+    [
+      { tool_calls: [{ name: near.name, arguments: args }] },
+      { tool_calls: [{ name: agent.name, arguments: { input: "Book it." } }] },
+      { tool_calls: [{ name: inherited.name, arguments: args }] },
+    ],
+    { tools: [near.id, agent.id, inherited.id] },
+  );
+  const answers = `document.querySelector("runnel-chat").tools = { "${near.name}": ({ city }) => {
+    sessionStorage.calls = Number(sessionStorage.calls ?? 0) + 1;
+    return city + " is near";
+  } };`;
+  await open(page, agent_id, `token="${await makeToken(agent_id)}"`, answers);
+  const calls = () => page.evaluate(() => sessionStorage.calls);
+  await say(page, "Book it.");
+  for (const _ of [1, 2]) {
+    await expect(status(page)).toHaveText("Waiting for your decision.");
+    await expect(chat(page).getByRole("button", { name: "Approve" })).toHaveCount(1);
+    expect(await calls()).toBe("2");
+    await page.reload();
+  }
+  await chat(page).getByRole("button", { name: "Approve" }).click();
+  await expect(chat(page).getByText("Booked below.")).toBeAttached();
+  await expect(status(page)).toHaveText("Waiting for an answer.");
+  await expect(chat(page).getByRole("alert")).toHaveCount(0);
+  await expect(chat(page).getByRole("button", { name: "Approve" })).toHaveCount(0);
+  expect(await calls()).toBe("2");
+});
+
+test("a conversation is there again after a load whose token was refused", async ({ page }) => {
+  const agent_id = await createScripted(server, [{ text: "Here I am." }]);
+  const token = await makeToken(agent_id);
+  await open(page, agent_id, `token="${token}"`);
+  await say(page, "Hello?");
+  await expect(chat(page).getByText("Here I am.")).toBeVisible();
+  await expect(status(page)).toHaveText("");
+  await open(page, agent_id, `token="ct_test_${"x".repeat(80)}"`);
+  await expect(status(page)).toHaveText("This chat is closed. Reload the page, or contact the site's owner.", {
+    timeout: 20_000,
+  });
+  await open(page, agent_id, `token="${token}"`);
+  await expect(chat(page).getByText("Here I am.")).toHaveCount(1);
+});
+
+test("a chat that is taken from its page reads no more, and goes on when it is back", async ({ page }) => {
+  const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
+  const agent_id = await createScripted(server, [{ text: words, delta_ms: 100 }]);
+  await open(page, agent_id, `token="${await makeToken(agent_id)}"`);
+  await say(page, "Count.");
+  await expect(chat(page).getByText("word5 ")).toBeVisible();
+  // Moved, it reads on as if nothing had happened; taken away, it does not.
+  const isCut = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/v1/runs"));
+  await page.evaluate(() => {
+    const chat = document.querySelector("runnel-chat")!;
+    document.body.append(chat);
+    Object.assign(window, { chat });
+  });
+  await expect(chat(page).getByText("word8 ")).toBeVisible();
+  await page.evaluate(() => document.querySelector("runnel-chat")!.remove());
+  await isCut;
+  await page.evaluate(() => document.body.append((window as unknown as { chat: Element }).chat));
+  await expect(chat(page).locator(".text")).toHaveText(words, { timeout: 20_000 });
+  await expect(status(page)).toHaveText("");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expect(chat(page)).toHaveAttribute("data-dark");
+});
+
 test("what goes wrong is said in plain words, and a token that is over is renewed where the page can", async ({
   page,
 }) => {
@@ -350,6 +438,21 @@ test("stopping ends the run", async ({ page }) => {
   await chat(page).getByRole("button", { name: "Stop" }).click();
   await expect(chat(page).getByText("Stopped.")).toBeVisible();
   await expect(chat(page).getByRole("button", { name: "Send" })).toBeVisible();
+
+  // Pressed before there is a run, it ends the run as soon as there is one.
+  const asked = Promise.withResolvers<void>();
+  const pressed = Promise.withResolvers<void>();
+  given = async () => {
+    asked.resolve();
+    await pressed.promise;
+    return makeToken(agent_id);
+  };
+  await open(page, agent_id, `token-url="/token" thread="new"`);
+  await say(page, "Go.");
+  await asked.promise;
+  await chat(page).getByRole("button", { name: "Stop" }).click();
+  pressed.resolve();
+  await expect(chat(page).getByText("Stopped.")).toBeVisible();
 });
 
 test("a token that ends in the middle of an answer is replaced by the page, and no character is lost or doubled", async ({

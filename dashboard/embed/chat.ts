@@ -1,6 +1,6 @@
 import type { RunFrame } from "../../server/wire/events.ts";
 import { emptyRunView, foldFrames, type Part, type RunView, type ToolPart } from "../../server/wire/fold-frames.ts";
-import { ChatError, createServer, endInWords, inWords, type Said } from "./conversation.ts";
+import { type Asked, ChatError, createServer, endInWords, inWords, type Said } from "./conversation.ts";
 import { type Document, documentTypes, mostDocuments, mostGiven, readDocuments } from "./documents.ts";
 import { type Feedback, feedbackNode } from "./feedback.ts";
 import { addressOf, mostPictures, type Picture, pictureTypes, readPictures } from "./images.ts";
@@ -28,7 +28,12 @@ interface Turn {
   scoreId: string | null;
   /** The id of the last event that was seen: from there the run is read on. */
   last: string | null;
-  isTokenOver: boolean;
+  /** What its run waits for, calls of agents below it too. */
+  waits: readonly Asked[];
+  /** Whether its run was left before it was over. */
+  isCut: boolean;
+  /** Whether it is to be stopped as soon as there is a run. */
+  isUnwanted: boolean;
 }
 
 type Frames = AsyncGenerator<RunFrame & { id: string | undefined }>;
@@ -78,6 +83,10 @@ export class RunnelChat extends HTMLElement {
   #token = "";
   #renewing: Promise<boolean> | null = null;
   #onToken: () => void = () => {};
+  /** Settles when what was said before is there. */
+  #opened: Promise<void> = Promise.resolve();
+  /** Aborted while the element stands on no page. */
+  #left = new AbortController();
   #isBusy = false;
   #isLost = false;
   #isAsked = false;
@@ -92,10 +101,21 @@ export class RunnelChat extends HTMLElement {
       this.#isLost = isLost;
       this.#draw();
     },
+    signal: () => this.#left.signal,
   });
 
   connectedCallback(): void {
-    if (this.#root.childElementCount > 0) return;
+    this.#scheme.addEventListener("change", this.#dress);
+    if (this.#root.childElementCount === 0) this.#build();
+    this.#dress();
+    this.#draw();
+    if (this.#left.signal.aborted) {
+      this.#left = new AbortController();
+      this.#goOn();
+    }
+  }
+
+  #build(): void {
     this.#root.adoptedStyleSheets = [sheet];
     const form = make("form");
     const label = make("label", "sr", "Your message");
@@ -118,7 +138,7 @@ export class RunnelChat extends HTMLElement {
     this.#root.append(this.#head, this.#log, this.#status, this.#chosen, form);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (this.#isBusy) void this.#stop();
+      if (this.#isBusy) void this.#stop(this.#turns.at(-1)!);
       else void this.#say();
     });
     this.#input.addEventListener("keydown", (event) => {
@@ -134,14 +154,23 @@ export class RunnelChat extends HTMLElement {
       event.preventDefault();
       void this.#take(event.dataTransfer?.files ?? []);
     });
-    this.#scheme.addEventListener("change", this.#dress);
-    this.#dress();
-    this.#draw();
-    void this.#resume();
+    this.#opened = this.#resume();
   }
 
   disconnectedCallback(): void {
     this.#scheme.removeEventListener("change", this.#dress);
+    // What is only moved is there again by then.
+    queueMicrotask(() => {
+      if (!this.isConnected) this.#left.abort();
+    });
+  }
+
+  /** Follows the last run where it was left. */
+  #goOn(): void {
+    const turn = this.#turns.at(-1);
+    if (this.#isBusy || !turn?.isCut || turn.runId === null) return;
+    const { runId, last } = turn;
+    void this.#work(turn, () => this.#server.follow(runId, null, last));
   }
 
   attributeChangedCallback(name: string): void {
@@ -149,10 +178,7 @@ export class RunnelChat extends HTMLElement {
     if (name !== "token") return;
     this.#token = "";
     this.#onToken();
-    const turn = this.#turns.at(-1);
-    if (this.#isBusy || !turn?.isTokenOver || turn.runId === null) return;
-    const { runId, last } = turn;
-    void this.#work(turn, () => this.#server.follow(runId, null, last));
+    this.#goOn();
   }
 
   readonly #dress = (): void => {
@@ -256,13 +282,13 @@ export class RunnelChat extends HTMLElement {
     if (named === "new") return forget(this.#place);
     const thread = named ?? read(this.#place)?.thread ?? null;
     if (thread === null) return;
+    this.#thread = thread;
     try {
       const [{ status, last_run_id }, said, scores] = await Promise.all([
         this.#server.thread(thread),
         this.#server.messages(thread),
         this.hasAttribute("feedback") ? this.#server.scores(thread) : [],
       ]);
-      this.#thread = thread;
       for (const message of said) this.#recall(message);
       for (const { run_id, id, value, comment } of scores)
         for (const turn of this.#turns.filter(({ runId }) => runId === run_id))
@@ -270,15 +296,21 @@ export class RunnelChat extends HTMLElement {
             scoreId: id,
             feedback: { value: value >= 0.5 ? "good" : "bad", comment: comment ?? "" } satisfies Feedback,
           });
-      if (status === "idle" || last_run_id === null) return this.#draw();
+      const isOver =
+        last_run_id === null || status === "idle" || this.#turns.some(({ runId }) => runId === last_run_id);
+      if (isOver) return this.#draw();
       const { input, file_ids = [] } = await this.#server.run(last_run_id);
       const { text, pictures } = readInput(input);
       const documents = this.#remember(file_ids.map((id) => ({ file_id: id, filename: "Document" })));
       const turn = this.#begin(text, last_run_id, pictures, documents);
-      await this.#work(turn, () => this.#server.follow(last_run_id, null, null));
-    } catch {
-      forget(this.#place); // It was another person's, or is gone: a new one begins.
-      this.#thread = named;
+      void this.#work(turn, () => this.#server.follow(last_run_id, null, null));
+    } catch (error) {
+      if (error instanceof ChatError && error.status === 404) {
+        forget(this.#place); // It was another person's, or is gone: a new one begins.
+        this.#thread = named;
+      } else this.#hint = inWords(error); // It is there, and goes on with what is said next.
+      this.#isLost = false;
+      this.#draw();
     }
   }
 
@@ -313,13 +345,15 @@ export class RunnelChat extends HTMLElement {
   #begin(user: string, runId: string | null, pictures: Shown[] = [], documents: string[] = []): Turn {
     const turn: Turn = {
       ...{ user, pictures, documents, runId, view: emptyRunView, error: null },
-      ...{ feedback: null, scoreId: null, last: null, isTokenOver: false },
+      ...{ feedback: null, scoreId: null, last: null, waits: [], isCut: false, isUnwanted: false },
     };
     this.#turns.push(turn);
     return turn;
   }
 
   async #say(): Promise<void> {
+    await this.#opened;
+    if (this.#isBusy) return;
     const text = this.#input.value.trim();
     const [pictures, documents] = [this.#pictures, this.#documents];
     if (text === "" && pictures.length === 0 && documents.length === 0) return;
@@ -346,7 +380,7 @@ export class RunnelChat extends HTMLElement {
         });
       };
       const begun = await start(this.#given).catch((error) => {
-        if (!(error instanceof ChatError && error.code === "validation_failed" && this.#given.length > 0)) throw error;
+        if (!(error instanceof ChatError && error.param?.startsWith("file_ids") && this.#given.length > 0)) throw error;
         this.#given = []; // One of them was deleted: the conversation goes on without.
         return start([]);
       });
@@ -373,9 +407,9 @@ export class RunnelChat extends HTMLElement {
   }
 
   async #work(turn: Turn, open: () => Frames | Promise<Frames>): Promise<void> {
+    const { signal } = this.#left;
     this.#isBusy = true;
     turn.error = null;
-    turn.isTokenOver = false;
     this.#draw();
     try {
       for await (const frame of await open()) {
@@ -383,27 +417,35 @@ export class RunnelChat extends HTMLElement {
         turn.last = frame.id ?? turn.last;
         turn.view = foldFrames(turn.view, [frame]);
         if (frame.event === "run.requires_action") void this.#answer(turn);
+        else if (turn.view.status !== "requires_action") turn.waits = [];
+        if (turn.isUnwanted) void this.#stop(turn);
         this.#draw();
       }
     } catch (error) {
       turn.error = inWords(error);
-      turn.isTokenOver = error instanceof ChatError && error.status === 401;
       if (!(error instanceof ChatError)) console.error(error); // A bug of this script: its author may want to know.
     }
+    turn.isCut = !["completed", "failed", "cancelled"].includes(turn.view.status ?? "");
     this.#isBusy = false;
     this.#isLost = false;
     this.#draw();
+    if (signal.aborted && signal !== this.#left.signal) this.#goOn(); // It came back before this was over.
   }
 
   /** Answers the calls of tools that the page has; what else waits, waits for a person. */
-  async #answer({ runId, view }: Turn): Promise<void> {
-    const calls = view.parts.filter(
-      (part): part is ToolPart =>
-        isWaiting(part) && part.needs === "output" && part.tool in this.tools && !this.#answered.has(part.id),
+  async #answer(turn: Turn): Promise<void> {
+    const runId = turn.runId!;
+    // As the run is now: what a reload reads once more may have been answered long ago, and no tool is called twice.
+    const run = await this.#server.run(runId).catch((error) => this.#fail(runId, error));
+    if (turn.view.status !== "requires_action") return; // The next question is told of by itself.
+    turn.waits = run?.required_action?.submit_tool_outputs.tool_calls ?? [];
+    this.#draw();
+    const calls = turn.waits.filter(
+      ({ id, tool, needs }) => needs === "output" && Object.hasOwn(this.tools, tool) && !this.#answered.has(id),
     );
     for (const { id } of calls) this.#answered.add(id);
     const outputs = await Promise.all(
-      calls.map(async ({ id: tool_call_id, tool, args }) => {
+      calls.map(async ({ id: tool_call_id, tool, arguments: args }) => {
         try {
           return { tool_call_id, output: (await this.tools[tool]!(args)) ?? null };
         } catch (error) {
@@ -411,10 +453,10 @@ export class RunnelChat extends HTMLElement {
         }
       }),
     );
-    if (outputs.length > 0) await this.#server.submit(runId!, outputs).catch((error) => this.#fail(runId!, error));
+    if (outputs.length > 0) await this.#server.submit(runId, outputs).catch((error) => this.#fail(runId, error));
   }
 
-  async #decide(turn: Turn, { id }: ToolPart, decision: "approve" | "reject"): Promise<void> {
+  async #decide(turn: Turn, id: string, decision: "approve" | "reject"): Promise<void> {
     if (this.#answered.has(id)) return;
     this.#answered.add(id);
     this.#draw();
@@ -430,9 +472,9 @@ export class RunnelChat extends HTMLElement {
     this.#draw();
   }
 
-  async #stop(): Promise<void> {
-    const { runId } = this.#turns.at(-1)!;
-    if (runId) await this.#server.cancel(runId).catch(() => {}); // It was over already.
+  async #stop(turn: Turn): Promise<void> {
+    turn.isUnwanted = turn.runId === null;
+    if (turn.runId !== null) await this.#server.cancel(turn.runId).catch(() => {}); // It was over already.
   }
 
   /** At most once a frame, however fast a model writes. */
@@ -463,9 +505,9 @@ export class RunnelChat extends HTMLElement {
   }
 
   #doing(): string {
-    const { view } = this.#turns.at(-1)!;
+    const { view, waits } = this.#turns.at(-1)!;
     if (view.status === "requires_action")
-      return view.parts.some((part) => isWaiting(part) && part.needs === "approval")
+      return [...view.parts.filter(isWaiting), ...waits].some(({ needs }) => needs === "approval")
         ? "Waiting for your decision."
         : "Waiting for an answer.";
     if (view.status === "queued") return "Waiting for its turn.";
@@ -499,8 +541,18 @@ export class RunnelChat extends HTMLElement {
       else if (part.output && part.state !== "void")
         put(part.key, part, () => textNode(part.output, part.state === "writing"));
       else if (part.state === "void") parts.get(part.key)?.node.remove();
+    // Of an agent below it, a run's own events do not tell what is asked.
+    const below = turn.waits.filter(({ id }) => !view.parts.some((part) => part.kind === "tool" && part.id === id));
+    for (const [key, { node }] of parts) {
+      if (!key.startsWith(belowKey) || below.some(({ id }) => key === belowKey + id)) continue;
+      node.remove();
+      parts.delete(key);
+    }
+    for (const call of below)
+      put(belowKey + call.id, call.id, () => this.#toolNode(turn, { ...call, args: call.arguments, state: "waiting" }));
     for (const id of this.#answered)
-      for (const button of parts.get(id)?.node.querySelectorAll("button") ?? []) button.disabled = true;
+      for (const key of [id, belowKey + id])
+        for (const button of parts.get(key)?.node.querySelectorAll("button") ?? []) button.disabled = true;
     const said =
       error ?? (view.status === "failed" || view.status === "cancelled" ? endInWords(view.error?.code) : null);
     const code = error ? null : (view.error?.code ?? null);
@@ -527,17 +579,17 @@ export class RunnelChat extends HTMLElement {
     return node;
   }
 
-  #toolNode(turn: Turn, part: ToolPart): HTMLElement {
+  #toolNode(turn: Turn, part: ShownCall): HTMLElement {
     const node = make("details", `tool ${part.state}`);
     const summary = make("summary");
     summary.append(make("b", "", part.tool), " ", make("span", "", toolWords[part.state]));
     node.append(summary, make("pre", "", JSON.stringify(part.args, null, 2)));
     if (part.state === "completed") node.append(make("pre", "", asText(part.result)));
-    if (!isWaiting(part) || part.needs !== "approval") return node;
+    if (part.state !== "waiting" || part.needs !== "approval") return node;
     node.setAttribute("open", "");
     const acts = make("div", "acts");
     const act = (label: string, decision: "approve" | "reject", name: string) =>
-      makeButton(label, name, () => void this.#decide(turn, part, decision));
+      makeButton(label, name, () => void this.#decide(turn, part.id, decision));
     acts.append(act("Approve", "approve", "main"), act("Reject", "reject", ""));
     node.append(acts);
     return node;
@@ -558,6 +610,11 @@ export class RunnelChat extends HTMLElement {
     }
   }
 }
+
+/** What is shown of a call. */
+type ShownCall = Pick<ToolPart, "id" | "tool" | "args" | "needs" | "state"> & { result?: unknown };
+
+const belowKey = "below-";
 
 /** A message with its pictures, as a run takes it. */
 const inputOf = (text: string, pictures: readonly Picture[]) =>

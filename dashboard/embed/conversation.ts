@@ -8,6 +8,8 @@ export class ChatError extends Error {
     readonly code: string | null,
     readonly status: number,
     message: string,
+    /** Which field of the request is refused. */
+    readonly param: string | null = null,
   ) {
     super(message);
   }
@@ -29,6 +31,20 @@ export interface Said {
   run_id: string | null;
 }
 
+/** A call that a run waits for, its own or one of an agent below it. */
+export interface Asked {
+  id: string;
+  tool: string;
+  arguments: unknown;
+  needs: "output" | "approval" | "reconcile";
+}
+
+interface Run {
+  input: unknown;
+  file_ids?: string[];
+  required_action: { submit_tool_outputs: { tool_calls: Asked[] } } | null;
+}
+
 interface Scored {
   id: string;
   run_id: string;
@@ -44,13 +60,17 @@ interface ServerOptions {
   renew(): Promise<boolean>;
   /** Told while the connection is lost, and when it is there again. */
   onConnection(isLost: boolean): void;
+  /** Aborted when nobody looks any more: nothing is read from then on. */
+  signal(): AbortSignal;
 }
 
 const attempts = 8;
+/** A stream that lasted this long was there: a run may wait for days, and proxies cut what is quiet. */
+const steady_ms = 10_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What a chat asks of the server. What failed on its way is asked again: no request has its effect twice. */
-export function createServer({ url, token, renew, onConnection }: ServerOptions) {
+export function createServer({ url, token, renew, onConnection, signal }: ServerOptions) {
   async function once(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Response> {
     const isForm = body instanceof FormData;
     const sent = body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) };
@@ -65,8 +85,8 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
     });
     if (response.ok) return response;
     const said = await response.json().catch(() => null);
-    const { code = null, message = response.statusText } = said?.error ?? {};
-    throw new ChatError(code, response.status, message);
+    const { code = null, message = response.statusText, param = null } = said?.error ?? {};
+    throw new ChatError(code, response.status, message, param);
   }
 
   /** Throws a `ChatError` for what the server refuses, and once it cannot be reached any more. */
@@ -89,7 +109,8 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
           isRenewed = await renew();
           if (isRenewed) continue;
         }
-        if ((refusal && refusal.status < 500) || attempt === attempts) throw refusal ?? unreachable();
+        if ((refusal && refusal.status < 500) || attempt === attempts || signal().aborted)
+          throw refusal ?? unreachable();
         onConnection(true);
         await pause(Math.min(8000, 250 * 2 ** attempt));
       }
@@ -101,17 +122,17 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
       accept: "text/event-stream",
     });
 
-  /**
-   * A run's events to the last: from an open response, and after a cut from the last id.
-   */
+  /** A run's events to the last, or until nobody looks: from an open response, and after a cut from the last id. */
   async function* follow(id: string | null, begun: Response | null, after: string | null): AsyncGenerator<Read> {
+    const left = signal();
     let [run, last, response] = [id, after, begun];
     for (let silent = 0; silent < attempts; silent++) {
       response ??= await events(run!, last);
       if (response.status === 204) return;
+      const opened_ms = performance.now();
       let isOver = false;
       try {
-        for await (const frame of framesOf(response)) {
+        for await (const frame of framesOf(response, left)) {
           isOver = isTokenOver(frame);
           if (frame.event === ("error" as string)) break; // The token is over, or the server stops.
           silent = 0;
@@ -123,8 +144,10 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
       } catch {
         if (run === null) throw unreachable();
       }
+      if (left.aborted) return;
       response = null;
       if (isOver) continue; // What is asked next is refused, and renews it.
+      if (performance.now() - opened_ms > steady_ms) silent = 0;
       onConnection(true);
       await pause(Math.min(8000, 250 * 2 ** silent));
     }
@@ -142,8 +165,7 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
       json<{ data: Said[] }>(ask("GET", `/v1/threads/${id}/messages?limit=100&order=desc`)).then(({ data }) =>
         data.toReversed(),
       ),
-    run: (id: string) =>
-      json<{ input: unknown; file_ids?: string[] }>(ask("GET", `/v1/runs/${id}?exclude=messages,tool_calls`)),
+    run: (id: string) => json<Run>(ask("GET", `/v1/runs/${id}?exclude=messages,tool_calls`)),
     /** The id of the file that it becomes. */
     upload: (file: File) => {
       const form = new FormData();
@@ -153,8 +175,11 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
     },
     picture: (id: string) => ask("GET", `/v1/files/${id}/content`).then((response) => response.blob()),
     cancel: (id: string) => ask("POST", `/v1/runs/${id}/cancel`, {}),
+    /** What somebody else has answered meanwhile is answered. */
     submit: (id: string, tool_outputs: Answerable[]) =>
-      ask("POST", `/v1/runs/${id}/submit_tool_outputs`, { tool_outputs }),
+      ask("POST", `/v1/runs/${id}/submit_tool_outputs`, { tool_outputs }).catch((error) => {
+        if (!(error instanceof ChatError && answered.includes(error.code))) throw error;
+      }),
     /** The id of what it gave. */
     score: (run: string, { value, comment }: Feedback) =>
       json<Scored>(
@@ -173,6 +198,8 @@ export function createServer({ url, token, renew, onConnection }: ServerOptions)
   };
 }
 
+const answered: (string | null)[] = ["tool_call_already_resolved", "run_not_awaiting_action"];
+
 const isTokenOver = ({ event, data }: Read): boolean =>
   event === ("error" as string) && (data as { error?: { code?: string } }).error?.code === "client_token_expired";
 
@@ -180,11 +207,14 @@ const unreachable = (): ChatError => new ChatError(null, 0, "The server cannot b
 
 type Read = RunFrame & { id: string | undefined };
 
-async function* framesOf({ body }: Response): AsyncGenerator<Read> {
+async function* framesOf({ body }: Response, left: AbortSignal): AsyncGenerator<Read> {
   const reader = body!
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
     .pipeThrough(new EventSourceParserStream())
     .getReader();
+  const leave = () => void reader.cancel().catch(() => {});
+  left.addEventListener("abort", leave);
+  if (left.aborted) leave();
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -192,7 +222,8 @@ async function* framesOf({ body }: Response): AsyncGenerator<Read> {
       yield { event: value.event, id: value.id, data: JSON.parse(value.data) } as Read;
     }
   } finally {
-    void reader.cancel().catch(() => {});
+    left.removeEventListener("abort", leave);
+    leave();
   }
 }
 
