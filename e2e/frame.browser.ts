@@ -110,6 +110,26 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(page).toHaveURL(new RegExp(`/runs/${run}`));
   });
 
+  await test.step("words find runs and all else on the server, by their kind and by keyboard", async () => {
+    await server.post("/v1/tools", { name: "find_umbrella", type: "client", description: "Looks it up." });
+    await server.post("/v1/runs?wait=30", { agent_id: agent, input: "Where is my green umbrella?" });
+    await page.getByRole("button", { name: "Search or jump to" }).first().click();
+    const found = palette.getByRole("option", { name: /umbrella/i });
+    // Both are found within four seconds of being made.
+    await expect(async () => {
+      await palette.getByRole("combobox").fill("umbrel");
+      await expect(found).toHaveCount(2, { timeout: 1000 });
+      await palette.getByRole("combobox").fill("umbrell");
+      await expect(found).toHaveCount(2, { timeout: 1000 });
+    }).toPass({ timeout: 30_000 });
+    await expect(palette.getByRole("group")).toHaveText([/^Toolsfind_umbrella/, /^RunsWhere is my green umbrella/]);
+    await expectAccessible(page, "palette found");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(/\/runs\/run_/);
+    await expect(page.getByText("Where is my green umbrella?").first()).toBeVisible();
+  });
+
   await test.step("the id of a request or a tool call opens its run, and that of a file its row", async () => {
     const { waiting, request, call } = await makeWaitingRun();
     for (const [id, noun] of [

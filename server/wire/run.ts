@@ -80,6 +80,7 @@ export const RunCount = t.named(
   "RunCount",
   t.object({ object: t.word("run_count"), count: t.integer, is_more: t.boolean, ...envelope }),
 );
+export type RunCount = Static<typeof RunCount>;
 
 export const Approval = resource("Approval", "approval", { run_id: t.text, ...pendingCall });
 export type Approval = Static<typeof Approval>;

@@ -8,7 +8,7 @@ const AddToSuite = lazy(() =>
   import("../features/suites/add-to-suite.tsx").then((loaded) => ({ default: loaded.AddToSuite })),
 );
 
-/** `/runs?status=&agent=&since=&until=&user=&thread=&origin=&q=&after=&before=`. */
+/** `/runs`, with all of `RunsSearch` in the address. */
 export function RunsRoute() {
   const { workspace: _, ...search } = useSearch({ from: "/shell/runs" });
   const navigate = useNavigate();

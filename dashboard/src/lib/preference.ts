@@ -32,6 +32,12 @@ export function usePreference<T extends string>(
   return [known, (next) => writePreference(key, next)];
 }
 
+/** A text remembered in this browser, the same for all pages and tabs. */
+export function usePreferenceText(key: string, fallback: string): [string, (value: string) => void] {
+  const value = useSyncExternalStore(subscribePreferences, () => readPreference(key));
+  return [value ?? fallback, (next) => writePreference(key, next)];
+}
+
 /** Calls the listener after every change of a preference, in this tab or another. */
 function subscribePreferences(listener: () => void): () => void {
   listeners.add(listener);

@@ -6,7 +6,7 @@ import { useEarlyOpen } from "./use-early-open.ts";
 const itemClass =
   "flex min-h-8 w-full cursor-pointer items-center gap-2.5 rounded-md px-2 text-left text-ink outline-none select-none data-highlighted:bg-hover [&_svg]:text-muted";
 
-const parts = { MenuItem, MenuChoice, MenuLine, MenuHead };
+const parts = { MenuItem, MenuChoice, MenuChecks, MenuLine, MenuHead };
 export type MenuParts = typeof parts;
 
 export interface BaseMenuProps {
@@ -69,6 +69,38 @@ function MenuChoice<T extends string>({
           </Base.RadioItem>
         ))}
       </Base.RadioGroup>
+    </Base.Group>
+  );
+}
+
+/** A choice of any among several, under a title. The menu stays open. */
+function MenuChecks<T extends string>({
+  title,
+  values,
+  choices,
+  onToggle,
+}: {
+  title: string;
+  values: ReadonlySet<T>;
+  choices: readonly { value: T; label: ReactNode }[];
+  onToggle: (value: T) => void;
+}) {
+  return (
+    <Base.Group>
+      <Base.GroupLabel className="px-2 pt-1.5 pb-1 text-2xs text-faint">{title}</Base.GroupLabel>
+      {choices.map(({ value, label }) => (
+        <Base.CheckboxItem
+          key={value}
+          checked={values.has(value)}
+          onCheckedChange={() => onToggle(value)}
+          className={itemClass}
+        >
+          {label}
+          <Base.CheckboxItemIndicator className="ml-auto">
+            <Check aria-hidden className="size-4" strokeWidth={1.5} />
+          </Base.CheckboxItemIndicator>
+        </Base.CheckboxItem>
+      ))}
     </Base.Group>
   );
 }

@@ -12,12 +12,18 @@ export function Paging({
   page,
   search,
   oldestFirst = false,
+  sorted = false,
+  total,
   onPage,
 }: {
   noun: string;
   page: List<{ id: string }> | undefined;
   search: PageSearch;
   oldestFirst?: boolean;
+  /** In another order than that of time. */
+  sorted?: boolean;
+  /** How many there are on all pages; `is_more`: at least. */
+  total?: { count: number; is_more: boolean };
   onPage: (search: PageSearch) => void;
 }) {
   const { after, before } = search;
@@ -26,12 +32,12 @@ export function Paging({
   const hasNewer = after ? true : Boolean(before && page?.has_more);
   const first = page?.data[0]?.id;
   const last = page?.data.at(-1)?.id;
-  const [back, on] = oldestFirst ? ["Older", "Newer"] : ["Newer", "Older"];
+  const [back, on] = sorted ? ["Previous", "Next"] : oldestFirst ? ["Older", "Newer"] : ["Newer", "Older"];
   return (
     <SheetFoot>
       <TimeSwitch />
       <span className="ml-auto tabular-nums">
-        {page && page.data.length > 0 && `${plural(page.data.length, noun)} on this page`}
+        {page && page.data.length > 0 && countWords(page.data.length, noun, total)}
       </span>
       {(hasOlder || hasNewer) && (
         <span className="inline-flex">
@@ -59,4 +65,11 @@ export function Paging({
       )}
     </SheetFoot>
   );
+}
+
+/** `4 runs`, `50 of 1,234 runs`, `50 of more than 10,000 runs`; where nobody counted, `4 runs on this page`. */
+function countWords(shown: number, noun: string, total: { count: number; is_more: boolean } | undefined): string {
+  if (!total) return `${plural(shown, noun)} on this page`;
+  if (total.is_more) return `${shown} of more than ${plural(total.count, noun)}`;
+  return total.count > shown ? `${shown} of ${plural(total.count, noun)}` : plural(shown, noun);
 }

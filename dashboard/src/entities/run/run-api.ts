@@ -1,10 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run, RunCount } from "../../../../server/wire/run.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import { ApiError, get, query } from "../../lib/api.ts";
 import { pageQuery } from "../../lib/page-search.ts";
 import { type At, resource } from "../resource/resource.ts";
-import { type RunsSearch, runsParameters } from "./runs-search.ts";
+import { filtersOf, type RunsSearch, runsParameters } from "./runs-search.ts";
 
 export const runApi = resource<Run>("runs");
 /** One run. */
@@ -12,13 +12,30 @@ export const runQuery = runApi.one;
 
 export const pageSize = 50;
 
-/** One page of runs, newest first. */
+/** One page of runs. While another page of the same project and mode is read, the one before stands. */
 export function runsQuery(at: At, search: RunsSearch) {
+  const queryKey = runApi.key(at, "page", search);
   return queryOptions({
-    queryKey: runApi.key(at, "page", search),
+    queryKey,
     queryFn: ({ signal }) => fetchRuns(at, search, signal),
+    placeholderData: (before, query) =>
+      query?.queryKey.slice(0, -1).join() === queryKey.slice(0, -1).join() ? before : undefined,
   });
 }
+
+/** How many runs a list has, whatever its page; as far as the server counts. */
+export function runCountQuery(at: At, search: RunsSearch) {
+  const filters = filtersOf(search);
+  return queryOptions({
+    queryKey: runApi.key(at, "count", filters),
+    queryFn: ({ signal }) =>
+      get<RunCount>(runApi.url(at, "count") + query(runsParameters(filters, Date.now())), signal),
+  });
+}
+
+/** Where all runs of a list are downloaded. */
+export const runExportUrl = (at: At, search: RunsSearch, format: "jsonl" | "csv"): string =>
+  runApi.url(at, "export") + query({ ...runsParameters(filtersOf(search), Date.now()), format });
 
 /** The page itself, past any cache. */
 export function fetchRuns(at: At, search: RunsSearch, signal?: AbortSignal): Promise<List<Run>> {

@@ -1,25 +1,13 @@
 import { expect, test } from "bun:test";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { filterWords } from "../../features/runs/filter-words.ts";
+import { draftOf, filtersOfDraft } from "../../features/runs/filters-dialog.tsx";
 import { readRunsSearch } from "../../features/runs/read-runs-search.ts";
 import { pastedId } from "../../features/runs/runs-filters.tsx";
-import { fieldTime, fitsFilters, hasText, isFiltered, runsParameters, spanStart, timeWords } from "./runs-search.ts";
+import { readViews, withView } from "../../features/runs/views.ts";
+import { fieldTime, isFiltered, runsParameters, spanStart, timeWords, viewOf } from "./runs-search.ts";
 
 const id = "01m7zgg6zhy0rs95xwcnppcxxx";
 const now = Date.parse("2026-11-21T16:00:00Z");
-const run = {
-  id: `run_${id}`,
-  agent_id: `agt_${id}`,
-  status: "failed",
-  input: "Where is my order?",
-  output: null,
-  error: { code: "model_error", message: "The provider failed." },
-  user_id: "ada",
-  thread_id: null,
-  origin: "run",
-  created_at: "2026-11-21T02:14:07.123Z",
-} as Run;
-
 test("an address gives the filters that it names, and nothing of what is no filter", () => {
   const search = {
     status: "failed",
@@ -42,24 +30,36 @@ test("a span becomes a time of the API, reckoned from now", () => {
   });
 });
 
-test("a run that changed is held against every filter", () => {
-  expect(fitsFilters(run, { since: "24h", status: "failed", user: "ada" }, now)).toBe(true);
-  const others = [
-    { since: "1h" },
-    { until: "2026-11-21T02:00:00Z" },
-    { user: "bob" },
-    { origin: "fork" },
-    { thread: "thr_1" },
-    { agent: "agt_1" },
-    { status: "completed" },
-  ] as const;
-  for (const search of others) expect(fitsFilters(run, search, now)).toBe(false);
+test("every filter of the address is a parameter of the API", () => {
+  const search = readRunsSearch({
+    ...{ model: "test/echo", error: "model_error", tool: "book", cost: "0.5..2", duration: "1000..", q: "two words" },
+    ...{ score: "quality", value: "..0.5", metadata: ["order=4711", "a=b=c"], sort: "cost", order: "asc" },
+  });
+  const parameters = Object.entries(runsParameters(search, now)).filter(([, value]) => value !== undefined);
+  expect(Object.fromEntries(parameters)).toEqual({
+    ...{ model: "test/echo", error_code: "model_error", tool: "book", q: "two words", sort: "cost", order: "asc" },
+    ...{ cost_min: "0.5", cost_max: "2", duration_min: "1000", score: "quality", score_max: "0.5" },
+    ...{ "metadata[order]": "4711", "metadata[a]": "b=c" },
+  });
 });
 
-test("text is found in what a row shows, whatever its case", () => {
-  for (const text of ["ORDER", "model_error", "provider", "ada", "refund", id])
-    expect(hasText(run, "Refund desk", text)).toBe(true);
-  expect(hasText(run, "Refund desk", "absent")).toBe(false);
+test("what is no range, no pair and no order is left out of the address", () => {
+  expect(readRunsSearch({ cost: "..", duration: "1-2", value: "a..b", metadata: ["=x", 7], sort: "id" })).toEqual({});
+});
+
+test("the form of filters gives back what it was given, and forgets what was emptied", () => {
+  const filters = { duration: "1500..", cost: "..2", metadata: ["a=b"], user: "ada" };
+  expect(filtersOfDraft(draftOf(filters))).toMatchObject(filters);
+  expect(filtersOfDraft(draftOf({}))).toHaveProperty("user", undefined);
+});
+
+test("a view is kept without its page, once by its name, and what is none is not read", () => {
+  const kept = withView([{ name: "Dear", search: {} }], {
+    name: "Dear",
+    search: viewOf({ cost: "1..", after: "run_1" }),
+  });
+  expect(readViews(JSON.stringify(kept))).toEqual([{ name: "Dear", search: { cost: "1.." } }]);
+  for (const text of ["", "{}", '[{"name":1}]', "[null]"]) expect(readViews(text)).toEqual([]);
 });
 
 test("a pasted id leads to its run, or becomes a filter", () => {
@@ -76,7 +76,10 @@ test("a list that is emptied by filters says by which", () => {
   );
   expect(words({ origin: "fork" })).toBe("with origin “Fork”");
   expect(words({ since: "7d" })).toBe("in the last 7 days");
-  expect(isFiltered({ q: "x" })).toBe(false);
+  expect(words({ error: "model_error", cost: "0.5..", duration: "1000..5000", value: "..3", q: "refund" })).toBe(
+    "with error code “model_error” and cost “from $0.5” and duration “1.00 s to 5.00 s” and score “any up to 3” and the text “refund”",
+  );
+  expect([isFiltered({ q: "x" }), isFiltered({ sort: "cost", after: "run_1" })]).toEqual([true, false]);
 });
 
 test("a span ends now, and a time is itself", () => {

@@ -1,11 +1,9 @@
 import type { Origin as RunOrigin } from "../../../../server/core/origin.ts";
-import { wholeText } from "../../../../server/core/run-input.ts";
 import type { RunStatus } from "../../../../server/core/run-state.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
 
-/** What the address of the list holds. */
-export interface RunsSearch extends PageSearch {
+/** What narrows a list of runs. */
+export interface RunFilters {
   status?: RunStatus;
   agent?: string;
   /** A span that ends now (`24h`), or a time. */
@@ -14,56 +12,105 @@ export interface RunsSearch extends PageSearch {
   user?: string;
   thread?: string;
   origin?: RunOrigin;
-  /** Text that a run of the page has. */
+  model?: string;
+  /** The code that they failed with. */
+  error?: string;
+  /** The name of a tool that they called. */
+  tool?: string;
+  /** Of USD and of milliseconds, such as `0.5..2` and `1000..`. */
+  cost?: string;
+  duration?: string;
+  /** The name of a score, and the range of its value. */
+  score?: string;
+  value?: string;
+  /** Pairs such as `order=4711`. */
+  metadata?: string[];
+  /** Words in their input, output, error, metadata, user or the arguments of their calls. */
   q?: string;
 }
 
-/** The filters that are set, without text and place. */
-export function filtersOf({ status, agent, since, until, user, thread, origin }: RunsSearch): RunsSearch {
-  return { status, agent, since, until, user, thread, origin };
+/** What the address of the list holds. */
+export interface RunsSearch extends RunFilters, PageSearch {
+  /** By what they are sorted; else by when they were created. */
+  sort?: RunSort;
+  /** The least, or the oldest, first. */
+  order?: "asc";
 }
 
-/** Whether the list is less than all runs. */
-export const isFiltered = (search: RunsSearch): boolean =>
-  Object.values(filtersOf(search)).some((value) => value !== undefined);
+export const runSorts = ["cost", "duration"] as const;
+export type RunSort = (typeof runSorts)[number];
 
-/** As parameters of `GET /v1/runs`. */
-export function runsParameters(search: RunsSearch, now: number) {
-  const { status, agent, since, until, user, thread, origin } = search;
+const filterNames = [
+  ...(["status", "agent", "since", "until", "user", "thread", "origin", "model", "error", "tool"] as const),
+  ...(["cost", "duration", "score", "value", "metadata", "q"] as const),
+] satisfies (keyof RunFilters)[];
+
+/** The filters that are set, without order and place. */
+export const filtersOf = (search: RunsSearch): RunFilters => pick(search, filterNames);
+
+/** Sets each filter to none. */
+export const noFilters: RunFilters = Object.fromEntries(filterNames.map((name) => [name, undefined]));
+
+/** The list without its place: what can be kept under a name. */
+export const viewOf = (search: RunsSearch): RunsSearch => pick(search, [...filterNames, "sort", "order"]);
+
+const pick = (search: RunsSearch, names: readonly (keyof RunsSearch)[]): RunsSearch =>
+  Object.fromEntries(names.flatMap((name) => (search[name] === undefined ? [] : [[name, search[name]]])));
+
+/** Whether the list is less than all runs. */
+export const isFiltered = (search: RunsSearch): boolean => Object.keys(filtersOf(search)).length > 0;
+
+/** Whether what is found is known of runs that are over alone, within some seconds of their end. */
+export const isIndexed = ({ q, tool, error, cost, duration, sort }: RunsSearch): boolean =>
+  [q, tool, error, cost, duration, sort].some((filter) => filter !== undefined);
+
+/** As parameters of `GET /v1/runs`, and of its count and export. */
+export function runsParameters(search: RunsSearch, now: number): Record<string, string | undefined> {
+  const { status, agent, since, until, user, thread, origin, model, error, tool, q, sort, order } = search;
   return {
-    status,
-    agent_id: agent,
-    user_id: user,
-    thread_id: thread,
-    origin,
+    ...{
+      status,
+      agent_id: agent,
+      user_id: user,
+      thread_id: thread,
+      origin,
+      model,
+      error_code: error,
+      tool,
+      q,
+      sort,
+      order,
+    },
     "created_at[gte]": since && new Date(spanStart(since, now)).toISOString(),
     "created_at[lte]": until && new Date(until).toISOString(),
+    ...rangeParameters("cost", search.cost),
+    ...rangeParameters("duration", search.duration),
+    score: search.score,
+    ...rangeParameters("score", search.value),
+    ...Object.fromEntries(metadataPairs(search).map(([name, value]) => [`metadata[${name}]`, value])),
   };
 }
 
-/** Whether a run that changed belongs to the list. */
-export function fitsFilters(run: Run, search: RunsSearch, now: number): boolean {
-  const { status, agent, since, until, user, thread, origin } = search;
-  const at = Date.parse(run.created_at);
-  return (
-    (!status || run.status === status) &&
-    (!agent || run.agent_id === agent) &&
-    (!user || run.user_id === user) &&
-    (!thread || run.thread_id === thread) &&
-    (!origin || run.origin === origin) &&
-    (!since || at >= spanStart(since, now)) &&
-    (!until || at <= Date.parse(until))
-  );
+const rangeParameters = (name: string, range: string | undefined) => {
+  const { min, max } = readRange(range);
+  return { [`${name}_min`]: min, [`${name}_max`]: max };
+};
+
+/** `0.5..2`, `0.5..` and `..2`, as an address has a range of numbers. */
+export const isRange = (text: string): boolean => /^(-?\d+(\.\d+)?)?\.\.(-?\d+(\.\d+)?)?$/.test(text) && text !== "..";
+
+/** The two ends of a range; none is open. */
+export function readRange(range = ".."): { min?: string; max?: string } {
+  const [min, max] = range.split("..");
+  return { min: min || undefined, max: max || undefined };
 }
 
-/** Whether a run has a text: in its id, input, output, error, user, or its agent's name. */
-export function hasText(run: Run, agent: string, text: string): boolean {
-  const wanted = text.trim().toLowerCase();
-  const { id, input, output, error, user_id, thread_id } = run;
-  return [id, agent, wholeText(input), output, error?.code, error?.message, user_id, thread_id].some((each) =>
-    each?.toLowerCase().includes(wanted),
-  );
-}
+/** The range between two ends; none where both are open. */
+export const writeRange = (min = "", max = ""): string | undefined => (min || max ? `${min}..${max}` : undefined);
+
+/** The pairs that the metadata of runs must have. */
+export const metadataPairs = ({ metadata = [] }: RunFilters): [name: string, value: string][] =>
+  metadata.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]);
 
 /** Spans that end now. */
 export const timeSpans = ["1h", "24h", "7d"] as const;

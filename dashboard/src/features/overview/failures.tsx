@@ -58,7 +58,7 @@ function Entry({ group, since, more }: { group: FailureGroup; since: string; mor
   const others = useAgentNames(agentIds.filter((id) => id !== latest.agent_id));
   const names = [useAgentName(latest.agent_id), ...others];
   const agent = others.length > 0 ? undefined : latest.agent_id;
-  const search = { status: "failed", since, agent, q: code } as const;
+  const search = { status: "failed", since, agent, error: code } as const;
   const advice = adviceFor(code);
   return (
     <Link to="/runs" search={search} className="block px-4 py-2 hover:bg-hover">

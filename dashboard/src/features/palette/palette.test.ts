@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import type { SearchResult } from "../../../../server/wire/search.ts";
 import { type Command, type CommandGroup, findCommands } from "./find-commands.ts";
 import { partOfRun, placeOfId } from "./place-of-id.ts";
 import { pushRecent } from "./recent.ts";
+import { groupsOf } from "./use-search-commands.ts";
 
 const rest = "01kahvz3pn0000000000000000";
 
@@ -57,4 +59,21 @@ test("the latest object comes first, each once, eight at most", () => {
       .map(({ path }) => path)
       .slice(0, 2),
   ).toEqual(["/runs/5", "/runs/8"]);
+});
+
+test("what a search finds stands by its kind, runs last, with the way to all of them", () => {
+  const went: string[] = [];
+  const found = [
+    { type: "run", id: "run_1", title: "Where is my order?", status: "failed" },
+    { type: "agent", id: "agt_1", title: "Order desk", snippet: "Answers about an order." },
+  ] as SearchResult[];
+  const groups = groupsOf(found, "my order", true, (path) => went.push(path));
+  const shown = groups.map(({ value, items }) => [value, ...items.map(({ label, hint }) => `${label}: ${hint}`)]);
+  expect(shown).toEqual([
+    ["Agents", "Order desk: Answers about an order."],
+    ["Runs", "Where is my order?: Failed", "All runs with “my order”: undefined"],
+  ]);
+  for (const { run } of groups.flatMap(({ items }) => items)) run();
+  expect(went).toEqual(["/agents/agt_1", "/runs/run_1", "/runs?q=my%20order"]);
+  expect(groupsOf(found.slice(1), "my order", false, () => {}).map(({ value }) => value)).toEqual(["Agents"]);
 });

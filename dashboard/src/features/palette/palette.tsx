@@ -5,6 +5,7 @@ import { useMemo, useState } from "react";
 import { Kbd } from "../../ui/kbd.tsx";
 import { type Command, type CommandGroup, findCommands } from "./find-commands.ts";
 import { useIdCommands } from "./use-id-commands.ts";
+import { useSearchCommands } from "./use-search-commands.ts";
 
 /** One list of all that one can go to or do, searched while one types. A pasted id is opened. */
 export function Palette({
@@ -46,7 +47,11 @@ function CommandList({
 }) {
   const [text, setText] = useState("");
   const ofId = useIdCommands(text, onGo);
-  const found = useMemo(() => [...ofId, ...findCommands(groups, text)], [ofId, groups, text]);
+  const { groups: searched, isSearching } = useSearchCommands(text, onGo);
+  const found = useMemo(
+    () => [...ofId, ...withoutDoubles(findCommands(groups, text), searched), ...searched],
+    [ofId, groups, text, searched],
+  );
   const run = (command: Command) => {
     onDone();
     command.run();
@@ -77,7 +82,9 @@ function CommandList({
       <div className="min-h-0 overflow-y-auto overscroll-contain p-1.5">
         <Autocomplete.Empty>
           <p className="px-2.5 py-6 text-center text-muted">
-            No results. You can also paste the id of a run, agent, key or anything else.
+            {isSearching && text.trim() !== ""
+              ? "Searching…"
+              : "No results. You can also paste the id of a run, agent, key or anything else."}
           </p>
         </Autocomplete.Empty>
         <Autocomplete.List aria-label="Commands">
@@ -95,6 +102,14 @@ function CommandList({
       </div>
     </Autocomplete.Root>
   );
+}
+
+/** The commands without those that the search has, too: an agent is found by both. */
+function withoutDoubles(groups: readonly CommandGroup[], others: readonly CommandGroup[]): CommandGroup[] {
+  const ids = new Set(others.flatMap(({ items }) => items.map(({ id }) => id)));
+  return groups
+    .map(({ value, items }) => ({ value, items: items.filter(({ id }) => !ids.has(id)) }))
+    .filter(({ items }) => items.length > 0);
 }
 
 function Entry({ command, onRun }: { command: Command; onRun: () => void }) {

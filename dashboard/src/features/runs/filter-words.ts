@@ -1,5 +1,6 @@
 import type { Origin as RunOrigin } from "../../../../server/core/origin.ts";
-import { isSpan, type RunsSearch, timeWords } from "../../entities/run/runs-search.ts";
+import { isSpan, type RunsSearch, readRange, timeWords } from "../../entities/run/runs-search.ts";
+import { formatDuration } from "../../lib/format.ts";
 
 export const originWords: Record<RunOrigin, string> = {
   run: "Run",
@@ -8,24 +9,43 @@ export const originWords: Record<RunOrigin, string> = {
   import: "Import",
 };
 
-export const originHints: Record<RunOrigin, string> = {
-  run: "Started as a run",
-  replay: "Performed again by a record",
-  fork: "Went on from a step of another run",
-  import: "Came from an exported trace",
-};
+/** What narrows a list, each by its name and its words, without status, agent and time, which have chips of their own. */
+export function filterChips(search: RunsSearch): { name: string; word: string; clear: RunsSearch }[] {
+  const { user, thread, origin, model, error, tool, cost, duration, score, value } = search;
+  const set = (name: string, word: string | undefined, clear: RunsSearch) => (word ? [{ name, word, clear }] : []);
+  const grade = value ? `${score ?? "any"} ${rangeWords(value, String)}` : score;
+  return [
+    ...set("Error code", error, { error: undefined }),
+    ...set("Model", model, { model: undefined }),
+    ...set("Tool", tool, { tool: undefined }),
+    ...set("User", user, { user: undefined }),
+    ...set("Thread", thread, { thread: undefined }),
+    ...set("Origin", origin && originWords[origin], { origin: undefined }),
+    ...set("Cost", cost && rangeWords(cost, (usd) => `$${usd}`), { cost: undefined }),
+    ...set("Duration", duration && rangeWords(duration, (ms) => formatDuration(Number(ms))), { duration: undefined }),
+    ...set("Score", grade, { score: undefined, value: undefined }),
+    ...(search.metadata ?? []).map((pair) => {
+      const rest = search.metadata!.filter((other) => other !== pair);
+      return { name: "Metadata", word: pair, clear: { metadata: rest.length > 0 ? rest : undefined } };
+    }),
+  ];
+}
+
+/** `1.00 s to 5.00 s`, `from $0.5`, `up to 3`. */
+function rangeWords(range: string, write: (end: string) => string): string {
+  const { min, max } = readRange(range);
+  if (min && max) return `${write(min)} to ${write(max)}`;
+  return min ? `from ${write(min)}` : `up to ${write(max ?? "")}`;
+}
 
 /** What a list is narrowed by, as the end of a sentence: `with status “Failed” and agent “Refund desk” in the last 24 hours`. */
-export function filterWords(
-  { status, agent, since, until, user, thread, origin }: RunsSearch,
-  names: { status: Record<string, string>; agent: string },
-): string {
+export function filterWords(search: RunsSearch, names: { status: Record<string, string>; agent: string }): string {
+  const { status, agent, since, until, q } = search;
   const named = [
     status && `status “${names.status[status]}”`,
     agent && `agent “${names.agent}”`,
-    user && `user “${user}”`,
-    thread && `thread “${thread}”`,
-    origin && `origin “${originWords[origin]}”`,
+    ...filterChips(search).map(({ name, word }) => `${name.toLowerCase()} “${word}”`),
+    q && `the text “${q}”`,
   ].filter((word) => typeof word === "string");
   const time = timeWords(since, until);
   const inTime = time && (since && !until && isSpan(since) ? `in the ${time}` : until && since ? `from ${time}` : time);

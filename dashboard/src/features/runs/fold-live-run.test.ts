@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { foldLiveRun, joinRuns, type LiveRules, type LiveRuns } from "./fold-live-run.ts";
+import { foldLiveRun, type LiveRules, type LiveRuns } from "./fold-live-run.ts";
 
 const run = (id: string, status: Run["status"] = "completed") => ({ id, status }) as Run;
-const rules: LiveRules = { fits: () => true, atTop: true, firstPage: true, limit: 3 };
+const rules: LiveRules = { atTop: true, firstPage: true, limit: 3 };
 const list: LiveRuns = { shown: [run("run_5"), run("run_3")], waiting: [], hasMore: false };
-const isCompleted = ({ status }: Run) => status === "completed";
 const ids = (live: LiveRuns) => live.shown.map(({ id }) => id);
 
 test("a new run stands on top", () => {
@@ -13,7 +12,7 @@ test("a new run stands on top", () => {
 });
 
 test("a shown run changes in its place, even when it leaves the filter", () => {
-  const after = foldLiveRun(list, run("run_3", "failed"), { ...rules, fits: isCompleted });
+  const after = foldLiveRun(list, run("run_3", "failed"), rules);
   expect(ids(after)).toEqual(["run_5", "run_3"]);
   expect(after.shown[1]?.status).toBe("failed");
 });
@@ -29,8 +28,7 @@ test("nothing is inserted while the list is scrolled: the run is counted, once",
   expect(twice.waiting).toEqual(["run_6"]);
 });
 
-test("a run of another status or another page stays away", () => {
-  expect(foldLiveRun(list, run("run_6", "failed"), { ...rules, fits: isCompleted })).toEqual(list);
+test("a run of another page stays away", () => {
   expect(foldLiveRun(list, run("run_6"), { ...rules, firstPage: false })).toEqual(list);
 });
 
@@ -46,24 +44,4 @@ test("what has no place on the page any more is said to stand on a further one",
   expect(foldLiveRun(full, run("run_7"), rules).hasMore).toBe(true);
   expect(foldLiveRun(full, run("run_1"), rules).hasMore).toBe(true);
   expect(foldLiveRun(full, run("run_5", "failed"), rules).hasMore).toBe(false);
-});
-
-const runs = (from: string, ...ids: number[]) => ids.map((id) => ({ id: `run_${id}`, from }));
-const told = (list: { id: string; from: string }[]) => list.map(({ id, from }) => `${id} ${from}`);
-
-test("what follows a list is put behind it, and a run of both stands there once, as in the first", () => {
-  const joined = joinRuns(runs("page", 3, 2), runs("further", 2, 1));
-  expect(told(joined)).toEqual(["run_3 page", "run_2 page", "run_1 further"]);
-});
-
-test("a run that the first list has no more was deleted", () => {
-  expect(told(joinRuns(runs("page", 5, 2), runs("further", 4, 3, 1)))).toEqual([
-    "run_5 page",
-    "run_2 page",
-    "run_1 further",
-  ]);
-});
-
-test("behind an empty list stands the other one", () => {
-  expect(told(joinRuns([], runs("further", 2, 1)))).toEqual(["run_2 further", "run_1 further"]);
 });

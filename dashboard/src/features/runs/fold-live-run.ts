@@ -9,8 +9,6 @@ export interface LiveRuns {
 }
 
 export interface LiveRules {
-  /** Whether a run belongs to the list by its filters. */
-  fits: (run: Run) => boolean;
   /** True on the first page, scrolled to its top: only there may a row be inserted. */
   atTop: boolean;
   /** False on later pages, where new runs belong to another page. */
@@ -19,15 +17,16 @@ export interface LiveRules {
 }
 
 /**
- * The list after a run changed. A shown run is changed in its place, even if it left the filter: rows never move
- * under the pointer. A new one is put in its place by age, or counted when the list is scrolled.
+ * The list after a run changed, which the server's filters let through. A shown run is changed in its place, even if it
+ * left the filter: rows never move under the pointer. A new one is put in its place by age, or counted when the list is
+ * scrolled.
  */
 export function foldLiveRun(list: LiveRuns, run: Run, rules: LiveRules): LiveRuns {
   const index = list.shown.findIndex((shown) => shown.id === run.id);
   if (index >= 0) return { ...list, shown: list.shown.with(index, run) };
   const oldest = list.shown.at(-1);
   const onThisPage = !oldest || list.shown.length < rules.limit || run.id > oldest.id;
-  if (!rules.firstPage || !rules.fits(run)) return list;
+  if (!rules.firstPage) return list;
   if (!onThisPage) return { ...list, hasMore: true };
   if (!rules.atTop) return list.waiting.includes(run.id) ? list : { ...list, waiting: [...list.waiting, run.id] };
   const place = list.shown.findIndex((shown) => shown.id < run.id);
@@ -37,13 +36,4 @@ export function foldLiveRun(list: LiveRuns, run: Run, rules: LiveRules): LiveRun
     waiting: list.waiting.filter((id) => id !== run.id),
     hasMore: list.hasMore || shown.length > rules.limit,
   };
-}
-
-/**
- * A list and what follows it, newest first. As far back as the first goes it alone tells what there is: what only the
- * second still has of that time was deleted.
- */
-export function joinRuns<T extends Pick<Run, "id">>(first: readonly T[], second: readonly T[]): T[] {
-  const oldest = first.at(-1);
-  return [...first, ...second.filter(({ id }) => !oldest || id < oldest.id)];
 }

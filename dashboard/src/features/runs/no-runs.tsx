@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { ListFilter, ListTree } from "lucide-react";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
+import { isFiltered, isIndexed, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -44,27 +44,13 @@ export function NoMatch({
     <EmptyState icon={ListFilter} title={filtered ? "No run matches these filters" : "No runs on this page"}>
       <p className="max-w-[60ch] text-muted wrap-anywhere">
         {filtered
-          ? `Nothing ${filterWords(search, { status: statusWords, agent })}.`
+          ? `Nothing ${filterWords(search, { status: statusWords, agent })}.${isIndexed(search) ? " Runs are found some seconds after they end." : ""}`
           : "The runs of this page were deleted, or the address is old."}
       </p>
       <div className="flex flex-wrap justify-center gap-2">
         <Button onClick={onClear}>{filtered ? "Clear filters" : "Show the newest"}</Button>
         {isNarrow && <Button onClick={onWiden}>Show the last 7 days</Button>}
       </div>
-    </EmptyState>
-  );
-}
-
-/** None of the runs that were looked at has the text that is looked for. */
-export function NoText({ text, isAll, onClear }: { text: string; isAll: boolean; onClear: () => void }) {
-  return (
-    <EmptyState icon={ListFilter} title={isAll ? "No results" : "No results so far"}>
-      <p className="max-w-[60ch] text-muted wrap-anywhere">
-        “{text}” is in no id, input, result or user of the runs that were searched.{" "}
-        {isAll ? "Change the filters" : "Search older runs, narrow them by filters"}, or paste the id of a run to open
-        it.
-      </p>
-      <Button onClick={onClear}>Clear the text</Button>
     </EmptyState>
   );
 }

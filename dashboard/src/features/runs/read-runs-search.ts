@@ -1,7 +1,7 @@
 import { origins as runOrigins } from "../../../../server/core/origin.ts";
 import { runStatuses } from "../../../../server/core/run-state.ts";
-import { isTime, type RunsSearch, timeSpans } from "../../entities/run/runs-search.ts";
-import { given, readChoice, readId, readPageSearch, readText } from "../../lib/page-search.ts";
+import { isRange, isTime, type RunsSearch, runSorts, timeSpans } from "../../entities/run/runs-search.ts";
+import { given, readChoice, readForm, readId, readPageSearch, readText } from "../../lib/page-search.ts";
 
 /** What the address of the list says; what is none of it is left out. */
 export const readRunsSearch = (search: Record<string, unknown>): RunsSearch =>
@@ -13,9 +13,29 @@ export const readRunsSearch = (search: Record<string, unknown>): RunsSearch =>
     user: readText(search.user, 255),
     thread: readId(search.thread, "thread"),
     origin: readChoice(search.origin, runOrigins),
-    q: readText(search.q),
+    model: readText(search.model, 256),
+    error: readForm(search.error, /^[a-z_]+$/),
+    tool: readText(search.tool, 256),
+    cost: readRange(search.cost),
+    duration: readRange(search.duration),
+    score: readText(search.score, 64),
+    value: readRange(search.value),
+    metadata: readPairs(search.metadata),
+    q: readText(search.q, 500),
+    sort: readChoice(search.sort, runSorts),
+    order: readChoice(search.order, ["asc"] as const),
     ...readPageSearch(search, "run"),
   });
 
 const readTime = (value: unknown): string | undefined =>
   typeof value === "string" && isTime(value) ? value : undefined;
+
+const readRange = (value: unknown): string | undefined =>
+  typeof value === "string" && isRange(value) ? value : undefined;
+
+function readPairs(value: unknown): string[] | undefined {
+  const pairs = (Array.isArray(value) ? value : [value]).filter(
+    (pair): pair is string => typeof pair === "string" && pair.indexOf("=") > 0,
+  );
+  return pairs.length > 0 ? pairs : undefined;
+}

@@ -8,6 +8,7 @@ import { useNow } from "../../lib/use-now.ts";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { cellClass as cell, rowLink } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import type { Column } from "./columns.ts";
 import { runLine, runSubject } from "./run-line.ts";
 import { callWords, stepMarks } from "./step-marks.ts";
 
@@ -18,11 +19,13 @@ const small = "max-rail:text-xs max-rail:text-muted";
 /** One run: what it is, what became of it, what it took. The whole row opens it. */
 export function RunRow({
   run,
+  columns,
   isNew,
   isSelected,
   onSelect,
 }: {
   run: Run;
+  columns: ReadonlySet<Column>;
   isNew: boolean;
   isSelected: boolean;
   onSelect: (run: Run) => void;
@@ -61,19 +64,43 @@ export function RunRow({
           {line.text}
         </span>
       </td>
-      <td className={clsx(cell, small, "order-4 whitespace-nowrap")}>
-        <StepsStrip run={run} />
-      </td>
-      <td className={clsx(cell, number, "order-2 ml-auto rail:ml-0")}>
-        <RunDuration run={run} />
-      </td>
-      <td className={clsx(cell, number, "max-wide:hidden!")}>{formatCount(run.usage?.total_tokens)}</td>
-      <td className={clsx(cell, number, small, "order-5 ml-auto rail:ml-0 rail:max-full:pr-5")}>
-        {formatCost(run.usage?.cost_usd)}
-      </td>
-      <td className={clsx(cell, small, "order-6 whitespace-nowrap text-muted rail:max-full:hidden")}>
-        <Time at={run.started_at ?? run.created_at} />
-      </td>
+      {columns.has("calls") && (
+        <td className={clsx(cell, small, "order-4 whitespace-nowrap")}>
+          <StepsStrip run={run} />
+        </td>
+      )}
+      {columns.has("model") && (
+        <td className={clsx(cell, "max-w-48 max-full:hidden!")}>
+          <span className="cut block" title={run.model ?? undefined}>
+            {run.model ?? unknown}
+          </span>
+        </td>
+      )}
+      {columns.has("user") && (
+        <td className={clsx(cell, "max-w-40 max-full:hidden!")}>
+          <span className="cut block" title={run.user_id ?? undefined}>
+            {run.user_id ?? unknown}
+          </span>
+        </td>
+      )}
+      {columns.has("duration") && (
+        <td className={clsx(cell, number, "order-2 ml-auto rail:ml-0")}>
+          <RunDuration run={run} />
+        </td>
+      )}
+      {columns.has("tokens") && (
+        <td className={clsx(cell, number, "max-wide:hidden!")}>{formatCount(run.usage?.total_tokens)}</td>
+      )}
+      {columns.has("cost") && (
+        <td className={clsx(cell, number, small, "order-5 ml-auto rail:ml-0 rail:max-full:pr-5")}>
+          {formatCost(run.usage?.cost_usd)}
+        </td>
+      )}
+      {columns.has("started") && (
+        <td className={clsx(cell, small, "order-6 whitespace-nowrap text-muted rail:max-full:hidden")}>
+          <Time at={run.started_at ?? run.created_at} />
+        </td>
+      )}
     </tr>
   );
 }

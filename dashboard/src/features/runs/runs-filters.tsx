@@ -1,19 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { Plus } from "lucide-react";
+import { lazy, type ReactNode, useState } from "react";
 import { isId, siblingId } from "../../../../server/core/ids.ts";
-import { origins as runOrigins } from "../../../../server/core/origin.ts";
 import { runStatuses } from "../../../../server/core/run-state.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { filtersOf, isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
+import { isFiltered, noFilters, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
-import { Chip } from "../../ui/chip.tsx";
+import { Chip, chipClass, SetChip } from "../../ui/chip.tsx";
+import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import { StatusPill, statusWords } from "../../ui/status-pill.tsx";
-import { TextChip } from "../../ui/text-chip.tsx";
-import { originHints, originWords } from "./filter-words.ts";
+import { filterChips } from "./filter-words.ts";
 import { TimeChip } from "./time-chip.tsx";
 
 const statusChoices = runStatuses.map((value) => ({
@@ -21,16 +21,8 @@ const statusChoices = runStatuses.map((value) => ({
   label: <StatusPill status={value} />,
   word: statusWords[value],
 }));
-const originChoices = runOrigins.map((value) => ({
-  value,
-  word: originWords[value],
-  label: (
-    <span>
-      <span className="block font-medium">{originWords[value]}</span>
-      <span className="block text-xs text-muted">{originHints[value]}</span>
-    </span>
-  ),
-}));
+/** Loaded apart, since most lists are narrowed by less. */
+const FiltersDialog = lazy(() => import("./filters-dialog.tsx").then((it) => ({ default: it.FiltersDialog })));
 
 /** What the list is narrowed by: each a chip, all of it in the address. */
 export function RunsFilters({
@@ -38,15 +30,19 @@ export function RunsFilters({
   onFilter,
   onText,
   onOpenRun,
+  children,
 }: {
   search: RunsSearch;
   onFilter: (change: RunsSearch) => void;
   onText: (q: string) => void;
   onOpenRun: (runId: string) => void;
+  /** At the end of the bar. */
+  children: ReactNode;
 }) {
-  const { status, since, until, user, thread, origin, q = "" } = search;
+  const { status, since, until, q = "" } = search;
   // What was taken as a filter is no text any more: the field begins anew.
   const [pasted, setPasted] = useState(0);
+  const [asks, setAsks] = useState(false);
   const write = (text: string) => {
     const id = pastedId(text);
     if (id?.kind === "run") onOpenRun(id.id);
@@ -60,8 +56,10 @@ export function RunsFilters({
       <SearchField
         key={pasted}
         label="Search runs"
-        placeholder="Id, input, output or agent"
+        placeholder="Search or paste an id"
+        title="Searches input, output, error, metadata, user and tool arguments"
         value={q}
+        maxLength={500}
         onSearch={write}
       />
       <Chip name="Status" value={status} choices={statusChoices} onChange={(next) => onFilter({ status: next })} />
@@ -71,30 +69,26 @@ export function RunsFilters({
         until={until}
         onChange={(range) => onFilter({ since: range.since, until: range.until })}
       />
-      <TextChip
-        name="User"
-        value={user}
-        placeholder="ada"
-        hint="The user_id that your application gave the run."
-        onChange={(next) => onFilter({ user: next })}
-      />
-      <TextChip
-        name="Thread"
-        mono
-        value={thread}
-        placeholder="thr_…"
-        hint="The id of a thread."
-        check={(text) =>
-          pastedId(text)?.kind === "thread" ? null : "The id of a thread begins with thr_ and has 30 characters."
-        }
-        onChange={(next) => onFilter({ thread: next })}
-      />
-      <Chip name="Origin" value={origin} choices={originChoices} onChange={(next) => onFilter({ origin: next })} />
-      {(isFiltered(search) || q !== "") && (
-        <Button kind="ghost" size="sm" className="ml-auto" onClick={() => onFilter({ ...filtersOf({}), q: undefined })}>
-          Clear
-        </Button>
+      {filterChips(search).map(({ name, word, clear }) => (
+        <SetChip key={`${name} ${word}`} name={name} word={word} onClear={() => onFilter(clear)} />
+      ))}
+      <button type="button" aria-haspopup="dialog" className={chipClass(false)} onClick={() => setAsks(true)}>
+        <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
+        More filters
+      </button>
+      {asks && (
+        <LoadedPart>
+          <FiltersDialog filters={search} onFilter={onFilter} onClose={() => setAsks(false)} />
+        </LoadedPart>
       )}
+      <span className="ml-auto inline-flex items-center gap-1">
+        {isFiltered(search) && (
+          <Button kind="ghost" size="sm" onClick={() => onFilter(noFilters)}>
+            Clear
+          </Button>
+        )}
+        {children}
+      </span>
     </SheetBar>
   );
 }

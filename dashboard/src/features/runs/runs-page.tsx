@@ -3,12 +3,13 @@ import { Link } from "@tanstack/react-router";
 import { Pause, Play } from "lucide-react";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { ListHead } from "../../entities/resource/list-head.tsx";
-import { filtersOf, hasText, isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
+import { runCountQuery } from "../../entities/run/run-api.ts";
+import { isFiltered, type RunsSearch, viewOf } from "../../entities/run/runs-search.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
+import { useSettled } from "../../lib/use-settled.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -16,13 +17,17 @@ import { NewRows } from "../../ui/new-rows.tsx";
 import { Paging } from "../../ui/paging.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
+import { useColumns } from "./columns.ts";
 import { EraseUser } from "./erase-user.tsx";
-import { LookFurther } from "./look-further.tsx";
-import { NoMatch, NoRuns, NoText } from "./no-runs.tsx";
+import { ColumnsMenu, ExportMenu } from "./list-menus.tsx";
+import { NoMatch, NoRuns } from "./no-runs.tsx";
 import { RunsFilters } from "./runs-filters.tsx";
 import { RunsTable, RunsTableSkeleton } from "./runs-table.tsx";
-import { useFurther } from "./use-further.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
+import { ViewsMenu } from "./views-menu.tsx";
+
+const typingPauseMs = 200;
+const countEveryMs = 15_000;
 
 interface RunsPageProps {
   search: RunsSearch;
@@ -35,6 +40,7 @@ interface RunsPageProps {
 
 /** All runs of a project and mode, newest first, as they happen. */
 export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: RunsPageProps) {
+  const at = useWorkspace();
   const [live, setLive] = useState(true);
   const body = useRef<HTMLDivElement>(null);
   const asked = useAsked(search);
@@ -44,12 +50,9 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
     () => (body.current?.scrollTop ?? 0) < 8,
   );
   const runs = page.data?.data;
-  const text = search.q?.trim() ?? "";
-  const fits = useFits(text);
-  const further = useFurther(asked, page.data, fits);
-  const looked = text ? further.all : runs;
-  const shown = text ? looked?.filter(fits) : runs;
-  const selection = useSelection(shown ?? noRuns);
+  const { data: total } = useQuery({ ...runCountQuery(at, asked), refetchInterval: live ? countEveryMs : false });
+  const selection = useSelection(runs ?? noRuns);
+  const [columns, toggleColumn] = useColumns();
   const mayRun = useMay("member");
   useRowKeys(body);
   useKeys({
@@ -59,7 +62,7 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
     },
     ...(selection.ids.size > 0 && { Escape: selection.clear }),
   });
-  const filter = (change: RunsSearch) => onSearch({ ...filtersOf(search), q: search.q, ...change });
+  const filter = (change: RunsSearch) => onSearch({ ...viewOf(search), ...change });
   const showNew = () => {
     body.current?.scrollTo({ top: 0 });
     showWaiting();
@@ -75,6 +78,7 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
           {live && stream === "open" && <LiveDot />}
           {live ? "Live" : "Paused"}
         </Button>
+        <ViewsMenu search={search} onSearch={onSearch} />
         {mayRun && search.user && <EraseUser key={search.user} userId={search.user} />}
         {mayRun && (
           <Link to="/playground" className={buttonClass({ kind: "primary" })}>
@@ -85,9 +89,12 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
       <RunsFilters
         search={search}
         onFilter={filter}
-        onText={(q) => onSearch({ ...search, q: q || undefined }, true)}
+        onText={(q) => onSearch({ ...viewOf(search), q: q || undefined }, true)}
         onOpenRun={onOpenRun}
-      />
+      >
+        <ColumnsMenu shown={columns} onToggle={toggleColumn} />
+        <ExportMenu search={asked} />
+      </RunsFilters>
       <ErrorNote
         inset
         title={runs ? "The list is not up to date" : "The runs cannot be shown"}
@@ -102,27 +109,19 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
           className="min-h-0 flex-1 overflow-y-auto focus-visible:shadow-none has-[+[role=toolbar]]:pb-16"
         >
           {page.isPending && !page.error && <RunsTableSkeleton />}
-          {shown && shown.length > 0 && (
+          {runs && runs.length > 0 && (
             <RunsTable
-              runs={shown}
+              runs={runs}
+              columns={columns}
+              search={search}
               fresh={fresh}
               selected={selection.ids}
               onSelect={selection.toggle}
               onSelectAll={selection.selectAll}
+              onSort={filter}
             />
           )}
-          {runs && shown?.length === 0 && <Empty {...{ runs, search, onSearch, isAll: !further.hasMore }} />}
-          {text && looked && looked.length > 0 && (
-            <LookFurther
-              text={text}
-              found={shown?.length ?? 0}
-              looked={looked}
-              hasMore={further.hasMore}
-              isLooking={further.isLooking}
-              error={further.error}
-              onLook={further.look}
-            />
-          )}
+          {runs?.length === 0 && <Empty {...{ search, onSearch }} />}
         </section>
         {selection.runs.length > 0 && (
           <BulkBar runs={selection.runs} onCompare={onCompare} onPin={onPin} onClear={selection.clear} />
@@ -132,7 +131,10 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
         noun="run"
         page={page.data}
         search={asked}
-        onPage={(place) => onSearch({ ...filtersOf(search), q: search.q, ...place })}
+        oldestFirst={asked.order === "asc"}
+        sorted={asked.sort !== undefined}
+        total={total}
+        onPage={(place) => onSearch({ ...viewOf(search), ...place })}
       />
     </>
   );
@@ -140,37 +142,20 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
 
 const noRuns: Run[] = [];
 
-/** What the server is asked for, the same object as long as that is the same. */
+/** What the server is asked for, the same object as long as that is the same: the text once the writing pauses. */
 function useAsked(search: RunsSearch): RunsSearch {
-  const { status, agent, since, until, user, thread, origin, after, before } = search;
-  return useMemo(
-    () => ({ status, agent, since, until, user, thread, origin, after, before }),
-    [status, agent, since, until, user, thread, origin, after, before],
-  );
+  const q = useSettled(search.q?.trim() || undefined, typingPauseMs);
+  const asked = JSON.stringify({ ...search, q: search.q === undefined ? undefined : q });
+  return useMemo(() => JSON.parse(asked), [asked]);
 }
 
-/** Whether a run has a text; with no text, each does. */
-function useFits(text: string): (run: Run) => boolean {
-  const at = useWorkspace();
-  const { data: agents } = useQuery(newestAgentsQuery(at));
-  const names = useMemo(() => new Map(agents?.data.map(({ id, name }) => [id, name])), [agents]);
-  return (run) => text === "" || hasText(run, names.get(run.agent_id) ?? "", text);
-}
-
-function Empty({
-  runs,
-  search,
-  isAll,
-  onSearch,
-}: { runs: Run[]; isAll: boolean } & Pick<RunsPageProps, "search" | "onSearch">) {
-  if (runs.length > 0)
-    return <NoText text={search.q ?? ""} isAll={isAll} onClear={() => onSearch({ ...search, q: undefined }, true)} />;
+function Empty({ search, onSearch }: Pick<RunsPageProps, "search" | "onSearch">) {
   if (!isFiltered(search) && !search.after && !search.before) return <NoRuns />;
   return (
     <NoMatch
       search={search}
       onClear={() => onSearch({})}
-      onWiden={() => onSearch({ ...filtersOf(search), since: "7d" })}
+      onWiden={() => onSearch({ ...viewOf(search), since: "7d" })}
     />
   );
 }

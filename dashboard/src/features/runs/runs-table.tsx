@@ -1,34 +1,41 @@
 import { clsx } from "clsx";
+import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { RunSort, RunsSearch } from "../../entities/run/runs-search.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { type Column, columnLabels, columns } from "./columns.ts";
 import { RunRow } from "./run-row.tsx";
 
-const columns = [
-  { label: "Status" },
-  { label: "Agent, input and result" },
-  { label: "Calls" },
-  { label: "Duration", right: true },
-  { label: "Tokens", right: true, className: "hidden wide:table-cell" },
-  { label: "Cost", right: true, className: "rail:max-full:pr-5" },
-  { label: "Started", className: "rail:max-full:hidden" },
-];
+const numbers: ReadonlySet<Column> = new Set(["duration", "tokens", "cost"]);
+const folding: Partial<Record<Column, string>> = {
+  ...{ model: "max-full:hidden", user: "max-full:hidden", tokens: "max-wide:hidden" },
+  started: "rail:max-full:hidden",
+};
+/** What a column sorts by; the list is by time unless it is said. */
+const sorts: Partial<Record<Column, RunSort | "created">> = { duration: "duration", cost: "cost", started: "created" };
 const head =
   "sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5";
 
 /** The runs of a page. On a phone each row is an entry of some lines. */
 export function RunsTable({
   runs,
+  columns: shown,
+  search,
   fresh,
   selected,
+  onSort,
   onSelect,
   onSelectAll,
 }: {
   runs: Run[];
+  columns: ReadonlySet<Column>;
+  search: RunsSearch;
   fresh: ReadonlySet<string>;
   selected: ReadonlySet<string>;
   onSelect: (run: Run) => void;
   onSelectAll: (all: boolean) => void;
+  onSort: (order: Pick<RunsSearch, "sort" | "order">) => void;
 }) {
   const chosen = runs.filter(({ id }) => selected.has(id)).length;
   return (
@@ -38,11 +45,15 @@ export function RunsTable({
           <th scope="col" className={clsx(head, "w-px pr-0!")}>
             <SelectAll all={chosen === runs.length} some={chosen > 0} onSelectAll={onSelectAll} />
           </th>
-          {columns.map(({ label, right, className }) => (
-            <th key={label} scope="col" className={clsx(head, right ? "text-right" : "text-left", className)}>
-              {label}
-            </th>
-          ))}
+          <th scope="col" className={`${head} text-left`}>
+            Status
+          </th>
+          <th scope="col" className={`${head} text-left`}>
+            Agent, input and result
+          </th>
+          {columns.map((column) =>
+            shown.has(column) ? <ColumnHead key={column} {...{ column, search, onSort }} /> : null,
+          )}
         </tr>
       </thead>
       <tbody className="block rail:table-row-group">
@@ -50,6 +61,7 @@ export function RunsTable({
           <RunRow
             key={run.id}
             run={run}
+            columns={shown}
             isNew={fresh.has(run.id)}
             isSelected={selected.has(run.id)}
             onSelect={onSelect}
@@ -57,6 +69,45 @@ export function RunsTable({
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** The head of a column. One that sorts says how, and turns round when it is pressed again. */
+function ColumnHead({
+  column,
+  search,
+  onSort,
+}: {
+  column: Column;
+  search: RunsSearch;
+  onSort: (order: Pick<RunsSearch, "sort" | "order">) => void;
+}) {
+  const by = sorts[column];
+  const isSorted = by !== undefined && by === (search.sort ?? "created");
+  const isUp = search.order === "asc";
+  const label = columnLabels[column];
+  const next = { sort: by === "created" ? undefined : by, order: isSorted && !isUp ? ("asc" as const) : undefined };
+  const Arrow = isUp ? ArrowUp : ArrowDown;
+  return (
+    <th
+      scope="col"
+      aria-sort={isSorted ? (isUp ? "ascending" : "descending") : undefined}
+      className={clsx(head, numbers.has(column) ? "text-right full:pr-4" : "text-left", folding[column])}
+    >
+      {by === undefined ? (
+        label
+      ) : (
+        <button
+          type="button"
+          className="inline-flex h-6 items-center gap-1 rounded-sm hover:text-ink"
+          onClick={() => onSort(next)}
+        >
+          {isSorted && numbers.has(column) && <Arrow aria-hidden className="size-3" strokeWidth={2} />}
+          {label}
+          {isSorted && !numbers.has(column) && <Arrow aria-hidden className="size-3" strokeWidth={2} />}
+        </button>
+      )}
+    </th>
   );
 }
 

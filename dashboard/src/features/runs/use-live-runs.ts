@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { fetchRuns, pageSize, runQuery, runsQuery } from "../../entities/run/run-api.ts";
-import { fitsFilters, type RunsSearch } from "../../entities/run/runs-search.ts";
+import { fetchRuns, pageSize, runApi, runQuery, runsQuery } from "../../entities/run/run-api.ts";
+import { isIndexed, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { followStream, type StreamState } from "../../lib/events.ts";
@@ -11,6 +11,7 @@ import { foldLiveRun, type LiveRuns } from "./fold-live-run.ts";
 
 const flushEveryMs = 1000;
 const firstFlushMs = 120;
+const indexedAfterMs = 4500;
 /** More changed runs than this are read with one page instead of one by one. */
 const singleReads = 3;
 
@@ -31,10 +32,7 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
       const key = runsQuery(at, search).queryKey;
       const before = client.getQueryData(key);
       if (!before) return;
-      const firstPage = !search.after && !search.before;
-      const now = Date.now();
-      const fits = (run: Run) => fitsFilters(run, search, now);
-      const rules = { fits, firstPage, atTop: isAtTop(), limit: pageSize };
+      const rules = { firstPage: growsAtTop(search), atTop: isAtTop(), limit: pageSize };
       const start: LiveRuns = { shown: before.data, waiting, hasMore: before.has_more };
       const after = runs.toReversed().reduce((list, run) => foldLiveRun(list, run, rules), start);
       client.setQueryData(key, {
@@ -46,7 +44,10 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
       });
       const known = new Set(before.data.map((run) => run.id));
       const added = after.shown.filter((run) => !known.has(run.id)).map((run) => run.id);
-      if (added.length) setFresh((ids) => new Set([...ids, ...added]));
+      if (added.length) {
+        setFresh((ids) => new Set([...ids, ...added]));
+        void client.invalidateQueries({ queryKey: runApi.key(at, "count") });
+      }
       setWaiting(after.waiting);
     },
     [client],
@@ -60,13 +61,32 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
 
   useEffect(() => {
     if (!live) return;
-    return followChanges(
+    let settling: ReturnType<typeof setTimeout> | undefined;
+    // What is found by the index is found some seconds after its end.
+    const settle = () => {
+      if (!isIndexed(latest.current.search)) return;
+      settling ??= setTimeout(() => {
+        settling = undefined;
+        for (const list of ["page", "count"]) void client.invalidateQueries({ queryKey: runApi.key(at, list) });
+      }, indexedAfterMs);
+    };
+    const stop = followChanges(
       at,
       setStream,
-      (ids) => readChanged(client, latest.current, ids).then(fold),
+      (ids) => {
+        settle();
+        const { search } = latest.current;
+        return readChanged(client, latest.current, ids).then((runs) => {
+          if (latest.current.search === search) fold(runs);
+        });
+      },
       () => void client.invalidateQueries(sessionQuery),
       () => void client.invalidateQueries({ queryKey: runsQuery(at, latest.current.search).queryKey }),
     );
+    return () => {
+      clearTimeout(settling);
+      stop();
+    };
   }, [at, live, client, fold]);
 
   const showWaiting = () => {
@@ -75,6 +95,9 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
   };
   return { page, stream: live ? stream : "ended", waiting: waiting.length, fresh, showWaiting } as const;
 }
+
+/** Whether new runs belong to this page: the first one, newest first. */
+const growsAtTop = ({ after, before, sort, order }: RunsSearch): boolean => !after && !before && !sort && !order;
 
 /** Collects the ids that the server names and hands them on at most once a second. */
 function followChanges(
@@ -124,8 +147,7 @@ async function readChanged(
 ): Promise<Run[]> {
   const shown = new Set(client.getQueryData(runsQuery(at, search).queryKey)?.data.map((run) => run.id));
   const known = ids.filter((id) => shown.has(id));
-  const firstPage = !search.after && !search.before;
-  const needsPage = known.length > singleReads || (firstPage && known.length < ids.length);
+  const needsPage = known.length > singleReads || (growsAtTop(search) && known.length < ids.length);
   const listed = needsPage ? (await fetchRuns(at, search)).data : [];
   const missing = known.filter((id) => !listed.some((run) => run.id === id));
   const single = await Promise.all(missing.map((id) => client.fetchQuery({ ...runQuery(at, id), staleTime: 0 })));

@@ -1,0 +1,92 @@
+import { Bookmark } from "lucide-react";
+import { useState } from "react";
+import { isFiltered, type RunsSearch, viewOf } from "../../entities/run/runs-search.ts";
+import { useForm } from "../../lib/use-form.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Field } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { toast } from "../../ui/toast.ts";
+import { useViews } from "./views.ts";
+
+const longestName = 60;
+
+/** Lists that were saved under a name, and the way to save this one. */
+export function ViewsMenu({ search, onSearch }: { search: RunsSearch; onSearch: (search: RunsSearch) => void }) {
+  const { views, save, remove } = useViews();
+  const [saves, setSaves] = useState(false);
+  const here = JSON.stringify(viewOf(search));
+  const shown = views.find((view) => JSON.stringify(viewOf(view.search)) === here);
+  const mayBeSaved = !shown && (isFiltered(search) || search.sort !== undefined || search.order !== undefined);
+  const trigger = (
+    <button type="button" className={`${buttonClass()} max-w-48`}>
+      <Bookmark aria-hidden className="size-4 shrink-0" strokeWidth={1.5} />
+      <span className="cut">{shown?.name ?? "Views"}</span>
+    </button>
+  );
+  return (
+    <>
+      <Menu trigger={trigger} align="end">
+        {({ MenuChoice, MenuItem, MenuLine, MenuHead }) => (
+          <>
+            {views.length > 0 && (
+              <MenuChoice
+                title="Saved views"
+                value={shown?.name ?? ""}
+                choices={views.map(({ name }) => ({ value: name, label: <span className="cut">{name}</span> }))}
+                onChange={(name) => onSearch(views.find((view) => view.name === name)?.search ?? {})}
+              />
+            )}
+            {views.length === 0 && (
+              <MenuHead>Filters and order that you save are listed here, in this browser.</MenuHead>
+            )}
+            {(mayBeSaved || shown) && <MenuLine />}
+            {mayBeSaved && <MenuItem onClick={() => setSaves(true)}>Save this view…</MenuItem>}
+            {shown && <MenuItem onClick={() => remove(shown.name)}>Delete “{shown.name}”</MenuItem>}
+          </>
+        )}
+      </Menu>
+      {saves && (
+        <SaveView
+          names={views.map(({ name }) => name)}
+          onSave={(name) => {
+            save(name, search);
+            toast("View saved", name);
+          }}
+          onClose={() => setSaves(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function SaveView({
+  names,
+  onSave,
+  onClose,
+}: {
+  names: readonly string[];
+  onSave: (name: string) => void;
+  onClose: () => void;
+}) {
+  const form = useForm({
+    first: { name: "" },
+    check: ({ name }) => ({ name: name.trim() ? null : "Give it a name." }),
+    send: async ({ name }) => {
+      onSave(name.trim());
+      onClose();
+    },
+  });
+  const replaces = names.includes(form.draft.name.trim());
+  return (
+    <FormDialog
+      form={{ ...form, isUnsaved: false }}
+      onClose={onClose}
+      title="Save view"
+      about="The filters and the order of this list, in this browser."
+      act={replaces ? "Replace view" : "Save view"}
+    >
+      <Field label="Name" maxLength={longestName} autoComplete="off" {...form.text("name")} />
+    </FormDialog>
+  );
+}
