@@ -298,6 +298,8 @@ export const eventFields = {
     price: optional(orNull(ModelPrice)),
     metadata: Metadata,
     request_id: orNull(Short),
+    /** The API key that asked for it, also through a client token; nobody's where a person or a schedule did. */
+    api_key_id: optional(Id),
     /** The run whose record stands at the beginning of this one, up to `recorded_to`; it is not paid for again. */
     forked_from: optional(ForkedFrom),
     replay_of: optional(Id),

@@ -246,9 +246,16 @@ const unknownParameter = (name: string): Fault =>
 
 /** Who looks at runs: a key may be bound to some agents. Absent or null is all. */
 export interface Viewer extends Scope {
+  /** What asks, where somebody does; the server itself asks as nobody. */
+  readonly kind?: "key" | "user";
+  readonly id?: string;
   readonly agent_ids?: readonly string[] | null;
   readonly token?: Bounds;
 }
+
+/** The API key by which somebody asks, as a run that they begin has it. */
+export const keyOf = ({ kind, id }: Viewer): { api_key_id?: string } =>
+  kind === "key" && id !== undefined ? { api_key_id: id } : {};
 
 type Owned = Pick<Bounds, "thread_id" | "user_id">;
 

@@ -202,4 +202,5 @@ const childRun = (parent: RunCreated, agent: AgentSnapshot, own: Own): RunCreate
   depth: (parent.depth ?? 0) + 1,
   metadata: parent.metadata,
   request_id: parent.request_id,
+  ...(parent.api_key_id !== undefined && { api_key_id: parent.api_key_id }),
 });

@@ -14,7 +14,7 @@ import { requestCalls, wordsOf } from "../core/request-calls.ts";
 import type { JournalEntry, RunCreated, RunEvent } from "../core/run-event.ts";
 import { type Asked, givenOf, type ImageOf, imagesIn, type ShownImages } from "../core/run-input.ts";
 import { applyAll, isOver, ownMessages, type RunState } from "../core/run-state.ts";
-import type { Viewer } from "../http/auth.ts";
+import { keyOf, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import type { Inserted, Journal } from "../journal/journal.ts";
 import { inSlices } from "../lib/slices.ts";
@@ -79,6 +79,7 @@ export function createForks({
       ...forked(created, agent, body, prefix),
       ...(isForeign ? { foreign_agent: true } : preparation(created, agent, body.step_index, prefix)),
       ...(edits.asked ?? askedIn(created)),
+      ...keyOf(viewer),
       ...{ request_id: requestId, agent_hash: journal.hashOf(agent) },
       ...{ price: priceOf(agent.model), context_window: windowOf(agent.model) },
     };

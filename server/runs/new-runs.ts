@@ -10,8 +10,7 @@ import type { RunCreated, RunEvent } from "../core/run-event.ts";
 import { askedOf, type ShownImages } from "../core/run-input.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, initialState } from "../core/run-state.ts";
-import type { Scope } from "../core/scope.ts";
-import type { Viewer } from "../http/auth.ts";
+import { keyOf, type Viewer } from "../http/auth.ts";
 import type { Inserted, Journal } from "../journal/journal.ts";
 import type { RequireThere } from "./fork.ts";
 import type { Pool } from "./pool.ts";
@@ -135,7 +134,7 @@ export function createNewRuns(options: NewRunOptions) {
 }
 
 function pinned(
-  scope: Scope,
+  scope: Viewer,
   run_id: string,
   agent: AgentSnapshot,
   body: CreateRun,
@@ -164,5 +163,6 @@ function pinned(
     budget: tightest(agent.budget, body.budget),
     metadata: body.metadata ?? {},
     request_id,
+    ...keyOf(scope),
   };
 }

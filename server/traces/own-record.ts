@@ -34,7 +34,7 @@ function ownEvent(event: RunEvent, place: Place): RunEvent {
   switch (event.type) {
     case "run.created": {
       const { run_id, agent_hash, parent_run_id, parent_call_id, depth, request_id, project_id, environment } = place;
-      const { parent_call_id: _, ...rest } = event;
+      const { parent_call_id: _, api_key_id: __, ...rest } = event;
       return {
         ...rest,
         ...{ run_id, project_id, environment, agent_hash, parent_run_id, depth, request_id },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { firstIdAt, newId } from "../core/ids.ts";
+import { firstIdAt, isId, newId } from "../core/ids.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 
 let time = Date.parse("2026-11-21T09:10:00.000Z");
@@ -115,6 +115,22 @@ test("runs of earlier versions are counted as those of today are", async () => {
   expect({ ...(await report("group_by=tool")), request_id: null }).toEqual({ ...before, request_id: null });
 });
 
+test("a run and a fork count for the key that asked for them", async () => {
+  const one = await testApp({ now: () => time });
+  const [first, second] = [await one.client(), await one.client()];
+  const { id } = (await first.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/echo" })).body;
+  for (const its of [first, second, second]) await its.post("/v1/runs?wait=10", { agent_id: id, input: "x" });
+  const [{ id: run }] = (await first.get("/v1/runs")).body.data;
+  await first.post(`/v1/runs/${run}/fork?wait=10`, { step_index: -1 });
+  await one.search.catchUp();
+  const { body } = await first.get("/v1/analytics?group_by=key");
+  expect(body.data.map(({ count }: { count: number }) => count)).toEqual([2, 2]);
+  const names = body.data.map(({ name }: { name: string }) => name);
+  expect(new Set(names).size).toBe(2);
+  expect(isId("api_key", names[0])).toBe(true);
+  await one[Symbol.asyncDispose]();
+});
+
 test("replays are no traffic", async () => {
   const { data } = (await client.get("/v1/runs?status=completed")).body;
   expect((await client.post(`/v1/runs/${data[0].id}/replay`, {})).status).toBe(201);
@@ -142,7 +158,18 @@ test("of one agent in one hour a hundred users have their own row, and the other
 
 test("another project sees none of it, nor does a key that is bound to another agent", async () => {
   for (const other of [await server.client({ project: "other" }), await server.client({ agent_ids: [newId("agent")] })])
-    for (const group of ["model", "agent", "user", "tool", "error", "duration", "first_token", "webhook", "schedule"])
+    for (const group of [
+      "model",
+      "agent",
+      "key",
+      "user",
+      "tool",
+      "error",
+      "duration",
+      "first_token",
+      "webhook",
+      "schedule",
+    ])
       expect((await report(`group_by=${group}`, other)).data).toEqual([]);
   expect((await report("", await server.client({ agent_ids: [failing] }))).totals.count).toBe(2);
 });

@@ -103,6 +103,7 @@ function tellings(run: EndedRun) {
   const first: number[] = [];
   const spent = { input_tokens: 0, output_tokens: 0, cost_nano_usd: 0 };
   let error: string | null = null;
+  let key: string | null = null;
   let recorded_to = 0;
   if (run.summary !== null) {
     const { usage, error: of }: RunObject = JSON.parse(run.summary);
@@ -113,7 +114,10 @@ function tellings(run: EndedRun) {
   }
   return {
     entry({ seq, event }: JournalEntry): void {
-      if (event.type === "run.created") recorded_to = event.recorded_to ?? 0;
+      if (event.type === "run.created") {
+        recorded_to = event.recorded_to ?? 0;
+        key = event.api_key_id ?? null;
+      }
       if (seq <= recorded_to) return; // It was counted with the run that it was copied from.
       const cost = spentBy(event);
       if (cost) {
@@ -131,6 +135,7 @@ function tellings(run: EndedRun) {
       const took_ms = run.worked_ms;
       const of = { count: 1, [run.status]: 1, took_ms, ...spent } as Partial<AnalyticsCounts>;
       tell("model", run.model ?? "", of);
+      if (key !== null) tell("key", key, of);
       if (run.user_id !== null) tell("user", run.user_id, of);
       if (error !== null) tell("error", error, of);
       for (const { tool, failed, took_ms } of calls)

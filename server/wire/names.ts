@@ -114,7 +114,7 @@ export type UsageGrouping = (typeof usageGroupings)[number];
 
 /** What the series of a chart are about; `webhook` and `schedule`: their deliveries, and their times. */
 export const analyticsGroupings = [
-  ...(["model", "agent", "user", "tool", "error", "duration", "first_token", "webhook", "schedule"] as const),
+  ...(["model", "agent", "key", "user", "tool", "error", "duration", "first_token", "webhook", "schedule"] as const),
 ] as const;
 export type AnalyticsGrouping = (typeof analyticsGroupings)[number];
 
