@@ -109,7 +109,7 @@ export function readRange(range = ".."): { min?: string; max?: string } {
 export const writeRange = (min = "", max = ""): string | undefined => (min || max ? `${min}..${max}` : undefined);
 
 /** The pairs that the metadata of runs must have. */
-export const metadataPairs = ({ metadata = [] }: RunFilters): [name: string, value: string][] =>
+const metadataPairs = ({ metadata = [] }: RunFilters): [name: string, value: string][] =>
   metadata.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]);
 
 /** Spans that end now. */

@@ -5,7 +5,7 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { readRunsSearch } from "./read-runs-search.ts";
 
 /** A list of runs under a name. */
-export interface View {
+interface View {
   name: string;
   search: RunsSearch;
 }
