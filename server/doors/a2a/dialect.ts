@@ -1,11 +1,11 @@
 import type { AppError } from "../../core/errors.ts";
 import type { Dialect } from "../../runs/stream.ts";
 import { isLastFrame } from "../../wire/frames.ts";
-import { thrownAs } from "./errors.ts";
+import { A2aError, thrownAs } from "./errors.ts";
 import { artifactOf, outputParts, placeOf, questionParts, stateOf, type Task, type TaskRun } from "./tasks.ts";
 
-/** How a message of a stream is wrapped: JSON-RPC names the request. */
-export type Wrap = (message: { result: object } | { error: object }) => object;
+/** How a binding writes a message: JSON-RPC names the request, and each has a form of its own for errors. */
+export type Wrap = (message: { result: object } | { error: A2aError }) => object;
 
 interface Streamed {
   run: TaskRun;
@@ -66,7 +66,7 @@ export function a2aDialect({ run, first, after, wrap }: Streamed): Dialect {
       [begunAt, said] = [start, goesOn ? said + text : text];
       return artifact([{ text }], goesOn, false);
     },
-    error: (why: AppError) => line({ error: thrownAs(why)?.rpc() ?? {} }),
+    error: (why: AppError) => line({ error: thrownAs(why) ?? new A2aError("INTERNAL", why.message) }),
     isLast: (frame) => isLastFrame(frame.event) || (frame.event === "run.requires_action" && frame.seq > after),
   };
 }

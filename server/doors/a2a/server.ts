@@ -5,6 +5,7 @@ import type { Principal } from "../../http/principal.ts";
 import type { DoorAccess } from "../../http/within.ts";
 import { hashJson } from "../../lib/hash.ts";
 import { cardOf, protocolVersion } from "./card.ts";
+import type { Wrap } from "./dialect.ts";
 import { A2aError, thrownAs } from "./errors.ts";
 import { inCamelCase } from "./field-names.ts";
 import type { Operation } from "./operations.ts";
@@ -56,7 +57,10 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
   /** JSON-RPC 2.0. */
   async function rpc(request: Request, headers: Answered, agentId: string): Promise<Response> {
     let id: unknown = null;
-    const wrap = (message: object) => ({ jsonrpc: "2.0", id, ...message });
+    const wrap: Wrap = (message) => ({
+      ...{ jsonrpc: "2.0", id },
+      ...("error" in message ? { error: message.error.rpc() } : message),
+    });
     try {
       const principal = admit(request, headers, agentId);
       const { jsonrpc, method, params = {}, id: asked } = await bodyOf(request);
@@ -72,11 +76,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
     } catch (thrown) {
       const error = asA2a(thrown);
       // Faults of the message are 200 with an error; faults of the sender are HTTP statuses too.
-      return json(
-        [401, 403, 429, 500, 503].includes(error.status) ? error.status : 200,
-        wrap({ error: error.rpc() }),
-        error,
-      );
+      return json([401, 403, 429, 500, 503].includes(error.status) ? error.status : 200, wrap({ error }), error);
     }
   }
 
@@ -90,8 +90,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
       if (!name) throw new A2aError("METHOD_NOT_FOUND", "There is no such address.");
       const body =
         request.method === "POST" ? await bodyOf(request) : (inCamelCase(Object.fromEntries(searchParams)) as Json);
-      const wrap = (message: { result: object } | { error: object }) =>
-        "result" in message ? message.result : message;
+      const wrap: Wrap = (message) => ("error" in message ? message.error.http() : message.result);
       const result = await operationNamed(name)!({ request, principal, agentId, params: { ...body, ...of }, wrap });
       return result instanceof Response ? result : json(200, result, undefined, typeFor(request));
     } catch (thrown) {

@@ -171,6 +171,39 @@ test("a long poll is one of the readers that a run may have, and none once it wa
   expect(server.watches.readers(run.id)).toBe(0);
 });
 
+test("a long poll shows nothing to a token that is over by then, and ends with its server as if nothing had come", async () => {
+  let time = Date.now();
+  await using other = testApp({ now: () => time });
+  const owner = await other.client();
+  const tools = [(await owner.post("/v1/tools", { name: "ask" })).body.id];
+  const asking = async () =>
+    await runOf([{ tool_calls: [{ name: "ask", arguments: {} }] }, { text: "Done." }], tools, owner);
+  /** The answer to a poll that waits. */
+  const poll = async (id: string, secret: string): Promise<{ answer: ReturnType<typeof other.send> }> => {
+    const readers = other.watches.readers(id);
+    const authorization = `Bearer ${secret}`;
+    const answer = other.send("GET", `/streams/v1/runs/${id}?offset=now&live=long-poll`, undefined, { authorization });
+    while (other.watches.readers(id) === readers) await new Promise((resolve) => setImmediate(resolve));
+    return { answer };
+  };
+  const [run, waits] = [await asking(), await asking()];
+  const asked = { agent_id: run.agent_id, user_id: "ada", scopes: ["read"], expires_in: 60 };
+  const { token } = (await owner.post("/v1/client_tokens", asked)).body;
+  const [byToken, byKey] = [await poll(run.id, token), await poll(run.id, owner.key.secret)];
+  time += 61_000;
+  const [{ id: tool_call_id }] = run.required_action.submit_tool_outputs.tool_calls;
+  await owner.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id, output: "x" }] });
+  const refused = await byToken.answer;
+  expect([refused.status, refused.body.error.code]).toEqual([401, "client_token_expired"]);
+  expect((await byKey.answer).status).toBe(200);
+
+  const last = await poll(waits.id, owner.key.secret);
+  await other.stop();
+  const { status, body, headers } = await last.answer;
+  expect([status, body, headers.get("stream-closed")]).toEqual([204, "", null]);
+  expect(headers.get("stream-next-offset")).toMatch(/^\d{15}_\d{15}$/);
+});
+
 /** The events of a stream by SSE, until it ends. */
 const sseOf = (text: string) =>
   [...text.matchAll(/^event: (.*)\ndata:(.*)$/gm)].map(([, event, data]) => ({ event, data: JSON.parse(data!) }));

@@ -28,9 +28,10 @@ interface DurableStreams {
   /** Ends every wait: the server stops. */
   closing: AbortSignal;
   now: () => number;
-  /** How long a long poll waits for something to read. */
-  wait_ms?: number;
 }
+
+/** How long a long poll waits for something to read. */
+const wait_ms = 20_000;
 
 // What one answer holds at most, as far as the next event fits: the reader comes back for the rest.
 const page_length = 1024 * 1024;
@@ -212,7 +213,7 @@ async function polled(
   { cursor }: Asked,
   request: Request,
 ): Promise<Response> {
-  const { watches, closing, noLongerValid, wait_ms = 20_000, now } = deps;
+  const { watches, closing, noLongerValid, now } = deps;
   requireReaderPlace(watches, id);
   const reader = readerOf(deps, id, from);
   const watch = watches.join(id);

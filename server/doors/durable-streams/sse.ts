@@ -1,4 +1,4 @@
-import type { Texts } from "../../lib/sse.ts";
+import { sseComment, type Texts } from "../../lib/sse.ts";
 import { messagesIn } from "./messages.ts";
 
 interface Place {
@@ -43,7 +43,7 @@ export function controlled(texts: Texts, { from, cursor, isTail, isClosed }: Pla
       if (text === undefined) return end();
       if (text === null) return null;
       const found = messagesIn(text);
-      if (found.next === null) return text === ": open\n\n" ? control() : text; // A comment, or why it ends.
+      if (found.next === null) return text === sseComment("open") ? control() : text; // A comment, or why it ends.
       next = found.next;
       return sse("data", `[${found.messages.join(",")}]`) + control();
     },
