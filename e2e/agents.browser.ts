@@ -91,7 +91,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await page.getByLabel("Description").fill("Answers about refunds");
     await server.fetch(`/v1/agents/${id}`, { method: "PATCH", body: JSON.stringify({ model: "test/refusal" }) });
     await page.getByRole("button", { name: "Save as version 3" }).click();
-    const alert = page.getByRole("alert").filter({ hasText: "Somebody saved version 3 meanwhile" });
+    const alert = page.getByRole("alert").filter({ hasText: "Someone saved version 3 meanwhile" });
     await expect(alert).toContainText("They changed: model. You changed: description.");
     await expectAccessible(page, "conflict");
     await alert.getByRole("button", { name: "Save mine as version 4" }).click();

@@ -115,8 +115,8 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     const path = `/v1/tools/${tool.body.id}`;
     await server.fetch(path, { method: "PATCH", body: JSON.stringify({ description: "Asks the buyer." }) });
     await page.getByRole("button", { name: "Save tool" }).click();
-    const alert = page.getByRole("alert").filter({ hasText: "Somebody saved ask_customer meanwhile" });
-    await expect(alert).toContainText("They changed: description. You changed: name. Both can stand");
+    const alert = page.getByRole("alert").filter({ hasText: "Someone saved ask_customer meanwhile" });
+    await expect(alert).toContainText("They changed: description. You changed: name. Both can be saved");
     await expectAccessible(page, "tool conflict");
     await alert.getByRole("button", { name: "Save mine over it" }).click();
     await expect(page.getByText("Tool saved")).toBeVisible();

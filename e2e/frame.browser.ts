@@ -212,7 +212,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await page.goto(`${server.url}/dashboard/overview`);
     await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
     await page.context().setOffline(true);
-    const banner = page.getByRole("alert").filter({ hasText: "What you see may be old." });
+    const banner = page.getByRole("alert").filter({ hasText: "What you see may be out of date." });
     await expect(banner).toBeVisible({ timeout: 40_000 });
     await expectAccessible(page, "offline");
     await page.context().setOffline(false);

@@ -211,7 +211,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     const dialog = page.getByRole("dialog", { name: "Create key" });
     await dialog.getByLabel("Name").fill("Never made");
     await dialog.getByRole("button", { name: "Create key" }).click();
-    await expect(dialog.getByRole("alert")).toContainText("The server does not answer");
+    await expect(dialog.getByRole("alert")).toContainText("The server does not respond");
     await expectAccessible(page, "offline");
     await page.context().setOffline(false);
     await dialog.getByRole("button", { name: "Cancel" }).click();
@@ -231,7 +231,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await page.getByRole("menuitem", { name: "Revoke key" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Revoke “Order service”?" });
     await expect(dialog.getByRole("button", { name: "Revoke key" })).toBeDisabled();
-    await dialog.getByLabel("Type Order service to go on").fill("Order service");
+    await dialog.getByLabel("Type Order service to continue").fill("Order service");
     await expectAccessible(page, "revoke live");
     await dialog.getByRole("button", { name: "Revoke key" }).click();
     await expect(row(page, "Order service")).toContainText("Revoked");

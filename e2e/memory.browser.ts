@@ -169,7 +169,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     const path = `/v1/memory/${id}/keys/${encodeURIComponent("plan/next step")}?scope_id=ann`;
     await server.fetch(path, { method: "PUT", body: JSON.stringify({ value: { by: "somebody else" } }) });
     await page.keyboard.press("Control+Enter");
-    const conflict = dialog.getByRole("alert").filter({ hasText: "Somebody wrote version 2 meanwhile" });
+    const conflict = dialog.getByRole("alert").filter({ hasText: "Someone wrote version 2 meanwhile" });
     await expect(conflict).toContainText("somebody else");
     await expectAccessible(page, "key conflict");
     await conflict.getByRole("button", { name: "Keep mine, over version 2" }).click();

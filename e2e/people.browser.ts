@@ -78,7 +78,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     await guest.getByRole("tab", { name: "Model connections" }).click();
     await expect(guest.getByRole("button", { name: "Add connection" })).toBeDisabled();
     await guest.getByRole("tab", { name: "People" }).click();
-    await expect(guest.getByText("Owners alone invite people").filter({ visible: true })).toBeVisible();
+    await expect(guest.getByText("Only owners can invite people").filter({ visible: true })).toBeVisible();
     await guest.getByRole("tab", { name: "Server" }).click();
     await expect(guest.getByRole("button", { name: "Back up now" })).toBeDisabled();
     await looksWell(guest, "viewer server");
@@ -122,7 +122,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     await looksWell(guest, "account");
     await guest.getByLabel("Current password").fill(password);
     await guest.keyboard.press("Enter");
-    await expect(guest.getByText("All your other sessions are ended.")).toBeVisible();
+    await expect(guest.getByText("All your other sessions have ended.")).toBeVisible();
     await expect(sessions.getByRole("listitem")).toHaveCount(1);
     expect((await ask(phone.pages()[0]!, "GET", "/console/api/session")).status).toBe(401);
     await phone.close();

@@ -320,8 +320,8 @@ test("what is written stays: over a reload, another page, and what others do mea
     await instructions.fill("Say it twice.");
     await own.fetch(path, { method: "PATCH", body: JSON.stringify({ max_turns: 7, expected_version: 1 }) });
     await page.getByRole("button", { name: "Save as version 2" }).click();
-    const alert = page.getByRole("alert").filter({ hasText: "Somebody saved version 2 meanwhile" });
-    await expect(alert).toContainText("They changed: model calls. You changed: instructions. Both can stand");
+    const alert = page.getByRole("alert").filter({ hasText: "Someone saved version 2 meanwhile" });
+    await expect(alert).toContainText("They changed: model calls. You changed: instructions. Both can be saved");
     await expectAccessible(page, "other version");
     await expectToFit(page, "other version");
     await page.reload();

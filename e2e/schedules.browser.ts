@@ -39,7 +39,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await dialog.getByLabel("Cron").fill("0 9 30 2 *");
     await expect(preview).toContainText("it would never run");
     await dialog.getByLabel("Cron").fill("0 0 9 * * *");
-    await expect(preview).toContainText("This cannot be read yet.");
+    await expect(preview).toContainText("This is not a valid cron expression yet.");
     await page.keyboard.press("Control+Enter");
     await expect(dialog.getByLabel("Cron")).toHaveAccessibleDescription(/Seconds and years are not taken/);
     await expectAccessible(page, "refused");

@@ -68,7 +68,7 @@ test("a person adds an authenticator app and a passkey, signs in by each, and th
     await expect(codes).toHaveCount(10);
     await expectAccessible(page, "recovery codes");
     const recovery = (await codes.first().textContent()) ?? "";
-    await part.getByRole("button", { name: "I have stored them" }).click();
+    await part.getByRole("button", { name: "I've saved them" }).click();
     await expect(part).toContainText("10 of 10 recovery codes");
 
     await signOut(page);

@@ -161,7 +161,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await page.context().setOffline(true);
     await writes.fill("77");
     await section("Limits").getByRole("button", { name: "Save limits" }).click();
-    await expect(section("Limits").getByRole("alert")).toContainText("The server does not answer");
+    await expect(section("Limits").getByRole("alert")).toContainText("The server does not respond");
     await expect(writes).toHaveValue("77");
     await page.context().setOffline(false);
     await section("Limits").getByRole("button", { name: "Save limits" }).click();
@@ -210,7 +210,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     expect((await server.get("/v1/agents")).status).toBe(200);
     await section("Archive or delete").getByRole("button", { name: "Archive project" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Archive shop" });
-    await expect(dialog.getByRole("button", { name: "Keep it in use" })).toBeFocused();
+    await expect(dialog.getByRole("button", { name: "Keep the project" })).toBeFocused();
     await looksWell("archive asks");
     await dialog.getByRole("button", { name: "Archive project" }).click();
     await expect(page.getByText(/shop is archived/)).toBeVisible();
@@ -228,7 +228,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await deleteShown(page, "lab", () => looksWell("delete asks"));
     await expect(page.getByText("lab is deleted.")).toBeVisible();
     await deleteShown(page, "shop");
-    await expect(page.getByText("No project in use")).toBeVisible();
+    await expect(page.getByText("No active project")).toBeVisible();
     expect((await server.get("/v1/agents")).status).toBe(401);
     await looksWell("no project");
     await page.getByRole("button", { name: "New project" }).click();
@@ -243,7 +243,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await server.command("projects", "archive", "again");
     await section("Project").getByLabel("Name").fill("later");
     await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
-    await expect(page.getByText("This project is not in use any more").or(switcher(page, "other"))).toBeVisible();
+    await expect(page.getByText("This project is no longer active").or(switcher(page, "other"))).toBeVisible();
   });
 
   await test.step("a session that ended elsewhere takes nothing along that was written, and saves nothing either", async () => {
@@ -431,9 +431,9 @@ async function deleteShown(page: Page, name: string, look?: () => Promise<void>)
   const act = dialog.getByRole("button", { name: "Delete project" });
   await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
   await expect(act).toBeDisabled();
-  await dialog.getByLabel(`Type ${name} to go on`).fill(name.slice(1));
+  await dialog.getByLabel(`Type ${name} to continue`).fill(name.slice(1));
   await expect(act).toBeDisabled();
-  await dialog.getByLabel(`Type ${name} to go on`).fill(name);
+  await dialog.getByLabel(`Type ${name} to continue`).fill(name);
   await look?.();
   await act.click();
 }

@@ -30,7 +30,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await expectAccessible(page, "create");
     await page.keyboard.press("Control+Enter");
     await expect(page).toHaveURL(/\/threads\/thr_/);
-    await expect(page.getByText("Nothing was said yet")).toBeVisible();
+    await expect(page.getByText("No messages yet")).toBeVisible();
   });
 
   await test.step("a message starts a run in the thread, and what is said appears as it comes", async () => {
@@ -60,13 +60,15 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await agent("Booker", { model: "test/script", tools, model_settings: { script } });
     await page.reload();
     await page.getByLabel("Agent", { exact: true }).selectOption("Booker");
-    await expect(page.getByText("Its history is off: it does not read what was said here.")).toBeVisible();
+    await expect(
+      page.getByText("It does not remember the conversation: it does not read earlier messages."),
+    ).toBeVisible();
     await say(page, "Book it.");
     await expect(page.getByText("Waiting", { exact: true })).toBeVisible();
-    await expect(page.getByText("A run is not over: this one waits for it.")).toBeVisible();
+    await expect(page.getByText("Another run is in progress: this one waits for it.")).toBeVisible();
     await page.getByLabel("Agent", { exact: true }).selectOption("Guide");
     await say(page, "Thank you!");
-    await expect(page.getByText("It begins when the runs before it are over.")).toBeVisible();
+    await expect(page.getByText("It starts when the runs before it have ended.")).toBeVisible();
     await expectAccessible(page, "waiting");
     await expectToFit(page, "waiting");
     await page.getByLabel("Output").fill('{"seats": "11A, 11B"}');

@@ -51,7 +51,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await page.keyboard.press("Control+Enter");
     await expect(page).toHaveURL(/\/tools\/tool_\w+$/);
     await page.getByRole("tab", { name: "Test" }).click();
-    await expect(page.getByRole("heading", { name: "Nothing of a client tool runs here" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Client tools do not run on this server" })).toBeVisible();
   });
 
   await test.step("secrets are set and shown by name alone", async () => {

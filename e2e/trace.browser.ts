@@ -310,7 +310,7 @@ test("a run is done again, taken along in three formats, and deleted", async ({ 
   const before = await runsOf();
   await loseAnswer(page, /\/runs$/);
   await again.getByRole("button", { name: "Run again" }).click();
-  await expect(again).toContainText("The server does not answer.");
+  await expect(again).toContainText("The server does not respond.");
   await again.getByRole("button", { name: "Run again" }).click();
   await expect(page).not.toHaveURL(new RegExp(run.id));
   expect(await runsOf()).toBe(before + 1);

@@ -206,7 +206,7 @@ function failures(ids: Seeded): Record<string, State> {
       act: async (page) => {
         await page.route(/\/(console\/api|healthz)/, (route) => route.abort());
         await page.getByRole("link", { name: "New run" }).click();
-        await page.getByText("The server does not answer").first().waitFor();
+        await page.getByText("The server does not respond").first().waitFor();
       },
     },
   };

@@ -12,7 +12,7 @@ const groups: { title: string; keys: [keys: string[], does: string][] }[] = [
     keys: [
       [[withModifier("K")], "Search, go to, do"],
       [["?"], "These keys"],
-      [["/"], "Search of this page"],
+      [["/"], "Search this page"],
       [["c"], "Create: key, agent, webhook …"],
       [[withModifier("↵")], "Send the form that has the focus"],
       [["Esc"], "Close what is on top"],
@@ -44,7 +44,7 @@ const groups: { title: string; keys: [keys: string[], does: string][] }[] = [
       [["←", "→"], "Close or parent, open"],
       [["[", "]"], "Tab of the detail"],
       [["space"], "Play or pause"],
-      [[",", "."], "Step back, step on"],
+      [[",", "."], "Previous step, next step"],
       [["f"], "Fork from the selected step"],
     ],
   },
@@ -71,8 +71,8 @@ export function KeyMap({ open, onOpenChange }: { open: boolean; onOpenChange: (o
         </div>
         <Dialog.Description className="px-5 text-muted">
           {single === "off"
-            ? "Keys without ⌘ or Ctrl are switched off in this browser: see Account."
-            : "Single keys rest while you type. Account switches them off."}
+            ? "Single-key shortcuts are off in this browser: see Account."
+            : "Single keys are ignored while you type. Turn them off in Account."}
         </Dialog.Description>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too. */}
         <section aria-label="All keys" tabIndex={0} className="min-h-0 overflow-y-auto px-5 pt-3 pb-5">

@@ -19,8 +19,8 @@ export function OfflineBanner() {
         <div className="enter flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-warn-line bg-warn-soft px-4 py-2 rail:px-5">
           <Unplug aria-hidden className="size-4 shrink-0 text-warn" strokeWidth={1.5} />
           <span className="min-w-0 flex-1">
-            <b>The server does not answer.</b> It may be stopped, or the network is down. What you see may be old. It is
-            asked again every two seconds.
+            <b>The server does not respond.</b> It may be stopped, or the network is down. What you see may be out of
+            date. Retrying every two seconds.
           </span>
           <Button size="sm" onClick={() => void askAgain()}>
             Ask now

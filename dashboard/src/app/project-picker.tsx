@@ -46,7 +46,7 @@ export function ProjectPicker({ trigger, defaultOpen, onNew, ...rest }: ProjectP
                   New project
                 </button>
               ) : (
-                <p className="px-2 py-1.5">Owners make new projects.</p>
+                <p className="px-2 py-1.5">Only owners can create projects.</p>
               )}
             </div>
           </Popover.Popup>

@@ -68,7 +68,7 @@ function ProjectMenu({ trigger, projects, chosen, onChoose, onNew }: ProjectPick
               New project
             </MenuItem>
           ) : (
-            <MenuHead>Owners make new projects.</MenuHead>
+            <MenuHead>Only owners can create projects.</MenuHead>
           )}
         </>
       )}

@@ -21,7 +21,7 @@ export function UnsavedGuard() {
 function BrowserQuestion({ above }: { above: "page" | "dialog" }) {
   const isAsked = useLeaveQuestion(above);
   useEffect(() => {
-    if (isAsked) answerQuestion(window.confirm("Leave without saving? What is here would be lost."));
+    if (isAsked) answerQuestion(window.confirm("Leave without saving? Your changes would be lost."));
   }, [isAsked]);
   return null;
 }

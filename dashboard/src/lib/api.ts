@@ -124,7 +124,7 @@ async function request(
 
 /** No answer at all. */
 export const unreachable = (): ApiError =>
-  new ApiError(0, "unreachable", "The server does not answer. It may be stopped, or the network is down.");
+  new ApiError(0, "unreachable", "The server does not respond. It may be stopped, or the network is down.");
 
 /** What a response that is no success says. */
 export async function refusalOf(response: Response): Promise<ApiError> {
@@ -137,7 +137,7 @@ export function toError(response: Response, body: ErrorBody | null): ApiError {
   return new ApiError(
     response.status,
     body?.error?.code ?? `http_${response.status}`,
-    body?.error?.message ?? `The server answered with status ${response.status} and no explanation.`,
+    body?.error?.message ?? `The server returned status ${response.status} without an explanation.`,
     body?.request_id ?? response.headers.get("x-request-id"),
     faultsOf(body?.error),
     body?.error?.details ?? {},

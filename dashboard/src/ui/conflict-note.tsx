@@ -27,11 +27,11 @@ export function ConflictNote({
     <Note tone="warn" role="alert">
       <b>{title}</b>
       <p>
-        {theirs.length === 0 ? "It says the same again." : `They changed: ${theirs.join(", ")}.`} You changed:{" "}
+        {theirs.length === 0 ? "It now matches what was there." : `They changed: ${theirs.join(", ")}.`} You changed:{" "}
         {mine.join(", ") || "nothing"}.{" "}
         {both.length > 0
           ? `Yours would replace theirs in: ${both.join(", ")}.`
-          : "Both can stand: no field was changed twice."}
+          : "Both can be saved: no field was changed by both."}
       </p>
       <div className="mt-2 flex flex-wrap gap-2">
         <Button kind="primary" size="sm" disabled={busy} onClick={onMine}>

@@ -63,7 +63,7 @@ export function ConfirmDialog({
             <div>{children}</div>
             {typed && (
               <Field
-                label={`Type ${typed} to go on`}
+                label={`Type ${typed} to continue`}
                 value={text}
                 onChange={(event) => setText(event.target.value)}
                 autoComplete="off"

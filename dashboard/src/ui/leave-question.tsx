@@ -12,7 +12,7 @@ export function LeaveQuestion({ above }: { above: "page" | "dialog" }) {
       onConfirm={() => answerQuestion(true)}
       onClose={() => answerQuestion(false)}
     >
-      <p>What is here is not saved yet, and would be lost.</p>
+      <p>Your changes are not saved yet and would be lost.</p>
     </ConfirmDialog>
   );
 }

@@ -19,7 +19,7 @@ export class LoadedPart extends Component<LoadedPartProps, { isMissing: boolean 
   }
 
   override componentDidCatch() {
-    failed("A part of the page could not be loaded", "It is there again after the page is loaded anew.");
+    failed("A part of the page could not be loaded", "Reload the page to load it.");
   }
 
   override render() {

@@ -110,7 +110,7 @@ function UnloadedImage({ src, alt }: { src: string | undefined; alt: string | un
   return (
     <span
       className="inline-flex max-w-full items-center gap-1.5 rounded-md border border-line bg-subtle px-2 py-0.5 align-middle text-xs text-muted"
-      title={target ? `Pictures of other hosts are not loaded: ${target.href}` : "Pictures are not loaded"}
+      title={target ? `Images from other hosts are not loaded: ${target.href}` : "Images are not loaded"}
     >
       <ImageOff aria-hidden className="size-3.5 shrink-0" strokeWidth={1.5} />
       <span className="min-w-0">

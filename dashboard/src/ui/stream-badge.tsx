@@ -21,7 +21,7 @@ export function LostBadge({
       {stream === "lost" && (
         <Pill tone="warn" icon={Unplug}>
           {after === undefined
-            ? "Connection lost, trying again"
+            ? "Connection lost, retrying"
             : `Connection lost. It continues from ${after || "the start"}`}
         </Pill>
       )}

@@ -4,7 +4,7 @@ import { Pill } from "./pill.tsx";
 /** Says to a viewer why nothing here can be changed. */
 export function ViewOnly() {
   return (
-    <span title="Your role is viewer: you may look at everything here, and change nothing.">
+    <span title="Your role is viewer: you can read everything here and change nothing.">
       <Pill tone="plain" icon={Eye}>
         View only
       </Pill>

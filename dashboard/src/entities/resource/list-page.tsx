@@ -94,7 +94,7 @@ export function Listed<Item extends { id: string }, Search extends PageSearch>({
   ) : after || before ? (
     // There may well be something on the first page.
     <EmptyState icon={empty.icon} title={`No ${several(noun)} on this page`}>
-      <p className="max-w-[60ch] text-muted">What stood on this page was deleted, or the address is old.</p>
+      <p className="max-w-[60ch] text-muted">The items on this page were deleted, or the address is out of date.</p>
       <Button onClick={() => show({})}>Show the newest</Button>
     </EmptyState>
   ) : (

@@ -61,7 +61,7 @@ export async function changeTool(at: At, read: Tool, body: object): Promise<Tool
 /** Nothing was written: the tool is another one by now. */
 export class ToolChanged extends Error {
   constructor(readonly newer: Tool) {
-    super("Somebody else changed the tool.");
+    super("Someone else changed the tool.");
   }
 }
 

@@ -57,16 +57,13 @@ function OwnFactors() {
   if (!factors?.password) return null;
   return (
     <>
-      <Section title="Password" about="A new one ends your sessions in all other browsers.">
+      <Section title="Password" about="Changing it ends your sessions in all other browsers.">
         <PasswordForm />
       </Section>
-      <Section title="Authenticator app" about="Signing in by the password then takes a code of the app too.">
+      <Section title="Authenticator app" about="Signing in with the password then needs a code from the app.">
         <Authenticator factors={factors} />
       </Section>
-      <Section
-        title="Passkeys"
-        about="Sign in by a device, without a password. It asks for a finger, a face or its code."
-      >
+      <Section title="Passkeys" about="Sign in with a device instead of a password: by fingerprint, face or PIN.">
         <PasskeyList factors={factors} />
       </Section>
     </>

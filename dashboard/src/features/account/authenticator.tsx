@@ -95,7 +95,7 @@ function FirstCode({
 function RecoveryCodes({ codes, onStored }: { codes: string[]; onStored: () => void }) {
   return (
     <div className="flex max-w-120 flex-col items-start gap-4">
-      <Note tone="warn">Store these codes. Each lets you in once without the app. Nobody can show them again.</Note>
+      <Note tone="warn">Store these codes. Each works once, without the app. They cannot be shown again.</Note>
       <ul aria-label="Recovery codes" className="grid grid-cols-2 gap-x-6 font-mono text-sm">
         {codes.map((code) => (
           <li key={code}>{code}</li>
@@ -103,7 +103,7 @@ function RecoveryCodes({ codes, onStored }: { codes: string[]; onStored: () => v
       </ul>
       <div className="flex gap-2">
         <CopyButton text={codes.join("\n")} what="recovery codes" />
-        <Button onClick={onStored}>I have stored them</Button>
+        <Button onClick={onStored}>I've saved them</Button>
       </div>
     </div>
   );

@@ -24,12 +24,12 @@ export function ForgottenPage() {
     <EntryCard title="Password forgotten">
       {isSent ? (
         <Note tone="ok" role="status">
-          If there is an account with this address, a mail with a link is on its way. It is good for an hour.
+          If there is an account with this address, an email with a link was sent. The link works for an hour.
         </Note>
       ) : (
         <Form form={{ ...form, isUnsaved: false }}>
           <Field label="Email" name="email" type="email" autoComplete="username" autoFocus {...form.text("email")} />
-          <ErrorNote title="No mail was asked for" error={form.error} />
+          <ErrorNote title="No email was sent" error={form.error} />
           <Button type="submit" kind="primary" size="lg" disabled={form.isPending}>
             Send a link
           </Button>

@@ -74,7 +74,7 @@ function PasswordLogin({ mail, onSignedIn }: { mail: boolean; onSignedIn: () => 
             name="code"
             inputMode="numeric"
             autoComplete="one-time-code"
-            hint="Of your authenticator app, or a recovery code."
+            hint="From your authenticator app, or a recovery code."
             autoFocus
             {...form.text("code")}
           />

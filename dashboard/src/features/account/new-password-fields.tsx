@@ -19,7 +19,7 @@ export function NewPasswordFields({
         name="password"
         type="password"
         autoComplete="new-password"
-        hint={`At least ${minPasswordLength} characters; spaces are welcome.`}
+        hint={`At least ${minPasswordLength} characters. Spaces are allowed.`}
         autoFocus={autoFocus}
         {...text("password")}
       />

@@ -51,7 +51,7 @@ export function PasswordForm() {
           {form.isPending ? "Changing password" : "Change password"}
         </Button>
         <span role="status" className="text-xs text-ok">
-          {isDone && !form.isChanged && "Changed. All your other sessions are ended."}
+          {isDone && !form.isChanged && "Changed. All your other sessions have ended."}
         </span>
       </div>
     </Form>

@@ -22,7 +22,7 @@ export function ResetPage({ token }: { token: string }) {
   });
   if (isDone)
     return (
-      <EntryCard title="Your password is changed" lead="All your sessions are ended.">
+      <EntryCard title="Your password is changed" lead="All your sessions have ended.">
         <SignInLink />
       </EntryCard>
     );

@@ -81,7 +81,7 @@ function FirstAccount({ token, onSignedIn }: SetupPageProps) {
 function AlreadySetUp() {
   useTitle("Set up");
   return (
-    <EntryCard title="runnel is already set up" lead="An account was made, so the set-up link does nothing any more.">
+    <EntryCard title="runnel is already set up" lead="An account exists, so the set-up link no longer works.">
       <Note tone="info">
         Was it not you? Run <code>runnel admin reset-password</code> on the server and look at who has access.
       </Note>
@@ -92,9 +92,7 @@ function AlreadySetUp() {
 
 function SpentLink({ old }: { old: boolean }) {
   const title = old ? "This link is too old" : "This link does not work";
-  const lead = old
-    ? "A set-up link is good for a short time only."
-    : "It was used already, or a part of it is missing.";
+  const lead = old ? "A set-up link works for a short time only." : "It was used already, or a part of it is missing.";
   return (
     <EntryCard title={title} lead={lead}>
       <Note tone="warn">

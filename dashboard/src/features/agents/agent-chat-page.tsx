@@ -39,7 +39,7 @@ const filesChoices = [
 export function AgentChatPage({ id }: { id: string }) {
   const may = useMay("member");
   const read = useQuery({ ...chatPageQuery(useWorkspace(), id), enabled: may });
-  if (!may) return <p className="px-5 py-8 text-muted">A viewer does not see the link of a chat page.</p>;
+  if (!may) return <p className="px-5 py-8 text-muted">Viewers cannot see the link of a chat page.</p>;
   if (read.isError)
     return <ErrorNote title="The chat page cannot be read" error={read.error} onRetry={() => void read.refetch()} />;
   if (read.data === undefined) return null;
@@ -65,10 +65,7 @@ function OpenPage({ id, page: { url, access } }: { id: string; page: ChatPage })
     onSettled: () => client.invalidateQueries(chatPageQuery(at, id)),
   });
   return (
-    <FormSection
-      title="The page is open"
-      about="What stands behind the # lets people in. Browsers send it to no server."
-    >
+    <FormSection title="The page is open" about="The part after # gives access. Browsers do not send it to servers.">
       <div className="flex min-w-0 items-center gap-2">
         <code className="min-w-0 truncate text-xs" data-testid="chat-page-url">
           {url}
@@ -122,15 +119,15 @@ function PageForm({ id, page }: { id: string; page: ChatPage | null }) {
         title="Chat page"
         about={
           <>
-            People talk with this agent on a page of this server. It is off until you open it.{" "}
+            People talk with this agent on a page of this server. It is closed until you open it.{" "}
             <a href="/docs/guides/chat-page" className="text-accent underline">
               How it works
             </a>
           </>
         }
       >
-        <ChoiceCards label="Who may talk there" choices={accesses} {...form.choose("access")} />
-        <ChoiceCards label="What people may send" choices={filesChoices} {...form.choose("files")} />
+        <ChoiceCards label="Who can use it" choices={accesses} {...form.choose("access")} />
+        <ChoiceCards label="What people can send" choices={filesChoices} {...form.choose("files")} />
         <Field label="Title" hint="Shown above the chat." autoComplete="off" {...form.text("title")} />
       </FormSection>
       <FormSection title="Run limits" about="Each message is a run. Above a limit, the page asks visitors to wait.">

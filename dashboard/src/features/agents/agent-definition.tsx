@@ -23,9 +23,9 @@ const kind: DefinitionKind<Agent, Draft> = {
     act: ({ version }) => `Save as version ${version + 1}`,
     saved: ({ name, version }) => `${name} is at version ${version}`,
     state: (mine, isFaulty) =>
-      `Changed: ${mine.join(", ") || "nothing"}${isFaulty ? ". Something cannot be saved as it is." : ""}`,
+      `Changed: ${mine.join(", ") || "nothing"}${isFaulty ? ". Some fields are invalid." : ""}`,
     conflict: (newer, base) => ({
-      title: `Somebody saved version ${newer.version} meanwhile; you began with version ${base.version}`,
+      title: `Someone saved version ${newer.version} meanwhile; you started from version ${base.version}`,
       mineAct: `Save mine as version ${newer.version + 1}`,
       theirsAct: `Take version ${newer.version}`,
     }),

@@ -26,7 +26,7 @@ export function ChangeOverlap({ apiKey: key, onClose }: { apiKey: ApiKey; onClos
       form={{ ...form, isUnsaved: false }}
       onClose={onClose}
       title={`Change the overlap of “${key.name}”`}
-      about="Counted from now. Until its end both keys are good."
+      about="Counted from now. Until it ends, both keys work."
       act={seconds === 0 ? "End overlap" : "Change overlap"}
       actKind={seconds === 0 ? "danger" : "primary"}
       keep="Cancel"

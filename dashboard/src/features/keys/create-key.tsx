@@ -21,11 +21,11 @@ const grants = [
     hint: "Create, answer and cancel runs, upload files, write memory, and read what belongs to them.",
     scopes: ["run"],
   },
-  { value: "read", label: "Read", hint: "Look at everything except keys. Changes nothing.", scopes: ["read"] },
+  { value: "read", label: "Read", hint: "Read everything except keys. Cannot change anything.", scopes: ["read"] },
   {
     value: "both",
     label: "Run and read",
-    hint: "Both: for a server that also lists agents, tools and usage.",
+    hint: "Both of the above: for a server that also lists agents, tools and usage.",
     scopes: ["read", "run"],
   },
   {
@@ -93,7 +93,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
         label="Name"
         maxLength={limits.name_length}
         autoComplete="off"
-        hint="Where it will be used, so that you know what breaks if you revoke it."
+        hint="Where the key is used, so that you know what breaks if you revoke it."
         {...form.text("name")}
       />
       <ChoiceCards label="What may it do?" choices={grants} {...form.choose("grant")} />

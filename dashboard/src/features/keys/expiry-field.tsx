@@ -29,7 +29,7 @@ export function ExpiryField<Choice extends string = ExpiryChoice>({
           label="Last day"
           type="date"
           value={expiry.date}
-          hint="To the end of this day, by your clock."
+          hint="Until the end of this day, in your time zone."
           error={fault}
           onChange={(event) => onChange({ ...expiry, date: event.target.value })}
         />

@@ -40,6 +40,6 @@ export function expiryFault(expiry: Expiry, now: number): string | null {
   if (expiry.choice !== "date") return null;
   const end = expiryEnd(expiry, now);
   if (end === null || Number.isNaN(end)) return "Choose a date.";
-  if (end <= now) return "This day is over. Choose a later one.";
+  if (end <= now) return "This day is in the past. Choose a later one.";
   return end - now > 3650 * day_ms ? "Ten years from now at most." : null;
 }

@@ -33,9 +33,9 @@ export function ExposureNotes({
           <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
             <p className="min-w-60 flex-1">
               <b>“{key.name}” was sent in clear text</b> <Time at={key.exposed_at ?? key.created_at} />. Someone on the
-              way may have read it.{" "}
+              network may have read it.{" "}
               {key.revoked_at
-                ? "It is revoked since then. Create another one, and look for what was made with it."
+                ? "It has been revoked since. Create another one, and check what was done with it."
                 : keyState(key, now) === "rotating"
                   ? "It still works until its overlap ends."
                   : "It still works."}

@@ -81,7 +81,7 @@ function EndOverlap({
   const change = useMutation({
     mutationFn: useChangeKey(key),
     onSuccess: () => {
-      toast("Overlap ended", successor ? `Only …${successor.last4} works now.` : `…${key.last4} works no more.`);
+      toast("Overlap ended", successor ? `Only …${successor.last4} works now.` : `…${key.last4} no longer works.`);
       onClose();
     },
   });

@@ -107,9 +107,7 @@ export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (
             </EmptyState>
           ) : (
             <EmptyState icon={ListFilter} title="No key matches these filters">
-              <p className="text-muted">
-                Names, beginnings, last four characters, ids and addresses were looked through.
-              </p>
+              <p className="text-muted">Searched names, prefixes, last four characters, ids and addresses.</p>
               <Button onClick={() => onSearch({})}>Clear filters</Button>
             </EmptyState>
           )
@@ -119,7 +117,7 @@ export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (
         <TimeSwitch />
         <span className="ml-auto">
           {keys && keys.length >= 1000 && "The newest 1,000 keys. "}
-          Keys work only in <b>{at.mode} data</b> of this project. Secrets are stored as a hash: nobody can show one
+          Keys work only in <b>{at.mode} data</b> of this project. Secrets are stored as a hash and cannot be shown
           again.
         </span>
       </SheetFoot>

@@ -46,7 +46,7 @@ export function Restrictions({
           )}
           {known.length > 0 && (
             <span className="text-xs text-muted">
-              {agents.length === 0 ? "None chosen: any agent." : `Any other agent is not there for this key.`}
+              {agents.length === 0 ? "None selected: any agent." : `The key cannot see other agents.`}
             </span>
           )}
         </fieldset>
@@ -55,7 +55,7 @@ export function Restrictions({
           mono
           rows={2}
           placeholder="Any address"
-          hint="One a line, such as 203.0.113.0/24. From elsewhere the key is refused."
+          hint="One per line, such as 203.0.113.0/24. Requests from other networks are refused."
           onBlur={() => setLeft(true)}
           {...text("allowed_cidrs")}
           error={faults.allowed_cidrs ?? (left ? networkFault(readNetworks(allowed_cidrs)) : null)}

@@ -23,7 +23,7 @@ export function RevealKey({ made, onStored }: { made: MadeKey; onStored: () => v
       onStored={onStored}
     >
       <Note tone="warn">
-        Keep it on a server. A key in a browser, a mobile app or a public repository belongs to everybody.
+        Keep it on a server. Anyone can read a key in a browser, a mobile app or a public repository.
       </Note>
       <ShowCode name="first request" request={useSample(made)} secret={made.secret} />
       <FirstUse made={made} />

@@ -186,7 +186,7 @@ function DeleteEntry({ store, entry, onClose }: { store: Store; entry: Entry; on
       stale={[storeApi.all(at)]}
       onClose={onClose}
     >
-      From now on no search of {store.name} finds it.
+      From now on, no search of {store.name} finds it.
       {entry.file_id && " The file itself stays."}
     </DeleteDialog>
   );

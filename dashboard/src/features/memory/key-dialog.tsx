@@ -101,7 +101,7 @@ export function KeyDialog({
       />
       {theirs && (
         <Note tone="warn" role="alert">
-          <b>Somebody wrote version {theirs.version} meanwhile</b>
+          <b>Someone wrote version {theirs.version} meanwhile</b>
           <JsonView value={theirs.value} />
           <div className="mt-2 flex flex-wrap gap-2">
             <Button

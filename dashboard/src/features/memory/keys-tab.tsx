@@ -67,7 +67,7 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
         )}
         notes={
           !isReady && (
-            <EmptyState icon={UserRound} title={store.scope === "user" ? "Whose keys?" : "Which session's keys?"}>
+            <EmptyState icon={UserRound} title={store.scope === "user" ? "Whose keys?" : "Which session?"}>
               <p className="max-w-[46ch] text-muted">
                 Each {store.scope} has keys of its own here. Write its id above to see them.
               </p>
@@ -79,7 +79,7 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
         empty={{
           icon: KeyRound,
           title: "No keys here yet",
-          about: "Agents and applications note values here, and find them again by their keys.",
+          about: "Agents and applications store values here and read them by key.",
         }}
       />
       {editing && (

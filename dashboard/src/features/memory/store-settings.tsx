@@ -38,13 +38,13 @@ export function StoreSettings({ store, onDeleted }: { store: Store; onDeleted: (
         {store.kind === "vector" && (
           <FormSection
             title="Embedding"
-            about="What makes vectors of text. Another one indexes the store anew; until that is done, searches go on with this one."
+            about="The model that embeds text. Changing it reindexes the store; searches use the current model until that is done."
           >
             <EmbeddingForm store={store} />
           </FormSection>
         )}
         {may && (
-          <FormSection title="Delete" about="The store is gone at once, with all that it holds.">
+          <FormSection title="Delete" about="The store and its entries are deleted at once.">
             <DeleteStore store={store} onDeleted={onDeleted} />
           </FormSection>
         )}
@@ -93,14 +93,14 @@ function BasicsForm({ store }: { store: Store }) {
           label="Expires after, seconds"
           inputMode="numeric"
           placeholder="Keep indefinitely"
-          hint={`${lifetimeWords(lifetime.seconds)}. It holds for what is written from now on.`}
+          hint={`${lifetimeWords(lifetime.seconds)}. Applies to entries written from now on.`}
           {...text("ttl")}
         />
       </div>
       <ErrorNote title="Not saved" error={change.error} />
       {isBehind && isDirty && (
         <ConflictNote
-          title="Somebody changed this store meanwhile"
+          title="Someone changed this store meanwhile"
           theirs={basicsWords(theirs)}
           mine={basicsWords(changes)}
           mineAct="Save mine"
@@ -169,14 +169,14 @@ function EmbeddingForm({ store }: { store: Store }) {
       <SuggestField
         label="Embedding model"
         items={items}
-        hint={`${sizeWords(store)} would be indexed anew.`}
+        hint={`${sizeWords(store)} would be reindexed.`}
         {...form.suggest("model")}
         value={shown}
       />
       <ErrorNote title="The embedding was not changed" error={form.error ?? stay.error} />
       <div>
         <Button type="submit" disabled={!isChanged || isPending}>
-          {isPending ? "Asking the model" : "Change embedding"}
+          {isPending ? "Testing the model" : "Change embedding"}
         </Button>
       </div>
     </Form>

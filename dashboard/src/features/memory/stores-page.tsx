@@ -55,7 +55,7 @@ export function StoresPage({ search, onSearch, onOpen }: StoresPageProps) {
           icon: BrainCircuit,
           title: "No memory stores yet",
           about:
-            "A store keeps what agents want to find again: passages of texts and files, found by what a question means, or values by their keys.",
+            "A store keeps what agents need to find again: passages of texts and files, by meaning and words, or values by key.",
         }}
       />
       {creating && <CreateStore onClose={() => setCreating(false)} onCreated={onOpen} />}

@@ -19,12 +19,12 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
   return (
     <>
       <fieldset className="grid min-w-0 grid-cols-2 gap-3" disabled={readOnly}>
-        <legend className="sr-only">Of each run here</legend>
+        <legend className="sr-only">Each run here</legend>
         <Field label="Model calls" inputMode="numeric" {...text("max_turns")} />
         <Field label="Cost limit (USD)" inputMode="decimal" placeholder="no limit" {...text("run_cost_usd")} />
       </fieldset>
       <fieldset className="flex min-w-0 flex-col gap-3 border-t border-line-soft pt-3" disabled={readOnly}>
-        <legend className="sr-only">Of the saved agent</legend>
+        <legend className="sr-only">Saved agent</legend>
         <p className="text-xs text-muted">
           {unsaved.length > 0 ? (
             <span className="text-warn">Not in runs yet: {unsaved.join(", ")}. Save the agent first.</span>

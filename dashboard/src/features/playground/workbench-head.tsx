@@ -89,7 +89,7 @@ function Conflict({ base, draft, newer, rebase, discard }: EditedAgent) {
   const theirs = changedWords(begun, draftOf(newer));
   return (
     <ConflictNote
-      title={`Somebody saved version ${newer.version} meanwhile; you began with version ${base.version}`}
+      title={`Someone saved version ${newer.version} meanwhile; you started from version ${base.version}`}
       theirs={theirs.length > 0 ? theirs : ["what is not shown here"]}
       mine={changedWords(begun, draft)}
       mineAct={`Keep mine on version ${newer.version}`}

@@ -95,7 +95,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
       )}
       <Field
         label={isOwn ? "URL" : "URL (optional)"}
-        hint={isOwn ? "Such as http://127.0.0.1:8000/v1, /v1 included." : "Empty: the provider's own."}
+        hint={isOwn ? "Such as http://127.0.0.1:8000/v1, /v1 included." : "Empty: the provider's default."}
         {...text("base_url")}
         inputMode="url"
         {...plain}
@@ -108,8 +108,8 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         {...plain}
       />
       <Field
-        label="Calls at once (optional)"
-        hint="So many calls does its server take at once; the others wait, and projects take turns. Empty: as many as come."
+        label="Max concurrent calls (optional)"
+        hint="How many calls its server handles at once. Others wait, and projects take turns. Empty: no limit."
         {...text("max_concurrent")}
         inputMode="numeric"
         autoComplete="off"

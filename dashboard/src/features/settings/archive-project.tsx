@@ -28,7 +28,7 @@ export function ArchiveProject({ project, onArchived }: ArchiveProjectProps) {
         title={`Archive ${project.name}`}
         act="Archive project"
         acting="Archiving"
-        keep="Keep it in use"
+        keep="Keep the project"
         doing={archiving}
         refused="The project was not archived"
         onConfirm={() => archiving.mutate()}
@@ -36,7 +36,7 @@ export function ArchiveProject({ project, onArchived }: ArchiveProjectProps) {
       >
         <p>
           Its API keys are refused at once, in test and in live, and its runs in progress are cancelled. Nothing is
-          deleted: Unarchive takes it back into use, with the same keys.
+          deleted: Unarchive restores it, with the same keys.
         </p>
       </ConfirmDialog>
     </>

@@ -54,7 +54,7 @@ function ArchivedProject({
       <DeleteProject project={project} inRow onDeleted={() => onChanged(`${name} is deleted.`)} />
       {unarchiving.error && (
         <div className="w-full">
-          <ErrorNote title="The project was not taken back" error={unarchiving.error} />
+          <ErrorNote title="The project was not unarchived" error={unarchiving.error} />
         </div>
       )}
     </li>

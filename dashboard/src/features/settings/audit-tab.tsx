@@ -62,7 +62,7 @@ export function AuditTab({ search, onSearch }: AuditTabProps) {
       }
     >
       {list.data?.data.length === 0 && (
-        <EmptyState icon={ScrollText} title={isFiltered ? "No entry fits the filters" : "Nothing was changed yet"}>
+        <EmptyState icon={ScrollText} title={isFiltered ? "No entry fits the filters" : "No changes yet"}>
           <p className="text-muted">Each change of a person, an API key or the command line leaves an entry here.</p>
           {isFiltered && <Button onClick={() => onSearch({ tab: "audit" })}>Clear filters</Button>}
         </EmptyState>

@@ -20,15 +20,15 @@ export function BackUpNow({ databaseBytes }: { databaseBytes: number | null }) {
   return (
     <div className="flex flex-col items-start gap-3">
       <p className="max-w-[68ch] text-muted">
-        The master key is not in it: keep <code>master.key</code> of the data directory apart, or no stored secret can
-        be read again. <code>runnel restore</code> takes the file back; <code>runnel backup</code> makes the same from a
-        terminal.
+        The backup does not contain the master key: keep <code>master.key</code> of the data directory in another place.
+        Without it, stored secrets cannot be read. <code>runnel restore</code> takes the file back;{" "}
+        <code>runnel backup</code> makes the same from a terminal.
       </p>
       <Button disabled={!may || making.isPending} onClick={() => making.mutate()}>
         <Download aria-hidden className="size-4" strokeWidth={1.5} />
         {making.isPending ? "Backing up" : "Back up now"}
       </Button>
-      {!may && <p className="text-xs text-muted">Owners alone make backups: everything is in them.</p>}
+      {!may && <p className="text-xs text-muted">Only owners can make backups: they contain everything.</p>}
       {making.isPending && (
         <p role="status" className="text-xs text-muted">
           Copying {databaseBytes === null ? "the database" : formatBytes(databaseBytes)}.

@@ -12,8 +12,8 @@ const budget = (name: string, label: string, hint: string, unit: string): Amount
 });
 
 const settings = [
-  { ...budget("max_cost_usd", "Cost", "By the prices that the tab Prices shows.", "USD"), fraction: true },
-  budget("max_total_tokens", "Tokens", "Prompts and answers together.", "tokens"),
+  { ...budget("max_cost_usd", "Cost", "Uses the prices in the Prices tab.", "USD"), fraction: true },
+  budget("max_total_tokens", "Tokens", "Input and output tokens together.", "tokens"),
 ];
 
 /** What each environment of a project may spend on models in a day. */
@@ -26,7 +26,7 @@ export function BudgetForm({ project }: { project: ProjectDetails }) {
         settings={settings}
         saved={project.budget_per_day}
         act="Save budget"
-        rule="A budget is a number above 0; tokens are whole. Choose No limit for none."
+        rule="Enter a number above 0; tokens are whole numbers. Choose No limit for no budget."
       />
       <UnknownPriceForm project={project} />
     </div>

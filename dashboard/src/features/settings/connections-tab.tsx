@@ -40,7 +40,7 @@ export function ConnectionsTab() {
       hint={
         may
           ? "Keys are stored encrypted and never shown again."
-          : "Owners alone change connections: their keys cost money."
+          : "Only owners can change connections: their keys cost money."
       }
       pending={list.isPending}
       error={list.error}
@@ -49,7 +49,7 @@ export function ConnectionsTab() {
     >
       {list.data?.length === 0 && (
         <EmptyState icon={Plug} title="No connection">
-          <p className="text-muted">A connection leads to a model provider. The test models need none.</p>
+          <p className="text-muted">A connection lets agents use a model provider. The test models need none.</p>
         </EmptyState>
       )}
       {list.data && list.data.length > 0 && (
@@ -88,7 +88,7 @@ function ConnectionRow({ connection, may, onTest }: ConnectionRowProps) {
       <Cell main>
         <span className="flex min-w-0 items-center gap-2">
           <span className="cut font-medium">{name}</span>
-          {!used && <Badge title="A stored connection of this name goes first.">not used</Badge>}
+          {!used && <Badge title="A stored connection of this name takes precedence.">not used</Badge>}
         </span>
         <SecondLine title={base_url ?? undefined}>
           Models <code>{prefix}/…</code>
@@ -109,7 +109,7 @@ function ConnectionRow({ connection, may, onTest }: ConnectionRowProps) {
             {source === "stored" ? (
               <RemoveConnection connection={connection} may={may} />
             ) : (
-              <span className="hidden text-xs text-muted rail:inline" title="It is set where the server is started.">
+              <span className="hidden text-xs text-muted rail:inline" title="It is set by the server's environment.">
                 Set by environment
               </span>
             )}

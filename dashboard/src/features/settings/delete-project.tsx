@@ -50,7 +50,7 @@ export function DeleteProject({ project, inRow = false, onDeleted }: DeleteProje
           onClose={close}
         >
           Everything in it is deleted, test and live: agents, runs, traces, API keys and files. Its keys are refused at
-          once. Nothing brings it back, but a backup.
+          once. Only a backup can restore it.
         </ConfirmDialog>
       )}
     </>

@@ -9,7 +9,7 @@ import { Note } from "../../ui/note.tsx";
 import { SecretDialog } from "../../ui/secret-dialog.tsx";
 
 const choices = [
-  { value: "viewer", label: "Viewer", hint: "Reads everything in all projects, but for the secrets of keys." },
+  { value: "viewer", label: "Viewer", hint: "Reads everything in all projects, except the secrets of keys." },
   {
     value: "member",
     label: "Member",
@@ -43,8 +43,8 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
         <Note tone="warn">
           Anyone with the link can create the account.{" "}
           {form.made.mailed
-            ? "A mail with it is on its way."
-            : `Send it by a way that only this person reads; ${form.made.mailed === false ? "no mail went out." : "runnel sends no mail."}`}
+            ? "An email with the link was sent."
+            : `Send it in a way that only this person can read; ${form.made.mailed === false ? "no email was sent." : "runnel does not send email."}`}
         </Note>
       </SecretDialog>
     );
@@ -53,13 +53,13 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
       form={{ ...form, isUnsaved: false }}
       onClose={onClose}
       title="Invite person"
-      about="Makes a link by which one person makes an account."
+      about="Creates a link with which one person can create an account."
       act="Invite person"
       acting="Inviting"
       ready={email.trim() !== ""}
       failed="Nobody was invited"
     >
-      <Field label="Email" type="email" hint="The name to sign in with." autoComplete="off" {...form.text("email")} />
+      <Field label="Email" type="email" hint="Used to sign in." autoComplete="off" {...form.text("email")} />
       <ChoiceCards label="Role" choices={choices} {...form.choose("role")} />
     </FormDialog>
   );

@@ -17,7 +17,7 @@ const limits = [
   limit("run_creations_per_minute", "Run creations", "New runs.", "per minute"),
   limit("writes_per_minute", "Other writes", "All other requests.", "per minute"),
   limit("runs_in_progress", "Runs in progress", "Those that wait for action do not count.", "at once"),
-  limit("children_per_run", "Runs of one run", "Those that its calls of agents start, at all depths.", "in all"),
+  limit("children_per_run", "Runs started by one run", "Runs that its agent tools start, at all depths.", "in all"),
 ];
 
 /** How much each environment of a project may do. */
@@ -29,7 +29,7 @@ export function LimitsForm({ project }: { project: ProjectDetails }) {
       settings={limits}
       saved={project.limits}
       act="Save limits"
-      rule="A limit is a whole number. Choose Off for none."
+      rule="Enter a whole number. Choose Off for no limit."
     />
   );
 }

@@ -39,7 +39,7 @@ export function NewProject({ open, onOpenChange, onCreated }: NewProjectProps) {
       failed="The project was not created"
     >
       <p className="text-md">
-        A project holds agents, runs and keys of its own, in test and in live. Nothing of it is seen by another.
+        A project has its own agents, runs and keys, in test and in live. Projects cannot see each other's data.
       </p>
       <Field
         label="Name"

@@ -21,14 +21,14 @@ export function NoProject({ onProjectsChanged }: { onProjectsChanged: () => Prom
   };
   return (
     <div className="relative min-h-0 overflow-y-auto">
-      <EmptyState page icon={FolderOpen} title="No project in use">
+      <EmptyState page icon={FolderOpen} title="No active project">
         <p className="text-muted">
-          A project holds agents, runs and keys. From a terminal: <code>runnel projects create NAME</code>
+          A project contains agents, runs and keys. From a terminal: <code>runnel projects create NAME</code>
         </p>
         <Button kind="primary" disabled={!may} onClick={() => setOpen(true)}>
           New project
         </Button>
-        {!may && <p className="text-xs text-muted">Owners make new projects and take archived ones back.</p>}
+        {!may && <p className="text-xs text-muted">Owners create projects and unarchive them.</p>}
         <NewProject open={open} onOpenChange={setOpen} onCreated={changed} />
         {archived.length > 0 && (
           <section className="w-full max-w-135 pt-6 text-left">

@@ -36,7 +36,7 @@ export function OriginsForm({ project }: { project: ProjectDetails }) {
           readOnly={form.isPending}
           autoComplete="off"
           placeholder="https://example.com"
-          hint="One a line, such as https://example.com. Empty: no page of another site may ask."
+          hint="One per line, such as https://example.com. Empty: pages of other sites cannot use the API."
         />
       </div>
     </SettingsForm>

@@ -43,7 +43,7 @@ export function PeopleTab() {
       hint={
         may
           ? "Viewers read. Members work in projects. Owners also have the server: people, connections, backups."
-          : "Owners alone invite people and change roles."
+          : "Only owners can invite people and change roles."
       }
       pending={people.isPending}
       error={people.error ?? invitations.error}
@@ -94,7 +94,7 @@ function PersonRow({ person, isSelf, may, isLast }: PersonRowProps) {
           {isSelf && <Badge>you</Badge>}
         </span>
         <SecondLine>
-          {isLast && "The last owner: neither goes nor gets another role. "}Since <Time at={created_at} />
+          {isLast && "The last owner cannot be removed or get another role. "}Since <Time at={created_at} />
           <span className="full:hidden">{last_seen_at ? <LastSeen at={last_seen_at} /> : " · not signed in"}</span>
         </SecondLine>
       </Cell>

@@ -51,7 +51,7 @@ export function PricesTab({ search, onSearch }: PricesTabProps) {
           </Button>
         </>
       }
-      hint={`USD per million tokens. ${may ? "A run keeps the prices that it began with." : "Owners alone change prices."}`}
+      hint={`USD per million tokens. ${may ? "A run keeps the prices that it started with." : "Only owners can change prices."}`}
       pending={list.isPending}
       error={list.error}
       onRetry={() => void list.refetch()}
@@ -59,7 +59,7 @@ export function PricesTab({ search, onSearch }: PricesTabProps) {
     >
       {list.data && shown.length === 0 && (
         <EmptyState icon={Coins} title={`No price for “${search.q ?? ""}”`}>
-          <p className="text-muted">What a model without a price costs is unknown, not nothing.</p>
+          <p className="text-muted">The cost of a model without a price is unknown, not zero.</p>
           {search.q && <Button onClick={() => onSearch({ tab: "prices" })}>Clear search</Button>}
         </EmptyState>
       )}

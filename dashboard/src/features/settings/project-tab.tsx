@@ -53,7 +53,7 @@ export function ProjectTab({ part, onProjectsChanged }: ProjectTabProps) {
       )}
       {list.isPending && <SettingsSkeleton />}
       {list.data && !project && !list.isFetching && (
-        <EmptyState icon={FolderX} title="This project is not in use any more">
+        <EmptyState icon={FolderX} title="This project is no longer active">
           <p className="text-muted">It was archived or deleted elsewhere.</p>
           <Button onClick={() => void changed(null)}>Show another project</Button>
         </EmptyState>
@@ -106,7 +106,7 @@ function ProjectForms({ project, onChanged }: ProjectFormsProps): ReactNode {
       >
         <OriginsForm project={project} />
       </Section>
-      <Section title="Archive or delete" about="Both end what the project does now, in test and in live.">
+      <Section title="Archive or delete" about="Both stop the project's runs, in test and in live.">
         <div className="flex flex-wrap gap-2">
           <ArchiveProject
             project={project}
@@ -122,15 +122,12 @@ function ProjectForms({ project, onChanged }: ProjectFormsProps): ReactNode {
 function LimitForms({ project }: { project: ProjectDetails }): ReactNode {
   return (
     <>
-      <Section
-        title="Limits"
-        about="Of test and of live, each for itself. They hold for all keys of the environment together."
-      >
+      <Section title="Limits" about="Test and live have separate limits. All keys of an environment share them.">
         <LimitsForm project={project} />
       </Section>
       <Section
         title="Daily budget"
-        about="What models may cost in a day, until 00:00 UTC: of test and of live, each for itself. A run that would pass it fails before it calls its model."
+        about="What models may cost per day (UTC). Test and live have separate budgets. A run that would exceed it fails before it calls the model."
       >
         <BudgetForm project={project} />
       </Section>
@@ -142,7 +139,7 @@ function RetentionForms({ project }: { project: ProjectDetails }): ReactNode {
   return (
     <Section
       title="Retention"
-      about="How long runs are kept once they are over. A trace holds messages, events and steps; without it a run still shows what was asked and what came of it."
+      about="How long runs are kept after they end. A trace contains messages, events and steps. Without it, a run still shows its input and output."
     >
       <RetentionForm project={project} />
     </Section>

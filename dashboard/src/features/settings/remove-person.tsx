@@ -22,8 +22,10 @@ export function RemovePerson({ person: { id, email }, isSelf, disabled }: Remove
       remove={() => removePerson(id)}
       onRemoved={() => Promise.all([client.invalidateQueries(peopleQuery), client.invalidateQueries(sessionQuery)])}
     >
-      {isSelf ? "This is you: you are signed out at once and cannot sign in again." : "The sessions end at once."} API
-      keys that were made go on working, and what was done stays in the audit log.
+      {isSelf
+        ? "This is your account: you are signed out at once and cannot sign in again."
+        : "The sessions end at once."}{" "}
+      API keys that were made go on working, and what was done stays in the audit log.
     </RemoveButton>
   );
 }

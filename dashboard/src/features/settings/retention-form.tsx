@@ -52,7 +52,7 @@ export function RetentionForm({ project }: { project: ProjectDetails }) {
         settings={settings}
         saved={saved}
         act="Save retention"
-        rule="Days are a whole number from 1 on. Choose Keep indefinitely to keep all."
+        rule="Enter a whole number of days, 1 or more. Choose Keep indefinitely to keep all."
         ask={ask}
       />
       <ConfirmDialog
@@ -69,7 +69,7 @@ export function RetentionForm({ project }: { project: ProjectDetails }) {
         {question?.losses.map((loss) => (
           <p key={loss}>{loss}</p>
         ))}
-        <p className="mt-2">It begins within minutes, and nothing brings it back.</p>
+        <p className="mt-2">Deletion starts within minutes and cannot be undone.</p>
       </ConfirmDialog>
     </>
   );

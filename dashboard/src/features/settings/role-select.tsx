@@ -11,7 +11,7 @@ import { toast } from "../../ui/toast.ts";
 const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", owner: "Owner" };
 const withArticle: Record<Role, string> = { viewer: "a viewer", member: "a member", owner: "an owner" };
 const rights: Record<Role, string> = {
-  viewer: "A viewer reads everything in all projects, and changes nothing.",
+  viewer: "A viewer can read everything in all projects and change nothing.",
   member: "A member works in all projects, in test and in live: agents, runs, approvals, API keys, files.",
   owner: "An owner may do everything: also remove people, change connections and prices, and delete projects.",
 };
@@ -71,9 +71,9 @@ function ChangeRole({ person: { id, email, role }, next, onClose }: ChangeRolePr
     >
       <p>
         {rights[next]}
-        {role === "owner" && " The invitations of this owner that are still open end."}
+        {role === "owner" && " Open invitations by this owner end."}
       </p>
-      {isSelf && <p className="mt-2">This is you: only another owner can give you the role back.</p>}
+      {isSelf && <p className="mt-2">This is your account: only another owner can give you the role back.</p>}
     </ConfirmDialog>
   );
 }

@@ -20,7 +20,7 @@ const levels: Record<SandboxLevel, Shown> = {
     tone: "warn",
     icon: ShieldAlert,
     word: "Process only",
-    says: "This system cannot enforce the jail: code has a process of its own and nothing more. JavaScript runs, Python is refused.",
+    says: "This system cannot enforce the jail: code only gets its own process. JavaScript runs, Python is refused.",
   },
   off: { tone: "plain", icon: ShieldOff, word: "Off", says: "No code runs on this server." },
 };

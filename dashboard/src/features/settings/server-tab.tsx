@@ -19,21 +19,21 @@ export function ServerTab() {
     <TabBody>
       {server.error && !server.data && (
         <div className="pt-4">
-          <ErrorNote title="The server does not say" error={server.error} onRetry={() => void server.refetch()} />
+          <ErrorNote title="Unknown" error={server.error} onRetry={() => void server.refetch()} />
         </div>
       )}
       {server.isPending && <SettingsSkeleton />}
       {server.data && (
         <>
-          <Section title="Server" about="The executable that answers here, and where it keeps everything.">
+          <Section title="Server" about="This server and where it stores its data.">
             <Facts server={server.data} />
           </Section>
-          <Section title="Sandbox" about="Holds what code tools run, for all projects of this server.">
+          <Section title="Sandbox" about="Isolates the code that tools run, for all projects of this server.">
             <SandboxFact level={server.data.sandbox_level} />
           </Section>
           <Section
             title="Backup"
-            about="One file with everything of all projects: agents, runs, traces, files, accounts. The server goes on meanwhile."
+            about="One file with the data of all projects: agents, runs, traces, files, accounts. The server keeps running meanwhile."
           >
             <BackUpNow databaseBytes={server.data.database_bytes} />
           </Section>
@@ -75,7 +75,7 @@ function Facts({ server }: { server: ServerInfo }) {
         </span>
       </Fact>
       <Fact name="Database">{size(database_bytes)}</Fact>
-      <Fact name="Free on its disk">
+      <Fact name="Free disk space">
         {size(free_bytes)} of {size(disk_bytes)}
       </Fact>
     </dl>

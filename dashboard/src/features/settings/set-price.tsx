@@ -16,7 +16,7 @@ type Figure = keyof typeof labels;
 const figures = Object.keys(labels) as Figure[];
 const hints: Partial<Record<Figure, string>> = {
   input: "USD per million tokens.",
-  cached_input: "Empty: as input.",
+  cached_input: "Empty: same as input.",
   context_window: "In tokens.",
 };
 
@@ -33,7 +33,7 @@ export function SetPrice({ price, onClose }: { price: Price | null; onClose: () 
     check: (draft) => {
       const numbers = numbersOf(draft);
       const wrong = figures.filter((figure) => !isFigure(numbers[figure], figure));
-      return Object.fromEntries(wrong.map((figure) => [figure, rules[figure] ?? "A number from 0 on."]));
+      return Object.fromEntries(wrong.map((figure) => [figure, rules[figure] ?? "A number, 0 or more."]));
     },
     send: (draft) => {
       const { input, cached_input, output, context_window } = numbersOf(draft);
@@ -54,7 +54,7 @@ export function SetPrice({ price, onClose }: { price: Price | null; onClose: () 
       form={form}
       onClose={onClose}
       title="Set price"
-      about="For all projects. Runs that begin from now on are counted by it; earlier ones keep theirs."
+      about="For all projects. Applies to runs that start from now on; earlier runs keep their prices."
       act="Set price"
       acting="Setting price"
       ready={form.draft.model.trim() !== ""}

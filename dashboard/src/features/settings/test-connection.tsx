@@ -28,11 +28,11 @@ export function TestConnection({ connection, onClose }: TestConnectionProps) {
       about="Sends one request of a few tokens, as a run would. It costs a fraction of a cent."
       act="Test connection"
       acting="Testing"
-      failed="The test was not made"
+      failed="The test did not run"
     >
       <Field
         label="Model (optional)"
-        hint={isOwn ? "Empty: the first that the server lists." : "Empty: the cheapest that is known."}
+        hint={isOwn ? "Empty: the first model that the server lists." : "Empty: the cheapest known model."}
         autoComplete="off"
         spellCheck={false}
         {...form.text("model")}
@@ -65,7 +65,7 @@ function Outcome({ tried, prefix }: { tried: Tried; prefix: string }) {
             Asked <code>{name}</code>, {formatDuration(latency_ms)}.
           </>
         ) : (
-          "Nothing was asked."
+          "No request was sent."
         )}
       </p>
       {error && <WireLine code={error.code} />}

@@ -25,7 +25,7 @@ export function UnknownPriceForm({ project }: { project: ProjectDetails }) {
         <div aria-hidden className="min-w-0">
           <div className="font-medium">Models without a known price</div>
           <div className="text-xs text-muted">
-            Where there is a budget in USD, of the day or of a run. Allowed, they count as tokens and not as cost.
+            Applies when there is a budget in USD. If allowed, their tokens count, but not their cost.
           </div>
         </div>
         <ChoiceBar

@@ -28,13 +28,13 @@ export function CreateThread({ onClose, onCreated }: { onClose: () => void; onCr
       onCreated(id);
     },
   });
-  const own = { hint: "An id of yours.", maxLength: limits.subject_length, autoComplete: "off" };
+  const own = { hint: "Your own id.", maxLength: limits.subject_length, autoComplete: "off" };
   return (
     <FormDialog
       form={form}
       onClose={onClose}
       title="Create thread"
-      about="Runs in it have its user and session. Whose it is cannot be changed later."
+      about="Its runs have this user and session. They cannot be changed later."
       act="Create thread"
       acting="Creating"
       failed="The thread was not created"

@@ -118,7 +118,7 @@ export function OpenRun({ run: listed, may }: { run: Run; may: boolean }) {
         (part) =>
           part.kind === "text" && <Markdown key={part.key} text={part.output} growing={part.state === "writing"} />,
       )}
-      {run.status === "queued" && <p className="text-muted">It begins when the runs before it are over.</p>}
+      {run.status === "queued" && <p className="text-muted">It starts when the runs before it have ended.</p>}
       {calls.map((call) =>
         may && !isCut ? (
           <OpenCall key={`${call.id} ${call.needs}`} runId={run.id} call={call} />

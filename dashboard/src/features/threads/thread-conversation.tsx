@@ -69,9 +69,9 @@ export function ThreadConversation({ thread }: { thread: Thread }) {
             <OpenRun key={run.id} run={run} may={may} />
           ))}
           {isEmpty && (
-            <EmptyState icon={MessagesSquare} title="Nothing was said yet">
+            <EmptyState icon={MessagesSquare} title="No messages yet">
               <p className="max-w-[46ch] text-muted">
-                {may ? "Choose an agent below and write to it." : "What runs of this thread say stands here."}
+                {may ? "Choose an agent below and send a message." : "Messages of this thread's runs appear here."}
               </p>
             </EmptyState>
           )}

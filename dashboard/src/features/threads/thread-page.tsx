@@ -125,13 +125,11 @@ function DeleteThread({ thread, ...rest }: { thread: Thread; onClose: () => void
     >
       <p>
         {message_count === 0
-          ? "Nothing was said in it."
+          ? "It has no messages."
           : `${plural(message_count, "message")} of it ${message_count === 1 ? "goes" : "go"} for good.`}{" "}
         Its runs stay, with their traces.
       </p>
-      {status !== "idle" && (
-        <p className="mt-2">A run of it is not over: cancel that one first, or the thread stays.</p>
-      )}
+      {status !== "idle" && <p className="mt-2">It has a run in progress: cancel that run first.</p>}
     </DeleteDialog>
   );
 }

@@ -83,7 +83,7 @@ export function ThreadsPage({ search, onSearch, onOpen }: ThreadsPageProps) {
           title: "No threads yet",
           about: (
             <>
-              A thread is a conversation over several runs: what one has said is there for the next. Name it in{" "}
+              A thread is a conversation over several runs: each run sees the earlier messages. Name it in{" "}
               <code>thread_id</code> when you start a run.
             </>
           ),

@@ -53,14 +53,14 @@ export function NewToolPage({
       {made?.signing_secret && (
         <SecretDialog
           title="Store this signing secret now"
-          about={`Whoever gets the calls of ${made.name} checks with it that they come from here.`}
+          about={`The receiver of ${made.name}'s calls verifies with it that they come from this server.`}
           secret={made.signing_secret}
           variable="RUNNEL_SIGNING_SECRET"
           onStored={() => onCreated(made.id)}
         >
           <p className="text-muted">
-            Each call carries webhook-id, webhook-timestamp and webhook-signature. Check the signature before anything
-            is done, over the body as raw bytes.
+            Each call carries webhook-id, webhook-timestamp and webhook-signature. Verify the signature over the raw
+            body before you do anything else.
           </p>
         </SecretDialog>
       )}

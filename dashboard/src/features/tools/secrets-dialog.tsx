@@ -42,7 +42,7 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
       form={form}
       onClose={onClose}
       title="Secrets"
-      about="Headers of tools name them as {{secret.NAME}}. Nobody can read a value again."
+      about="Use them in tool headers as {{secret.NAME}}. Values cannot be shown again."
       act={isThere ? "Set another value" : "Set secret"}
       acting="Setting secret"
       ready={may}
@@ -55,7 +55,7 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
         </div>
       )}
       <ErrorNote title="The secrets cannot be shown" error={secrets.error} />
-      {secrets.data?.length === 0 && <p className="text-muted">There are no secrets yet.</p>}
+      {secrets.data?.length === 0 && <p className="text-muted">No secrets yet.</p>}
       {secrets.data && secrets.data.length > 0 && (
         <ul aria-label="Secrets" className="max-h-60 overflow-y-auto rounded-md border border-line">
           {secrets.data.map((secret) => (

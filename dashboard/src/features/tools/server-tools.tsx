@@ -33,16 +33,16 @@ export function ServerTools({ tool }: { tool: Tool }) {
       about={
         listed_at ? (
           <>
-            Listed <Time at={listed_at} />. A run lists them anew when that was more than five minutes ago.
+            Listed <Time at={listed_at} />. A run refreshes the list when it is older than five minutes.
           </>
         ) : (
-          "The server has not answered yet."
+          "The server has not responded yet."
         )
       }
     >
       {last_error && !refresh.error && (
         <Note tone="warn">
-          <b>The server did not answer last time</b>
+          <b>The server did not respond last time</b>
           <p>{last_error.message}</p>
           <code className="text-muted">{last_error.code}</code>
         </Note>
@@ -88,7 +88,7 @@ export function ServerTools({ tool }: { tool: Tool }) {
         <div>
           <Button disabled={refresh.isPending} onClick={() => refresh.mutate()}>
             <RefreshCw aria-hidden className="size-4" strokeWidth={1.5} />
-            {refresh.isPending ? "Asking the server" : "Refresh list"}
+            {refresh.isPending ? "Contacting the server" : "Refresh list"}
           </Button>
         </div>
       )}

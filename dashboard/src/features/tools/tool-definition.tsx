@@ -21,10 +21,10 @@ const kind: DefinitionKind<Tool, ToolDraft> = {
     saved: ({ name }) => name,
     state: (_, isFaulty) =>
       isFaulty
-        ? "Something cannot be saved as it is."
-        : "New runs get what you save; runs under way keep what they began with.",
+        ? "Some fields are invalid."
+        : "New runs use what you save. Runs in progress keep the version they started with.",
     conflict: ({ name }) => ({
-      title: `Somebody saved ${name} meanwhile`,
+      title: `Someone saved ${name} meanwhile`,
       mineAct: "Save mine over it",
       theirsAct: "Discard mine",
     }),

@@ -40,7 +40,7 @@ const approvals = [
   {
     value: "always",
     label: "Always required",
-    hint: "Each call waits under Approvals until somebody decides.",
+    hint: "Each call waits under Approvals until someone decides.",
   },
   { value: "when", label: "Conditional", hint: "Only calls whose arguments match a JSON Schema." },
 ] as const;

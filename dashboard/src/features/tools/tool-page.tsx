@@ -113,11 +113,15 @@ function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: () => v
       <p>
         {users.length > 0 &&
           `${plural(users.length, "agent")} lose${users.length === 1 ? "s" : ""} it: ${users.map(({ name }) => name).join(", ")}. `}
-        {read.data?.isWhole === false && "There are so many agents that not all were looked at: more may lose it. "}
-        {!mayHaveUsers && "No agent has it. "}
+        {read.data?.isWhole === false && "Not all agents were checked: more agents may lose it. "}
+        {!mayHaveUsers && "No agent uses it. "}
         Runs that are under way keep what they began with.
       </p>
-      <ErrorNote title="Which agents have it is not known" error={read.error} onRetry={() => void read.refetch()} />
+      <ErrorNote
+        title="Could not find out which agents use it"
+        error={read.error}
+        onRetry={() => void read.refetch()}
+      />
     </DeleteDialog>
   );
 }

@@ -63,7 +63,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
   };
   if (offered && !chosen)
     return (
-      <EmptyState icon={X} title="The server has told of no tools yet">
+      <EmptyState icon={X} title="The server has listed no tools yet">
         <p className="max-w-[46ch] text-muted">Refresh the list on the definition's page.</p>
       </EmptyState>
     );
@@ -82,7 +82,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
           <JsonField
             label="Arguments"
             rows={8}
-            hint="To begin with, what fits the schema."
+            hint="An example that matches the schema."
             value={text}
             fault={refused ? refused.map(({ message }) => message).join(" ") : null}
             onText={(next) => {
@@ -91,7 +91,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
             }}
           />
           {at.mode === "live" && (
-            <Note tone="warn">The call is made for real, and nobody is asked to approve it: this is live data.</Note>
+            <Note tone="warn">This is live data: the call is real and needs no approval here.</Note>
           )}
           <div>
             <Button type="submit" kind="primary" disabled={!may || fault !== null || test.isPending}>

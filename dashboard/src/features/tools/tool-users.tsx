@@ -13,7 +13,7 @@ export function ToolUsers({ tool }: { tool: Pick<Tool, "id"> }) {
   if (users.length === 0)
     return (
       <span className="text-xs text-muted max-rail:hidden">
-        No agent has it.{" "}
+        No agent uses it.{" "}
         <Link to="/agents/new" className="text-accent underline underline-offset-2">
           Create one
         </Link>

@@ -59,7 +59,7 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
           icon: Wrench,
           title: "No tools yet",
           about:
-            "A tool is what an agent may call: your own code, an address, a program in the sandbox, an MCP server, or another agent.",
+            "A tool is something that an agent can call: your own code, a URL, a program in the sandbox, an MCP server or another agent.",
         }}
       />
       {secrets && <SecretsDialog onClose={() => setSecrets(false)} />}
@@ -81,7 +81,7 @@ function ToolRow({ tool, users }: { tool: Tool; users: readonly { name: string }
           {!tool.enabled && <Badge>off</Badge>}
         </span>
         <SecondLine title={description} tone={last_error ? "text-warn" : undefined}>
-          {last_error ? `The server does not answer: ${last_error.message}` : description || target(tool)}
+          {last_error ? `The server does not respond: ${last_error.message}` : description || target(tool)}
         </SecondLine>
       </Cell>
       <Cell>

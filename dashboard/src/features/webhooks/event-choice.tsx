@@ -10,7 +10,7 @@ export function EventChoice({ events, onChange }: { events: string[]; onChange: 
       <legend className="mb-1.5 font-medium">Events to send</legend>
       <Check
         name="All events"
-        hint="Those that later versions add too."
+        hint="Includes events that later versions add."
         checked={isAll}
         onChange={(on) => onChange(on ? ["*"] : ["run.completed", "run.failed"])}
       />

@@ -22,7 +22,7 @@ export function RevealSecret({ made, onStored }: { made: MadeWebhook; onStored: 
         </Note>
       )}
       <div className="flex min-w-0 flex-col gap-2">
-        <p>Any library of Standard Webhooks verifies an event, in TypeScript say:</p>
+        <p>Verify events with any Standard Webhooks library, for example in TypeScript:</p>
         <CodeBlock
           label="TypeScript code"
           code={`import { Webhook } from "standardwebhooks";

@@ -66,7 +66,7 @@ export function RotateSecret({
       </div>
       <p aria-live="polite">
         {seconds === 0
-          ? "From the next event on only the new secret signs. A receiver that has only the old one refuses it."
+          ? "From the next event on only the new secret signs. A receiver that only has the old secret will reject events."
           : `The old secret signs until ${formatEnd(now + seconds * 1000, now)}.`}
         {webhook.previous_secret_expires_at && " The one before it stops at once."}
       </p>

@@ -77,7 +77,7 @@ export function WebhookForm({
         label="Description (optional)"
         maxLength={1024}
         autoComplete="off"
-        hint="What listens there, for whoever finds it failing."
+        hint="What receives the events, for whoever looks into a failure."
         {...text("description")}
       />
     </FormDialog>

@@ -69,7 +69,7 @@ export function WebhooksPage({
           icon: WebhookIcon,
           title: `No ${at.mode} webhooks yet`,
           about:
-            "A webhook is an address of yours that hears when a run ends, waits for somebody, or asks for a tool. Each event is signed, and sent again until it is taken.",
+            "A webhook sends events to your URL when a run ends, waits for a person or calls a tool. Each event is signed, and retried until your endpoint accepts it.",
         }}
       />
       <WebhookDialogs act={act} onAct={setAct} />

@@ -12,10 +12,10 @@ export interface AgentDraft {
 
 export const agentPart: ToolPart<AgentDraft> = {
   word: "Agent",
-  hint: "Another agent is asked, as a run of its own.",
+  hint: "Calls another agent as a run of its own.",
   target: ({ agent_id }) => agent_id ?? "",
   draftOf: (tool) => ({ agent_id: tool?.agent_id ?? "" }),
-  read: (_, { required }) => ({ agent_id: required("agent_id", "Choose the agent that is asked.") }),
+  read: (_, { required }) => ({ agent_id: required("agent_id", "Choose the agent to call.") }),
   Fields: AgentFields,
   words: { agent_id: "asked agent" },
   always: ["agent_id"],
@@ -31,7 +31,7 @@ function AgentFields({ draft, faults, pick }: Fields<CommonDraft & AgentDraft>) 
   const agents = useQuery(agentApi.every(at)).data ?? [];
   const isKnown = draft.agent_id === "" || agents.some(({ id }) => id === draft.agent_id);
   return (
-    <FormSection title="Agent" about="It works as a run of its own, within what is left of its parent's budget.">
+    <FormSection title="Agent" about="It runs as a separate run, within what is left of its parent's budget.">
       <Select
         label="Asked agent"
         choices={[

@@ -51,7 +51,7 @@ export const codePart: ToolPart<CodeDraft> = {
 };
 
 const writers = [
-  { value: "own", label: "A function of your own", hint: "The model calls it with arguments." },
+  { value: "own", label: "Your function", hint: "The model calls it with arguments." },
   { value: "model", label: "The model writes the code", hint: "Its one parameter is code." },
 ] as const;
 
@@ -67,7 +67,7 @@ function CodeFields({ draft, faults, set, text }: Fields<CommonDraft & CodeDraft
   const { language, source } = draft;
   const isExample = source === exampleSource[language];
   return (
-    <FormSection title="Code" about="It runs in a process without network and files, but those that it is given.">
+    <FormSection title="Code" about="It runs in a process without network, with only the files that it is given.">
       <div className="max-w-60">
         <ChoiceBar
           name="code language"

@@ -9,7 +9,7 @@ export interface HttpDraft {
 
 export const httpPart: ToolPart<RequestDraft & HttpDraft> = {
   word: "HTTP",
-  hint: "runnel sends the arguments to an address; the answer is the output.",
+  hint: "runnel sends the arguments to a URL. The response is the output.",
   target: ({ method, url }) => `${method} ${url}`,
   draftOf: (tool) => ({
     ...requestDraftOf(tool),

@@ -15,14 +15,14 @@ export interface McpDraft {
 
 export const mcpPart: ToolPart<McpDraft> = {
   word: "MCP server",
-  hint: "Each tool of a server becomes a tool of the agent.",
+  hint: "Each tool of an MCP server becomes a tool of the agent.",
   target: ({ server_url }) => server_url ?? "",
   draftOf: (tool) => ({
     server_url: tool?.server_url ?? "",
     allowed_tools: (tool?.allowed_tools ?? []).join("\n"),
   }),
   read: ({ allowed_tools }, { required, number, headers }) => ({
-    server_url: required("server_url", "Write where the server is, such as https://mcp.example.com/mcp."),
+    server_url: required("server_url", "Enter the server's URL, such as https://mcp.example.com/mcp."),
     headers: headers(),
     timeout_ms: number("timeout_ms"),
     allowed_tools: namesIn(allowed_tools),
@@ -31,7 +31,7 @@ export const mcpPart: ToolPart<McpDraft> = {
   words: { server_url: "address", allowed_tools: "allowed tools" },
   always: ["server_url"],
   hasParameters: () => false,
-  nameHint: "Stands before the names of the server's tools.",
+  nameHint: "Prefix for the names of the server's tools.",
   Above: ServerTools,
 };
 
@@ -58,7 +58,7 @@ function McpFields(fields: Fields<CommonDraft & McpDraft>) {
           mono
           rows={3}
           placeholder="All"
-          hint="Names of the server's tools, one a line."
+          hint="Names of the server's tools, one per line."
           {...text("allowed_tools")}
         />
         <TimeoutField text={text} standard={30000} />

@@ -27,7 +27,7 @@ export const readRequest = (
   draft: Draft,
   { required, number, headers }: DraftReader<keyof RequestDraft | "timeout_ms">,
 ) => ({
-  url: required("url", "Write where the calls go, such as https://api.example.com/orders."),
+  url: required("url", "Enter the URL to call, such as https://api.example.com/orders."),
   headers: headers(),
   timeout_ms: number("timeout_ms"),
   retries: number("retries"),

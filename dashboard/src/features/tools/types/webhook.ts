@@ -3,7 +3,7 @@ import type { ToolPart } from "./tool-part.ts";
 
 export const webhookPart: ToolPart<RequestDraft> = {
   word: "Webhook",
-  hint: "The same, for work that takes longer: the output may come later.",
+  hint: "Like HTTP, for longer work: the output can be submitted later.",
   target: ({ url }) => `POST ${url}`,
   draftOf: requestDraftOf,
   read: readRequest,
