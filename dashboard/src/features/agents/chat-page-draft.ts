@@ -46,7 +46,7 @@ export function chatFaults(draft: ChatDraft): Faults<ChatDraft> {
   const wrong = counts.filter((field) => !/^[1-9]\d{0,5}$/.test(draft[field].trim()));
   const cost = draft.max_cost_usd.trim();
   return {
-    ...Object.fromEntries(wrong.map((field) => [field, "Expected a whole number from 1."])),
+    ...Object.fromEntries(wrong.map((field) => [field, "Enter a whole number, 1 or more."])),
     ...(cost !== "" && !(Number(cost) > 0) && { max_cost_usd: "Expected an amount over 0, or nothing." }),
   };
 }

@@ -54,7 +54,7 @@ export function RestoreVersion({
       <p>
         {fields.length === 0
           ? `Version ${version.version} says the same as version ${agent.version}: there is nothing to restore.`
-          : `The agent becomes version ${agent.version + 1}, with what version ${version.version} says of: ${fields.join(", ")}. Runs that are under way keep theirs.`}
+          : `The agent becomes version ${agent.version + 1}, with what version ${version.version} says of: ${fields.join(", ")}. Runs in progress keep theirs.`}
       </p>
       {gone.length > 0 && (
         <p className="mt-2 text-warn">

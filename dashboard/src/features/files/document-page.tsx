@@ -35,7 +35,7 @@ export function DocumentPage({ id, search, onSearch, onLookIn }: DocumentPagePro
           {file.chunks > 0 ? (
             <Chunks file={file} chosen={search.chunk} onChoose={(chunk) => onSearch({ chunk }, true)} />
           ) : (
-            <p className="p-4 text-muted rail:p-5">{failureWords(file) || "It has no text that was read."}</p>
+            <p className="p-4 text-muted rail:p-5">{failureWords(file) || "No text was read from it."}</p>
           )}
         </>
       )}

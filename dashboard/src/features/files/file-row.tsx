@@ -171,7 +171,7 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
 
 function effectOf({ chunks }: StoredFile, stores: readonly string[]): string {
   if (stores.length === 0)
-    return "Its content is gone, and no new run or program gets it. Traces keep what runs have read of it.";
+    return "Its content is deleted, and new runs and programs cannot use it. Traces keep what runs have read of it.";
   const found = chunks > 1 ? `its ${formatCount(chunks)} chunks are` : "it is";
   return `Its content is gone, and ${found} found no more in ${stores.join(", ")}. Traces keep what runs have read of it.`;
 }

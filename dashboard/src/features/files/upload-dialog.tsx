@@ -53,7 +53,7 @@ export function UploadDialog({
     ...(needsScope && { scope_id: scope.trim() }),
     ...(lifetime && { expires_in_seconds: Number(lifetime) }),
   };
-  const scopeFault = needsScope && scope.trim() === "" ? `Say whose it is: the ${chosen.scope}.` : null;
+  const scopeFault = needsScope && scope.trim() === "" ? `Enter whose it is: the ${chosen.scope}.` : null;
   const submit = () => {
     setTried(true);
     if (files.length === 0 || scopeFault) return false;

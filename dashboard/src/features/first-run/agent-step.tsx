@@ -49,7 +49,7 @@ export function AgentStep({ onMade, onSkip }: { onMade: (agentId: string) => voi
     >
       <p className="text-md text-muted">
         An agent is a model with instructions and tools. This one may use <code>{guideTool.name}</code>, which is your
-        own code: a run waits until it has answered.
+        own code: a run waits until it responds.
       </p>
       <Field label="Name" value={name} onChange={(event) => setName(event.target.value)} />
       <ModelChoice model={model} onModel={setModel} />

@@ -39,7 +39,7 @@ export function StartPage({ search, onSearch, onLookIn }: StartPageProps) {
         {!mayMake ? (
           <div className="mx-auto max-w-180 p-4">
             <Note tone="info">
-              Your role is viewer: you may look at everything here, and make nothing. Ask an owner for another role.
+              Your role is viewer: you can read everything here and create nothing. Ask an owner for another role.
             </Note>
           </div>
         ) : mode === "live" ? (
