@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { npmWith } from "../scripts/npm-tool.ts";
 import { pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
-import { createAgent, createScripted } from "./fixtures.ts";
+import { createAgent, createScripted, stubConnection } from "./fixtures.ts";
 import { freePort } from "./free-port.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
+import { type ModelServer, startModelServer } from "./model-server.ts";
 
 // The clients that people have already, unchanged, as the page about them shows each.
 
@@ -35,6 +36,8 @@ const examples = pages.flatMap((page) => examplesOf(page).map((example) => [page
 
 /** Programs that use more of a client than a page shows. */
 const programs: [file: string, ...packages: string[]][] = [
+  ["models.py", "openai==3.54.0"],
+  ["models.mjs", "openai@7.57.0"],
   ["responses.py", "openai==3.54.0"],
   ["agents.py", "openai-agents==0.24.0"],
   ["responses.mjs", "openai@7.57.0", "zod@4.6.7"],
@@ -59,16 +62,20 @@ async function commandFor({ packages, language, program }: Example, folder: stri
 
 describe("a program for OpenAI's API", () => {
   let server: Runnel;
+  let model: ModelServer;
   let agent: string;
   let agents: Record<string, string>;
   const folder = mkdtempSync(join(tmpdir(), "runnel-connect-"));
   beforeAll(async () => {
-    server = await startRunnel();
+    model = startModelServer();
+    server = await startRunnel({ environment: stubConnection(model.url) });
     agent = await createAgent(server, "test/echo");
+    const connected = "openai_compatible/stub/words-3-0";
+    await server.command("models", "prices", "set", connected, "--input", "1", "--output", "1");
     const look = { name: "look", arguments: { at: "Oslo" } };
     const words = Array.from({ length: 20 }, (_, index) => `word${index}`).join(" ");
     agents = {
-      echo: agent,
+      ...{ echo: agent, connected },
       json: await createScripted(server, [{ text: '{"place": "Oslo"}' }]),
       look: await createScripted(server, [{ text: "I look.", tool_calls: [look] }, { text: "Rain." }]),
       handoff: await createScripted(server, [{ tool_calls: [{ name: "transfer_to_echo", arguments: {} }] }]),
@@ -80,6 +87,7 @@ describe("a program for OpenAI's API", () => {
   afterAll(async () => {
     rmSync(folder, { recursive: true, force: true });
     await server[Symbol.asyncDispose]();
+    await model[Symbol.asyncDispose]();
   });
 
   test("is on the page for at least six clients", () => {
@@ -87,7 +95,7 @@ describe("a program for OpenAI's API", () => {
   });
 
   test.each(programs)(
-    "for responses, %s, does all that it does",
+    "that uses more of a client, %s, does all that it does",
     async (file, ...packages) => {
       const program = readFileSync(inProject("e2e/openai", file), "utf8");
       await expectSaid({ packages, language: file.endsWith(".py") ? "py" : "javascript", program }, "done");

@@ -1,5 +1,5 @@
 /**
- * What the doors for OpenAI's clients take over `/v1/runs`: `bun scripts/bench/doors.ts`, of the executable
+ * What the doors that stream take over `/v1/runs`: `bun scripts/bench/doors.ts`, of the executable
  * (`RUNNEL_EXECUTABLE`, else dist/runnel). They take turns: first one stream after the other, to its first text; then 20
  * streams at once of 200 tokens, one every 5 ms. It reports and tests nothing; README.md says what the figures mean.
  */
@@ -24,6 +24,12 @@ const ways: Record<string, Way> = {
   "/v1/runs": {
     path: () => "/v1/runs",
     body: (agent_id) => ({ agent_id, input: "Go.", stream: true }),
+    mark: "event: token",
+  },
+  // What a new chat of the doors below is by the API.
+  "/v1/runs (a thread)": {
+    path: () => "/v1/runs",
+    body: (agent_id) => ({ agent_id, input: "Go.", stream: true, thread_id: "new" }),
     mark: "event: token",
   },
   "/chat/completions": {
@@ -59,6 +65,14 @@ const ways: Record<string, Way> = {
     }),
     mark: '"TEXT_MESSAGE_CONTENT"',
   },
+  "/a2a (a new task)": {
+    path: (agent) => `/a2a/v1/agents/${agent}`,
+    body: () => ({
+      ...{ jsonrpc: "2.0", id: 1, method: "SendStreamingMessage" },
+      params: { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Go." }] } },
+    }),
+    mark: '"artifactUpdate"',
+  },
 };
 
 const names = Object.keys(ways);
@@ -87,8 +101,11 @@ async function stream({ path, body, mark }: Way, agent: string): Promise<number>
 }
 
 async function agentOf(name: string): Promise<string> {
-  const { body } = await product.stream(name);
-  return (JSON.parse(String(body)) as { agent_id: string }).agent_id;
+  const { url, headers, body } = await product.stream(name);
+  const { agent_id } = JSON.parse(String(body)) as { agent_id: string };
+  const doors = JSON.stringify({ doors: { a2a: true } });
+  await fetch(new URL(`/v1/agents/${agent_id}`, url), { method: "PATCH", headers, body: doors });
+  return agent_id;
 }
 
 const first: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
