@@ -13,4 +13,4 @@ const messages = [{ role: "user", content: "Hello!" }];
 const { choices } = await client.chat.completions.create({ model, messages });
 assert.equal(choices[0].message.content, "a stream that");
 assert.equal((await client.responses.create({ model, input: "Hello!" })).output_text, "a stream that");
-console.log("done");
+process.stdout.write("done");
