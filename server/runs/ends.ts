@@ -8,7 +8,8 @@ import type { ChildStandings } from "./child-standings.ts";
 import type { LostRuns } from "./lost-runs.ts";
 import { partialOf } from "./partial.ts";
 import { recoveredEvent } from "./recovery.ts";
-import type { RunRow, RunStore } from "./store.ts";
+import type { RunRow } from "./run-row.ts";
+import type { RunStore } from "./store.ts";
 import type { Watches } from "./watch.ts";
 
 export type Ends = ReturnType<typeof createEnds>;

@@ -2,7 +2,8 @@ import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { isShown } from "../journal/journal.ts";
 import { createUnpin } from "./pins.ts";
-import type { RunRow, RunStore } from "./store.ts";
+import type { RunRow } from "./run-row.ts";
+import type { RunStore } from "./store.ts";
 import { createWriteSize, runsPerWrite } from "./write-size.ts";
 
 type OwnRow = Pick<RunRow, "id" | "project_id" | "environment" | "summary" | "seq"> & { session_id: string | null };

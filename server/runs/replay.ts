@@ -13,9 +13,10 @@ import type { Inserted, Journal } from "../journal/journal.ts";
 import { createOneByOne } from "../lib/one-by-one.ts";
 import { inSlices } from "../lib/slices.ts";
 import { withToolsOf } from "./request-tools.ts";
+import type { RunRow } from "./run-row.ts";
 import type { ReplayRun } from "./schema.ts";
 import { damaged, namedAgent, requireRecord, type SourceRecord, sourceRecord } from "./source-record.ts";
-import { type Note, type RunRow, type RunStore, type ShownRun, shownAs } from "./store.ts";
+import { type Note, type RunStore, type ShownRun, shownAs } from "./store.ts";
 
 export type Replays = ReturnType<typeof createReplays>;
 

@@ -4,7 +4,8 @@ import type { Db } from "../db/open.ts";
 import type { Log } from "../lib/log.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import { isNotPinned } from "./pins.ts";
-import type { RunRow, RunStore } from "./store.ts";
+import type { RunRow } from "./run-row.ts";
+import type { RunStore } from "./store.ts";
 import { createWriteSize, runsPerWrite } from "./write-size.ts";
 
 /** Within a write: deletes up to `limit` rows that have outlived their time, and returns how many those were. */

@@ -6,7 +6,8 @@ import { isStorageRefusal } from "../db/damage.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Journal } from "../journal/journal.ts";
 import { readRecord } from "../journal/read-record.ts";
-import type { RunRow, RunStore } from "./store.ts";
+import type { RunRow } from "./run-row.ts";
+import type { RunStore } from "./store.ts";
 
 /** What a replay or a fork is made of. */
 export interface SourceRecord {

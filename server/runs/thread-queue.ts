@@ -4,8 +4,9 @@ import type { Scope } from "../core/scope.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import type { Inserted } from "../journal/journal.ts";
+import type { RunRow } from "./run-row.ts";
 import { type CreateRun, newThread } from "./schema.ts";
-import type { RunRow, RunStore } from "./store.ts";
+import type { RunStore } from "./store.ts";
 
 /** Whom the runs of a thread are for; throws for a thread that is not there. */
 export type ThreadOwnerOf = (viewer: Viewer, threadId: string) => Owner;

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { longestPiece } from "../journal/partial.ts";
-import type { RunRow } from "./store.ts";
+import type { RunRow } from "./run-row.ts";
 
 // What one write deletes at most, so that those who wait for the next one wait for milliseconds.
 export const runsPerWrite = 50;

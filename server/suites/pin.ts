@@ -6,7 +6,8 @@ import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { inSlices } from "../lib/slices.ts";
-import type { RunRow, RunStore } from "../runs/store.ts";
+import type { RunRow } from "../runs/run-row.ts";
+import type { RunStore } from "../runs/store.ts";
 import { headOf, type PinnedRow } from "./row.ts";
 
 /**
