@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compileMutants } from "../scripts/storm/mutant.ts";
-import { mutants } from "../scripts/storm/mutants.ts";
+import { captureMutant, clusterMutants, mutants } from "../scripts/storm/mutants.ts";
+import { type Postgres, startPostgres } from "../server/testing/postgres.ts";
 import { runStorm } from "./storm/storm.ts";
 
 // It chooses what clients do and how long each life lasts; a failure names it: `npm run storm -- --seed <seed>`.
@@ -34,4 +35,26 @@ describe("of faults that are put into the sources on purpose", () => {
     },
     240_000,
   );
+
+  describe.if(startPostgres.orSkipped("faults of a cluster"))("in a cluster", () => {
+    let postgres: Postgres;
+    beforeAll(async () => {
+      postgres = await startPostgres({ standby: true });
+    }, 60_000);
+    afterAll(() => postgres[Symbol.asyncDispose]());
+
+    test.each(clusterMutants.map((mutant, index) => [mutant.name, mutant, `mutant-${index}`] as const))(
+      "a storm over two nodes sees through “%s”",
+      async (_, mutant, cell) => {
+        const { counters } = await mutated.runCluster(mutant, postgres, cell);
+        expect(mutant.caughtBy.map((name) => counters[name]).some(Boolean), JSON.stringify(counters)).toBe(true);
+      },
+      240_000,
+    );
+
+    test(`the test of copies sees through “${captureMutant.name}”`, async () => {
+      expect(await mutated.failsCopies(false)).toBe(false);
+      expect(await mutated.failsCopies(true)).toBe(true);
+    }, 120_000);
+  });
 });

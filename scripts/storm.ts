@@ -5,16 +5,17 @@
  *   npm run storm
  *   npm run storm -- --kills 20 --runs 30 --seed 7
  *
- * Or ends leaders of a cluster in every way: 100 kills, 20 pauses, and its engine at last.
+ * Or ends leaders of a cluster in every way: 100 kills, 20 pauses, and its engine at last; then the faults of a cluster.
  *
  *   npm run storm -- --cluster
  */
 import { parseArgs } from "node:util";
 import { counters } from "../e2e/storm/judge.ts";
 import { runStorm, type StormReport } from "../e2e/storm/storm.ts";
+import { startPostgres } from "../server/testing/postgres.ts";
 import { isFresh } from "./stamp.ts";
 import { compileMutants } from "./storm/mutant.ts";
-import { mutants } from "./storm/mutants.ts";
+import { captureMutant, clusterMutants, mutants } from "./storm/mutants.ts";
 
 const { values } = parseArgs({
   options: {
@@ -50,13 +51,35 @@ for (const mutant of mutants) {
 process.exitCode = report.faults.length === 0 && missed.length === 0 ? 0 : 1;
 
 async function stormOverCluster(): Promise<number> {
-  const { stormCluster } = await import("../e2e/cluster/storm.ts");
-  const [times, pauses, failovers] = [Number(values.kills ?? 100), Math.ceil(Number(values.kills ?? 100) / 5), 1];
-  const { counters: found, figures, logs } = await stormCluster({ runs, kills: times, pauses, failovers });
-  console.log(JSON.stringify({ ...found, ...figures }, null, 1));
-  if (Object.values(found).every((count) => count === 0)) return 0;
-  console.error(logs);
-  return 1;
+  const { clusterCounters, stormCluster } = await import("../e2e/cluster/storm.ts");
+  const times = Number(values.kills ?? 100);
+  const ways = Array.from({ length: times }, (_, n) => (n % 2 === 0 ? ("killed" as const) : ("unheard" as const)));
+  const pauses = Array.from({ length: Math.ceil(times / 5) }, () => "paused" as const);
+  const { counters: found, figures, logs } = await stormCluster({ runs, ways: [...ways, ...pauses, "failedOver"] });
+  for (const [name, meaning] of Object.entries(clusterCounters))
+    console.log(`${name.padEnd(12)} ${String(found[name as keyof typeof found]).padStart(5)}  ${meaning}`);
+  console.log(JSON.stringify(figures));
+  const isWhole = Object.values(found).every((count) => count === 0);
+  if (!isWhole) console.error(logs);
+  return (await missedInCluster()) === 0 && isWhole ? 0 : 1;
+}
+
+/** How many faults of a cluster no storm has seen. */
+async function missedInCluster(): Promise<number> {
+  using mutated = await compileMutants();
+  await using postgres = await startPostgres({ standby: true });
+  let missed = 0;
+  for (const [index, mutant] of clusterMutants.entries()) {
+    const { counters: found, figures } = await mutated.runCluster(mutant, postgres, `mutant-${index}`);
+    const seen = mutant.caughtBy.filter((name) => found[name] > 0);
+    if (seen.length === 0) missed++;
+    console.log(
+      `${mutant.name.padEnd(46)} ${seen.length > 0 ? `caught: ${seen.join(", ")}` : "NOT caught"} with ${figures.runs} runs`,
+    );
+  }
+  const seen = (await mutated.failsCopies(true)) && !(await mutated.failsCopies(false));
+  console.log(`${captureMutant.name.padEnd(46)} ${seen ? "caught" : "NOT caught"} by the test of copies`);
+  return missed + Number(!seen);
 }
 
 function print({ counters: found, figures, faults }: StormReport): void {

@@ -1,29 +1,46 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqlAt, startPostgres } from "../../server/testing/postgres.ts";
+import { type Postgres, sqlAt, startPostgres } from "../../server/testing/postgres.ts";
 import { freePort } from "../free-port.ts";
 import { executable, startRunnel } from "../harness.ts";
 import { until } from "../until.ts";
 
 const masterKey = "17".repeat(32);
-export const ttl_s = 1;
+export const ttl_s = 2;
 
-/** A node of the cluster: a process that is started again when it ends, on an empty data directory. */
+/** A node of the cluster: a process that is started again when it ends, on an empty data directory if nobody says otherwise. */
 interface Node {
   url: string;
   child: Bun.Subprocess;
+  /** Whether the next process finds what this one leaves behind. */
+  keepsData: boolean;
   /** What its processes ended with, the oldest first. */
   codes: (number | null)[];
   log: string;
 }
 
+export interface ClusterOptions {
+  program?: string;
+  environment?: Record<string, string>;
+  nodes?: number;
+  /** One with a standby that others use too, by cells of other names. */
+  postgres?: Postgres;
+  cell?: string;
+}
+
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 /** Nodes of the executable over a Postgres with a synchronous standby. The first brings along what one machine had. */
-export async function startCluster({ program = executable, nodes: count = 3 } = {}) {
+export async function startCluster({
+  program = executable,
+  nodes: count = 3,
+  environment,
+  ...shared
+}: ClusterOptions = {}) {
   await using started = new AsyncDisposableStack();
-  const postgres = started.use(await startPostgres({ standby: true }));
+  const postgres = shared.postgres ?? started.use(await startPostgres({ standby: true }));
+  const cell = shared.cell ?? "main";
   const root = mkdtempSync(join(tmpdir(), "runnel-cluster-"));
   started.defer(() => rmSync(root, { recursive: true, force: true }));
   const first = join(root, "first");
@@ -34,16 +51,28 @@ export async function startCluster({ program = executable, nodes: count = 3 } = 
   let engine = postgres.primary;
 
   function launch(node: Node, port: number, dataDir: string): void {
-    const flags = ["--cluster", postgres.url, "--cluster-ttl", String(ttl_s), "--insecure-http", "--workers", "1"];
+    const flags = [
+      "--cluster",
+      postgres.url,
+      "--cell",
+      cell,
+      "--cluster-ttl",
+      String(ttl_s),
+      "--insecure-http",
+      "--workers",
+      "1",
+    ];
     const command = [program, "serve", "--port", String(port), "--data-dir", dataDir, ...flags];
-    const env = { ...(process.env as Record<string, string>), RUNNEL_MASTER_KEY: masterKey };
+    const env = { ...(process.env as Record<string, string>), RUNNEL_MASTER_KEY: masterKey, ...environment };
     node.child = Bun.spawn(command, { env, stdin: "ignore", stdout: "ignore", stderr: Bun.file(node.log) });
     void node.child.exited.then(async () => {
       node.codes.push(node.child.exitCode);
       if (isOver) return;
-      rmSync(dataDir, { recursive: true, force: true });
+      const isKept = node.keepsData;
+      node.keepsData = false;
+      if (!isKept) rmSync(dataDir, { recursive: true, force: true });
       await Bun.sleep(100);
-      if (!isOver) launch(node, port, newFolder());
+      if (!isOver) launch(node, port, isKept ? dataDir : newFolder());
     });
   }
 
@@ -51,7 +80,12 @@ export async function startCluster({ program = executable, nodes: count = 3 } = 
   const newFolder = () => join(root, `data-${++folders}`);
   for (let n = 0; n < count; n++) {
     const port = freePort();
-    const node = { url: `http://127.0.0.1:${port}`, codes: [], log: join(root, `log-${n}`) } as unknown as Node;
+    const node = {
+      url: `http://127.0.0.1:${port}`,
+      codes: [],
+      keepsData: false,
+      log: join(root, `log-${n}`),
+    } as unknown as Node;
     launch(node, port, n === 0 ? first : newFolder());
     nodes.push(node);
     // The first begins the cell with what it has; the others would begin it with nothing.
@@ -66,7 +100,7 @@ export async function startCluster({ program = executable, nodes: count = 3 } = 
   async function leader(): Promise<Node | null> {
     const [row] = await sqlAt(
       engine.url,
-      "SELECT address FROM runnel_cells WHERE lease_until > clock_timestamp()",
+      `SELECT address FROM runnel_cells WHERE id = '${cell}' AND lease_until > clock_timestamp()`,
     ).catch(() => []);
     return nodes.find(({ url }) => url === row?.address) ?? null;
   }
@@ -112,8 +146,14 @@ export async function startCluster({ program = executable, nodes: count = 3 } = 
     cut: () =>
       sqlAt(
         engine.url,
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'runnel %'",
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'runnel ${cell}'`,
       ).catch(() => {}),
+    /** Lets every commit wait, until it is called again. */
+    holdCommits(): () => void {
+      if (engine !== postgres.primary) return () => {}; // The standby has taken over.
+      postgres.standby!.signal("SIGSTOP");
+      return () => postgres.standby!.signal("SIGCONT");
+    },
     /** Ends the engine's primary as a crash would; its standby takes its place. */
     async failEngineOver(): Promise<void> {
       await postgres.primary.kill();

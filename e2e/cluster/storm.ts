@@ -1,92 +1,126 @@
 import type { Json } from "../harness.ts";
 import { inTime } from "../until.ts";
-import { type Cluster, startCluster, ttl_s } from "./nodes.ts";
+import { type Cluster, type ClusterOptions, startCluster, ttl_s } from "./nodes.ts";
 
-/** What must be zero. */
-interface Counters {
-  /** Runs that a client was told of and that are not there, or never ended. */
-  lost: number;
-  /** Calls of tools that came once more though a client had been told that they were done. */
-  repeated: number;
-  /** Calls that may not be repeated and came twice. */
-  unsafe: number;
-  /** Events that are missing in a run's record, or that a stream has told otherwise. */
-  gaps: number;
-}
+/** What must be zero, each with what it counts. */
+export const clusterCounters = {
+  lost: "runs that a client was told of and that are not there, or never ended",
+  repeated: "calls of tools that came once more though a client had been told that they were done",
+  unsafe: "calls that may not be repeated and came twice",
+  gaps: "events that are missing in a run's record, or that a stream has told otherwise",
+  unfenced: "leaders that were paused for longer than their lease and answered after",
+  refused: "answers that no client should get",
+  damaged: "databases that a node found damaged",
+} as const;
 
-interface StormOptions {
-  program?: string;
+export type ClusterCounter = keyof typeof clusterCounters;
+
+export type Way = "killed" | "unheard" | "paused" | "failedOver";
+
+interface StormOptions extends ClusterOptions {
   runs: number;
-  kills: number;
-  pauses: number;
-  failovers: number;
+  /** How leaders end, one after the other. */
+  ways: readonly Way[];
+  /** Ends the storm as soon as one of these is not zero. */
+  until?: readonly ClusterCounter[];
 }
 
 const turns = 5;
 const patience_ms = 120_000;
 
 /** Ends leaders in every way while clients start runs of six model calls and five tool calls through any node. */
-export async function stormCluster({ program, runs, kills, pauses, failovers }: StormOptions) {
+export async function stormCluster({ runs, ways, until, ...options }: StormOptions) {
   await using tools = startTools();
-  await using cluster = await startCluster({ program });
+  await using cluster = await startCluster(options);
   const agent_id = await createAgent(cluster, tools.url);
   const clients: Client[] = [];
-  const ways = [
-    ...Array.from({ length: kills }, () => killed),
-    ...Array.from({ length: pauses }, () => paused),
-    ...Array.from({ length: failovers }, () => failedOver),
-  ];
   const takeovers_ms: number[] = [];
   const following: Promise<void>[] = [];
+  let unfenced = 0;
+
+  const sum = (count: (client: Client) => number) => clients.reduce((sum, client) => sum + count(client), 0);
+  const counted = (): Record<ClusterCounter, number> => ({
+    lost: sum((client) => Number(client.isMissing())),
+    repeated: sum((client) => tools.calledAfter(client.done)),
+    unsafe: tools.unsafe(),
+    gaps: sum((client) => client.otherwise()),
+    unfenced,
+    refused: sum((client) => client.wrong()),
+    damaged: cluster.logs().match(/is damaged|malformed/g)?.length ?? 0,
+  });
+  const isCaught = (): boolean => until?.some((name) => counted()[name] > 0) ?? false;
+
   for (const [round, way] of ways.entries()) {
+    // While commits wait, a lease that is renewed does not show.
+    const leader = await cluster.leader();
+    const release = way === "unheard" ? cluster.holdCommits() : null;
     for (; clients.length < (runs * (round + 1)) / ways.length; ) {
       const client = createClient(cluster, agent_id, `run ${clients.length}`);
       clients.push(client);
       following.push(client.follow());
     }
-    await Bun.sleep(50 + Math.random() * 400); // The random instant is the test.
+    await Bun.sleep(release ? held_ms : 50 + Math.random() * 400); // The random instant is the test.
     const begun = performance.now();
-    await way(cluster);
+    if (way === "paused") unfenced += await paused(cluster, leader);
+    else if (way === "failedOver") await cluster.failEngineOver();
+    else await killed(cluster, leader, round % 2 === 0);
+    release?.();
     await cluster.serves();
-    if (way === killed) takeovers_ms.push(Math.round(performance.now() - begun));
+    if (way === "killed") takeovers_ms.push(Math.round(performance.now() - begun));
+    if (isCaught()) break;
   }
-  await inTime(Promise.all(following), "every run ends", patience_ms);
-  const counters: Counters = { lost: 0, repeated: 0, unsafe: tools.unsafe(), gaps: 0 };
-  for (const client of clients) {
+  if (until) {
+    for (const client of clients) client.stop();
+  } else await inTime(Promise.all(following), "every run ends", patience_ms);
+  const counters = counted();
+  for (const client of until ? [] : clients) {
     const record = await recordOf(cluster, client.id());
     if (record?.run.status !== "completed") counters.lost++;
-    counters.gaps += record?.seqs.filter((seq, index) => seq !== index + 1).length ?? 0;
-    counters.gaps += client.seqs().filter((seq, index) => seq !== index + 1).length;
-    counters.repeated += tools.calledAfter(client.done);
+    const told = client.told();
+    for (const events of [record?.events ?? told, told])
+      counters.gaps += [...events.keys()].filter((seq, index) => seq !== index + 1).length;
+    counters.gaps += [...told].filter(([seq, text]) => record && record.events.get(seq) !== text).length;
   }
   const codes = cluster.nodes.flatMap((node) => node.codes);
   const figures = {
-    ...{ runs: clients.length, kills, pauses, failovers, takeovers_ms, calls: tools.count() },
+    ...{ runs: clients.length, rounds: ways.length, takeovers_ms, calls: tools.count() },
     fenced: codes.filter((code) => code === 75).length,
-    refused: clients.reduce((sum, client) => sum + client.refused(), 0),
-    broken_streams: clients.reduce((sum, client) => sum + client.streams() - 1, 0),
+    waited: sum((client) => client.waited()),
+    broken_streams: sum((client) => client.streams() - 1),
   };
   return { counters, figures, logs: cluster.logs() };
 }
 
-async function killed(cluster: Cluster): Promise<void> {
-  const { child } = await cluster.leader();
+type Leader = Awaited<ReturnType<Cluster["leader"]>>;
+
+/** Shorter than a lease: who leads goes on to lead, and hears nothing. */
+const held_ms = 600;
+
+/** Its connections to the engine are cut in the same moment; every other one leaves its database to the next process. */
+async function killed(cluster: Cluster, leader: Leader, keepsData: boolean): Promise<void> {
+  leader.keepsData = keepsData;
+  const { child } = leader;
   await cluster.cut();
   child.kill("SIGKILL");
   await child.exited;
 }
 
-/** Longer than its lease: another node leads when it wakes up, and it has to end. */
-async function paused(cluster: Cluster): Promise<void> {
-  const { child } = await cluster.leader();
+/** Longer than its lease: another node leads when it wakes up, and it has to end. Returns 1 when it does not. */
+async function paused(cluster: Cluster, { child, url }: Leader): Promise<number> {
   child.kill("SIGSTOP");
   await Bun.sleep(ttl_s * 1000 + 1500);
   await cluster.leader();
   child.kill("SIGCONT");
+  const leads = await fetch(`${url}/healthz`)
+    .then(async (answer) => answer.ok && (await answer.json()).status !== "spare")
+    .catch(() => false);
+  if (leads && child.exitCode === null) {
+    child.kill("SIGKILL");
+    return 1;
+  }
   await inTime(child.exited, "a leader that was paused ends");
+  return 0;
 }
-
-const failedOver = (cluster: Cluster): Promise<void> => cluster.failEngineOver();
 
 async function createAgent(cluster: Cluster, url: string): Promise<string> {
   const create = async (path: string, body: object): Promise<Json> => {
@@ -138,45 +172,50 @@ function startTools() {
 
 type Client = ReturnType<typeof createClient>;
 
-/** Starts one run, and reads its stream to its end through whichever node answers. */
+/** Starts one run, and reads its stream to its end through whichever node answers, again and again another one. */
 function createClient(cluster: Cluster, agent_id: string, label: string) {
-  const seqs: number[] = [];
+  /** What it was told of each event. */
+  const told = new Map<number, string>();
   /** When it was told of each call that it is done. */
   const done = new Map<string, number>();
-  let [id, lastId, refused, streams, isOver] = ["", "", 0, 0, false];
+  let [id, lastId, waited, streams, wrong, otherwise, isMissing, isOver] = ["", "", 0, 0, 0, 0, false, false];
   const anyNode = () => cluster.nodes[Math.floor(Math.random() * cluster.nodes.length)]!.url;
 
   async function begin(): Promise<void> {
     const body = JSON.stringify({ agent_id, input: label });
-    while (id === "") {
+    while (id === "" && !isOver) {
       const headers = { "idempotency-key": label };
       const answer = await cluster.request(anyNode(), "/v1/runs", { method: "POST", body, headers }).catch(() => null);
       if (answer?.status === 201) id = (await answer.json().catch(() => ({ id: "" }))).id;
-      else if (answer && answer.status !== 503 && answer.status !== 409) throw new Error(await answer.text());
+      else if (answer && answer.status !== 503 && answer.status !== 409) wrong++;
       if (id === "") {
-        refused++;
+        waited++;
         await Bun.sleep(50);
       }
     }
   }
 
   function take(block: string): void {
-    const fields = new Map(block.split("\n").map((line) => line.split(/: (.*)/s, 2) as [string, string]));
-    const [event, data] = [fields.get("event"), fields.get("data")];
+    const { id: place, event, data } = fieldsOf(block);
     if (!event || !data) return;
-    lastId = fields.get("id") ?? lastId;
+    lastId = place ?? lastId;
     if (event === "token") return;
     const { seq, tool_call_id } = JSON.parse(data);
     if (typeof seq !== "number") return; // The stream says why it ends.
-    seqs.push(seq);
-    if (event === "tool.completed") done.set(tool_call_id, performance.now());
+    const text = `${event} ${data}`;
+    if ((told.get(seq) ?? text) !== text) otherwise++;
+    told.set(seq, text);
+    if (event === "tool.completed" && !done.has(tool_call_id)) done.set(tool_call_id, performance.now());
     isOver ||= /^run\.(completed|failed|cancelled)$/.test(event);
   }
 
   async function read(): Promise<void> {
     const headers = { accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) };
-    const answer = await cluster.request(anyNode(), `/v1/runs/${id}/events`, { headers });
-    isOver ||= answer.status === 404; // It was acknowledged, and is not there.
+    const signal = AbortSignal.timeout(150 + Math.random() * 500);
+    const answer = await cluster.request(anyNode(), `/v1/runs/${id}/events`, { headers, signal });
+    isMissing ||= answer.status === 404; // It was acknowledged, and is not there.
+    isOver ||= isMissing;
+    if (!answer.ok && ![404, 503].includes(answer.status)) wrong++;
     if (!answer.ok) throw new Error(await answer.text());
     streams++;
     const decoder = new TextDecoder();
@@ -192,8 +231,14 @@ function createClient(cluster: Cluster, agent_id: string, label: string) {
   return {
     done,
     id: () => id,
-    seqs: () => seqs,
-    refused: () => refused,
+    told: () => told,
+    otherwise: () => otherwise,
+    isMissing: () => isMissing,
+    waited: () => waited,
+    wrong: () => wrong,
+    stop() {
+      isOver = true;
+    },
     streams: () => streams,
     async follow(): Promise<void> {
       await begin();
@@ -202,15 +247,27 @@ function createClient(cluster: Cluster, agent_id: string, label: string) {
   };
 }
 
-/** A run and the numbers of its events, as the leader has them now; null when it is not there. */
+/** A run and its events by their numbers, as the leader has them now; null when it is not there. */
 async function recordOf(cluster: Cluster, id: string) {
-  const { url } = await cluster.leader();
-  const answer = await cluster.request(url, `/v1/runs/${id}`);
-  if (!answer.ok) return null;
-  const run: Json = await answer.json();
-  const stream = await cluster.request(url, `/v1/runs/${id}/events`, { headers: { accept: "text/event-stream" } });
-  const seqs = [...(await stream.text()).matchAll(/^event: (?!token)[^\n]*\ndata: (.*)$/gm)].map(([, data]) => {
-    return JSON.parse(data!).seq as number;
-  });
-  return { run, seqs };
+  const [run, stream] = [`/v1/runs/${id}`, `/v1/runs/${id}/events`].map((path) => answered(cluster, path));
+  const [found, record] = [await run!, await stream!];
+  if (found.status === 404) return null;
+  const events = new Map<number, string>();
+  for (const { event, data } of (await record.text()).split("\n\n").map(fieldsOf))
+    if (event && data && event !== "token") events.set(JSON.parse(data).seq, `${event} ${data}`);
+  return { run: (await found.json()) as Json, events };
 }
+
+/** What the leader says, once there is one that the engine answers. */
+async function answered(cluster: Cluster, path: string): Promise<Response> {
+  const headers = { accept: path.endsWith("/events") ? "text/event-stream" : "application/json" };
+  for (;;) {
+    const { url } = await cluster.leader();
+    const answer = await cluster.request(url, path, { headers }).catch(() => null);
+    if (answer && answer.status !== 503) return answer;
+    await Bun.sleep(50);
+  }
+}
+
+const fieldsOf = (block: string): { id?: string; event?: string; data?: string } =>
+  Object.fromEntries(block.split("\n").map((line) => line.split(/: (.*)/s, 2)));

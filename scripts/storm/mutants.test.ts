@@ -1,14 +1,17 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { inProject } from "../root.ts";
-import { mutants, mutate } from "./mutants.ts";
+import { captureMutant, clusterMutants, mutants, mutate } from "./mutants.ts";
 
-test.each(mutants.map((mutant) => [mutant.name, mutant] as const))("the mutant “%s” still applies", (_, mutant) => {
-  const source = readFileSync(inProject(mutant.file), "utf8");
-  const mutated = mutate(source, mutant);
-  expect(mutated).not.toBe(source);
-  expect(() => new Bun.Transpiler({ loader: "ts" }).transformSync(mutated)).not.toThrow();
-});
+test.each([...mutants, ...clusterMutants, captureMutant].map((mutant) => [mutant.name, mutant] as const))(
+  "the mutant “%s” still applies",
+  (_, mutant) => {
+    const source = readFileSync(inProject(mutant.file), "utf8");
+    const mutated = mutate(source, mutant);
+    expect(mutated).not.toBe(source);
+    expect(() => new Bun.Transpiler({ loader: "ts" }).transformSync(mutated)).not.toThrow();
+  },
+);
 
 test("a mutant that fits nowhere, or twice, is refused", () => {
   const mutant = { ...mutants[0]!, find: "a" };

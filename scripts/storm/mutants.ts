@@ -1,14 +1,26 @@
+import type { ClusterCounter, Way } from "../../e2e/cluster/storm.ts";
 import type { CounterName } from "../../e2e/storm/judge.ts";
 
 /** A fault put into the sources on purpose: a storm that does not see it proves nothing. */
-export interface Mutant {
+interface Fault {
   name: string;
-  /** The counter that must see it. */
-  caughtBy: CounterName;
   file: string;
   /** Stands in the file exactly once. */
   find: string;
   replace: string;
+}
+
+export interface Mutant extends Fault {
+  /** The counter that must see it. */
+  caughtBy: CounterName;
+}
+
+/** A fault of what only nodes of a cluster do. */
+export interface ClusterMutant extends Fault {
+  /** Counters that must see it, one of them at least. */
+  caughtBy: readonly ClusterCounter[];
+  /** How leaders end in a storm that brings it out, over and over. */
+  ways: readonly Way[];
 }
 
 export const mutants: readonly Mutant[] = [
@@ -97,8 +109,70 @@ export const mutants: readonly Mutant[] = [
   },
 ];
 
+export const clusterMutants: readonly ClusterMutant[] = [
+  {
+    name: "told before the engine has it",
+    caughtBy: ["lost"],
+    ways: ["unheard"],
+    file: "server/cluster/shipper.ts",
+    find: "      if (!next) last = Promise.all([last, told.promise]).then(() => {});\n",
+    replace: "",
+  },
+  {
+    name: "a row that goes in whatever its epoch",
+    caughtBy: ["unfenced"],
+    ways: ["paused"],
+    file: "server/cluster/shipper.ts",
+    find: `WHERE id = $1 AND epoch = $2 RETURNING head\`;
+  const shipped = \`WITH mine AS (
+      UPDATE runnel_cells SET head = $3, \${leased(ttl_ms)} WHERE id = $1 AND epoch = $2 AND`,
+    replace: `WHERE id = $1 AND epoch >= $2 RETURNING head\`;
+  const shipped = \`WITH mine AS (
+      UPDATE runnel_cells SET head = $3, \${leased(ttl_ms)} WHERE id = $1 AND epoch >= $2 AND`,
+  },
+  {
+    name: "answers that do not wait for the engine",
+    caughtBy: ["repeated", "refused"],
+    ways: ["unheard"],
+    file: "server/cluster/ways-out.ts",
+    find: "    answering: (handle, away) => async (request) => {",
+    replace: `    answering: (handle, away) => async (request) => {
+      if (!ship.isStalled()) return await handle(request);`,
+  },
+  {
+    name: "a former leader that keeps its database",
+    caughtBy: ["lost", "refused", "damaged"],
+    ways: ["killed"],
+    file: "server/cluster/node.ts",
+    find: `  checkFolder(options, first.row);
+  let known = first.row;
+  let at: Position | null = null;`,
+    replace: `  const kept = existsSync(database) ? first.row : null;
+  if (!kept) checkFolder(options, first.row);
+  let known = first.row;
+  let at: Position | null = kept && { seq: kept.head, epoch: kept.epoch };`,
+  },
+];
+
+/** Seen by the test of copies: no request makes a transaction that is rolled back after it was too large for memory. */
+export const captureMutant: Fault = {
+  name: "the log's end by salts",
+  file: "server/cluster/capture.ts",
+  find: "      if (end) return { log: files.log, end };",
+  replace: `      if (!end) continue;
+      const frame = Buffer.alloc(frameHead_bytes);
+      const hasSalt = (n: number) =>
+        readSync(files!.log, frame, 0, frame.length, logHead_bytes + n * frame_bytes) === frame.length &&
+        frame.toString("hex", 8, 16) === end.salt;
+      let frames = end.frames;
+      while (hasSalt(frames)) frames++;
+      if (frames > 0) hasSalt(frames - 1);
+      const checksum = [frame.readUInt32BE(16), frame.readUInt32BE(20)] as const;
+      return { log: files.log, end: { ...end, frames, checksum } };`,
+};
+
 /** The source with the fault in it. Throws when it does not stand there exactly once any more. */
-export function mutate(source: string, { name, file, find, replace }: Mutant): string {
+export function mutate(source: string, { name, file, find, replace }: Fault): string {
   const parts = source.split(find);
   if (parts.length !== 2) throw new Error(`"${name}" fits ${parts.length - 1} places of ${file}, and not one.`);
   return parts.join(replace);

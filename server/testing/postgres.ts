@@ -17,6 +17,8 @@ interface PostgresServer {
   process: Bun.Subprocess;
   /** At once, as a crash would; nothing where it is dead already. */
   kill(): Promise<void>;
+  /** Lets it stand still, and go on: whoever is connected hears nothing meanwhile. */
+  signal(name: "SIGSTOP" | "SIGCONT"): void;
   /** After a kill. */
   start(): Promise<void>;
   /** Makes a standby the one that is written to; it has no standby of its own then. */
@@ -113,15 +115,19 @@ async function startServer(folder: string, port: number): Promise<PostgresServer
     Bun.spawn(asUser([join(bin!, "postgres"), "-D", folder, ...settings]), {
       ...{ cwd: "/", stdin: "ignore", stdout: "ignore", stderr: "ignore" },
     });
+  const processes = () => [server.process.pid, ...childrenOf(server.process.pid)];
   const server: PostgresServer = {
     ...{ url, folder, process: launch() },
     async kill() {
       if (server.process.exitCode !== null || server.process.signalCode !== null) return;
       // Its children would go on with what they were asked, until they notice.
-      const all = [server.process.pid, ...childrenOf(server.process.pid)];
+      const all = processes();
       for (const pid of all) process.kill(pid, "SIGKILL");
       await server.process.exited;
       await until(async () => !all.some((pid) => existsSync(`/proc/${pid}`)));
+    },
+    signal(name) {
+      for (const pid of processes()) process.kill(pid, name);
     },
     async start() {
       server.process = launch();
