@@ -15,6 +15,7 @@ const html = (nodes: Node[]): string =>
 test.each([
   ["Hello.", "<p>Hello.</p>"],
   ["One\ntwo\n\nthree", "<p>One\ntwo</p><p>three</p>"],
+  ["# C# #", "<h1>C#</h1>"],
   ["# A\n### B #", "<h1>A</h1><h3>B</h3>"],
   ["a **b** *c* ~~d~~ `e*f*`", "<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e*f*</code></p>"],
   ["**a *b* c**", "<p><strong>a <em>b</em> c</strong></p>"],
@@ -65,6 +66,11 @@ test("what nests without end, or is very long, is still read at once", () => {
     "[".repeat(5000),
     "`".repeat(5000),
     "_a ".repeat(3000),
+    `# ${"#".repeat(100_000)}x`,
+    `a | b\n${" ".repeat(100_000)}x`,
+    ...["`", "_", "*", "~", "**a `x` ", "`a ``b ", "[a](b ", "https://"].map(
+      (text) => `a ${text.repeat(8000 / text.length - 1)}`,
+    ),
   ];
   for (const text of texts) expect(JSON.stringify(parseMarkdown(text)).length).toBeGreaterThan(0);
   expect(html(parseMarkdown("**a** ".repeat(10_000)))).toStartWith("<p>**a** ");

@@ -29,11 +29,11 @@ function blocks(lines: readonly string[], depth: number): Node[] {
 }
 
 const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)/;
-const heading = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
+const heading = /^ {0,3}(#{1,6})\s+(.*)$/;
 const rule = /^ {0,3}([-*_])(\s*\1){2,}\s*$/;
 const quote = /^ {0,3}> ?/;
 const item = /^( *)(?:([-*+])|(\d{1,9})[.)])\s+/;
-const divider = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+const divider = /^\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?$/;
 
 /** The block that begins at a line, and the line behind it. */
 function block(lines: readonly string[], at: number, depth: number): [Node | null, number] {
@@ -41,7 +41,7 @@ function block(lines: readonly string[], at: number, depth: number): [Node | nul
   if (line.trim() === "") return [null, at + 1];
   if (fence.test(line)) return code(lines, at);
   const [, marks, title] = heading.exec(line) ?? [];
-  if (marks) return [element(`h${marks.length}`, ...inline(title!)), at + 1];
+  if (marks) return [element(`h${marks.length}`, ...inline(title!.trim().replace(/\s#+$/, "").trimEnd())), at + 1];
   if (rule.test(line)) return [element("hr"), at + 1];
   if (quote.test(line)) {
     const end = endOf(lines, at, (next) => quote.test(next));
@@ -49,7 +49,8 @@ function block(lines: readonly string[], at: number, depth: number): [Node | nul
     return [element("blockquote", ...blocks(inner, depth + 1)), end];
   }
   if (item.test(line)) return list(lines, at, depth);
-  if (line.includes("|") && divider.test(lines[at + 1] ?? "") && lines[at + 1]!.includes("-")) return table(lines, at);
+  if (line.includes("|") && divider.test((lines[at + 1] ?? "").trim()) && lines[at + 1]!.includes("-"))
+    return table(lines, at);
   const end = endOf(lines, at, (next, place) => place === at || (next.trim() !== "" && !begins(next)));
   return [element("p", ...inline(lines.slice(at, end).join("\n"))), end];
 }
@@ -112,39 +113,129 @@ const cells = (line: string): string[] =>
     .replace(/^\||\|$/g, "")
     .split("|");
 
-const spans: [form: RegExp, make: (match: RegExpExecArray) => Node][] = [
-  [/\\([\\`*_{}[\]()#+\-.!~|<>])/, ([, char]) => char!],
-  [/(`+)([\s\S]*?[^`])\1(?!`)/, ([, , text]) => element("code", text!.replaceAll("\n", " "))],
-  [
-    /!?\[([^\]\n]*)\]\(\s*<?([^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*)>?(?:\s+"[^"]*")?\s*\)/,
-    ([, text, href]) => link(href!, text!),
-  ],
-  [/\bhttps?:\/\/[^\s<>()]*[^\s<>().,;:!?"']/, ([href]) => link(href, href)],
-  [/\*\*(?=\S)([\s\S]*?\S)\*\*/, ([, text]) => element("strong", ...inline(text!))],
-  [/(?<!\w)__(?=\S)([\s\S]*?\S)__(?!\w)/, ([, text]) => element("strong", ...inline(text!))],
-  [/\*(?=[^\s*])([^*]*[^\s*])\*/, ([, text]) => element("em", ...inline(text!))],
-  [/(?<!\w)_(?=[^\s_])([^_]*[^\s_])_(?!\w)/, ([, text]) => element("em", ...inline(text!))],
-  [/~~(?=\S)([\s\S]*?\S)~~/, ([, text]) => element("del", ...inline(text!))],
+/** What begins with a mark and ends with the same, and holds text in turn. */
+interface Pair {
+  mark: string;
+  tag: string;
+  /** Whether the next such mark has to be the end. */
+  isNear?: true;
+  /** Whether it begins and ends no part of a word. */
+  isApart?: true;
+}
+
+const pairs: readonly Pair[] = [
+  { mark: "**", tag: "strong" },
+  { mark: "__", tag: "strong", isApart: true },
+  { mark: "~~", tag: "del" },
+  { mark: "*", tag: "em", isNear: true },
+  { mark: "_", tag: "em", isNear: true, isApart: true },
 ];
 
-/** A longer text than this is shown as it is: nobody formats so much, and taking it apart could take long. */
+const escaped = /\\([\\`*_{}[\]()#+\-.!~|<>])/y;
+const linked = /!?\[([^\]\n]{0,500})\]\(\s*<?([^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*)>?(?:\s+"[^"]*")?\s*\)/y;
+const address = /\bhttps?:\/\/[^\s<>()]*[^\s<>().,;:!?"']/y;
+const mayBegin = /[\\`![h*_~]/g;
+
+/** A longer text than this is shown as it is: nobody formats so much. */
 const longest = 8000;
 
+/** Reads a text once: what has no end is looked for no second time, so that no text takes long. */
 function inline(text: string): Node[] {
   if (text.length > longest) return [text];
   const found: Node[] = [];
-  for (let rest = text; rest !== ""; ) {
-    const first = spans
-      .map(([form, make]) => ({ match: form.exec(rest), make }))
-      .filter((one) => one.match !== null)
-      .sort((a, b) => a.match!.index - b.match!.index)[0];
-    if (!first) return [...found, rest];
-    const { index, 0: whole } = first.match!;
-    if (index > 0) found.push(rest.slice(0, index));
-    found.push(first.make(first.match!));
-    rest = rest.slice(index + whole.length);
+  const endless = new Set<string>();
+  let shown = 0;
+  for (let at = nextFrom(text, 0); at < text.length; ) {
+    const [node, end] = spanAt(text, at, endless) ?? [null, at];
+    if (node === null) {
+      at = nextFrom(text, isLine(text, at) || text[at] === "`" ? endOfRun(text, at) : at + 1);
+      continue;
+    }
+    if (shown < at) found.push(text.slice(shown, at));
+    found.push(node);
+    shown = end;
+    at = nextFrom(text, end);
   }
-  return found;
+  return shown < text.length ? [...found, text.slice(shown)] : found;
+}
+
+function nextFrom(text: string, at: number): number {
+  mayBegin.lastIndex = at;
+  return mayBegin.exec(text)?.index ?? text.length;
+}
+
+/** What begins at a place, and where it ends; null for what is only text. */
+function spanAt(text: string, at: number, endless: Set<string>): [Node, number] | null {
+  switch (text[at]) {
+    case "\\":
+      return matched(escaped, text, at, ([, char]) => char!);
+    case "`":
+      return codeAt(text, at, endless);
+    case "!":
+    case "[":
+      return matched(linked, text, at, ([, name, href]) => link(href!, name!));
+    case "h":
+      return matched(address, text, at, ([href]) => link(href, href));
+  }
+  if (isLine(text, at)) return null;
+  for (const pair of pairs) {
+    const end = endOfPair(text, at, pair, endless);
+    if (end === null) continue;
+    const { mark, tag } = pair;
+    return [element(tag, ...inline(text.slice(at + mark.length, end))), end + mark.length];
+  }
+  return null;
+}
+
+function matched(
+  form: RegExp,
+  text: string,
+  at: number,
+  make: (match: RegExpExecArray) => Node,
+): [Node, number] | null {
+  form.lastIndex = at;
+  const match = form.exec(text);
+  return match && [make(match), form.lastIndex];
+}
+
+function endOfRun(text: string, at: number): number {
+  let end = at;
+  while (text[end] === text[at]) end++;
+  return end;
+}
+
+/** Four and more are drawn, and mark nothing: they would nest as deep as the line is long. */
+const isLine = (text: string, at: number): boolean =>
+  ["****", "____", "~~~~"].some((line) => text.startsWith(line, at));
+
+/** Code ends with as many marks as it began with. */
+function codeAt(text: string, at: number, endless: Set<string>): [Node, number] | null {
+  const from = endOfRun(text, at);
+  const mark = text.slice(at, from);
+  if (endless.has(mark)) return null;
+  for (let place = text.indexOf(mark, from); place !== -1; ) {
+    const end = endOfRun(text, place);
+    if (end - place === mark.length) return [element("code", text.slice(from, place).replaceAll("\n", " ")), end];
+    place = text.indexOf(mark, end);
+  }
+  endless.add(mark);
+  return null;
+}
+
+const isSpace = (char: string | undefined): boolean => char === undefined || /\s/.test(char);
+const isOfWord = (char: string | undefined): boolean => char !== undefined && /\w/.test(char);
+
+function endOfPair(text: string, at: number, pair: Pair, endless: Set<string>): number | null {
+  const { mark, isNear = false, isApart = false } = pair;
+  const from = at + mark.length;
+  const isBegin = text.startsWith(mark, at) && !isSpace(text[from]) && !(isNear && text[from] === mark);
+  if (!isBegin || endless.has(mark) || (isApart && isOfWord(text[at - 1]))) return null;
+  const isEnd = (place: number) => !isSpace(text[place - 1]) && !(isApart && isOfWord(text[place + mark.length]));
+  let end = text.indexOf(mark, from + 1);
+  if (isNear && end !== -1) return isEnd(end) ? end : null;
+  while (end !== -1 && !isEnd(end)) end = text.indexOf(mark, end + 1);
+  if (end === -1) endless.add(mark);
+  return end === -1 ? null : end;
 }
 
 /** A link, where it leads to a page or a mailbox; else its text. */
