@@ -233,3 +233,17 @@ test("a turn with more calls than any model asks for is compared in the order of
   expect(pairs.filter(({ change }) => change === "equal").length).toBe(1100);
   expect(pairs.at(-1)).toMatchObject({ change: "only_b", b_step_index: 1100 });
 });
+
+test("an approval that a record stands for is no difference, and one that only one of two runs asked for is", () => {
+  const trace = steps(created(), ...turnWithCalls(["call_a", null]).slice(1), ...toolDone("call_a", 1));
+  const approval = {
+    decision: "approve",
+    reason: null,
+    edited: false,
+    at: "2026-11-21T02:00:00.000Z",
+    by: null,
+  } as const;
+  const [asked, taken] = [trace.with(1, { ...trace[1]!, approval }), trace.with(1, { ...trace[1]!, replayed: true })];
+  expect(diffSteps(asked, taken).map(({ change }) => change)).toEqual(["equal", "equal"]);
+  expect(diffSteps(asked, trace)[1]).toMatchObject({ change: "changed", differences: [{ path: "approval" }] });
+});

@@ -184,12 +184,14 @@ function pairOf([a, b]: Pair<TraceStep>, index: number): StepPair {
     cost_usd: { a: a?.usage?.cost_usd ?? null, b: b?.usage?.cost_usd ?? null },
   };
   if (!a || !b) return { ...place, change: a ? "only_a" : "only_b", differences: [], ...figures };
-  const differences = differencesOf(told(a), told(b));
+  // What was taken from a record is not judged anew: that only one side has an approval is no difference then.
+  const judged = !a.replayed && !b.replayed;
+  const differences = differencesOf(told(a, judged), told(b, judged));
   return { ...place, change: differences.length > 0 ? "changed" : "equal", differences, ...figures };
 }
 
 /** What a step says, without ids, times and cost. */
-const told = ({ type, input, output, approval, subagent, files = [], ...step }: TraceStep) => ({
+const told = ({ type, input, output, approval, subagent, files = [], ...step }: TraceStep, judged: boolean) => ({
   status: step.status,
   model: step.model,
   input: type === "model_call" ? withoutIds(input) : input,
@@ -197,7 +199,7 @@ const told = ({ type, input, output, approval, subagent, files = [], ...step }: 
   reasoning: step.reasoning,
   finish_reason: step.finish_reason,
   error: step.error,
-  approval: approval && { decision: approval.decision, reason: approval.reason, edited: approval.edited },
+  approval: judged && approval && { decision: approval.decision, reason: approval.reason, edited: approval.edited },
   subagent: subagent && { agent_id: subagent.agent_id },
   files: files.map(({ filename, bytes, sha256 }) => ({ filename, bytes, sha256 })),
 });

@@ -311,6 +311,8 @@ export const eventFields = {
     foreign_agent: optional(True),
     /** `seq` of the last entry that was copied from that record. */
     recorded_to: optional(Seq),
+    /** How long the steps of it took. Older forks do not say. */
+    recorded_ms: optional(Milliseconds),
     /** In a copy of a fork: up to here its record is that of the run which the fork was made of, and of another agent. */
     forked_to: optional(Seq),
     /** What later calls of that run came to, for those of this run that ask the same. */

@@ -6,6 +6,7 @@ import { givenOf } from "./run-input.ts";
 import { isOver, type Message, type RunState, type ToolCall } from "./run-state.ts";
 import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
+import { type Timing, timingOf } from "./timing.ts";
 
 /**
  * A run as clients read it (contract, section 6). `expiresAt` in milliseconds, null while the run is queued and once it
@@ -46,12 +47,23 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     created_at: timestamp(state.created_at),
     started_at: timestampOrNull(state.started_at),
     ended_at: timestampOrNull(state.ended_at),
+    timing: timingObject(state),
     expires_at: timestampOrNull(isOver(state.status) ? null : expiresAt),
     environment: run.environment,
     project_id: run.project_id,
   };
 }
 export type RunObject = ReturnType<typeof runObject>;
+
+/** A run as it was kept when its trace was deleted. */
+export const runOfSummary = (summary: string): RunObject => ({ timing: null, ...JSON.parse(summary) });
+
+function timingObject(state: RunState): (Timing & { as_of: string }) | null {
+  const { run } = state;
+  const recorded_ms = originOf(run!) === "fork" ? (run!.recorded_ms ?? null) : 0;
+  const { as_of, ...timing } = timingOf(state, recorded_ms);
+  return { ...timing, as_of: timestamp(as_of) };
+}
 
 /** Of a run that may be long: what is left out where somebody asks for that. */
 export const runLists = ["messages", "tool_calls"] as const;

@@ -23,6 +23,7 @@ import type {
 import type { EarlierMessage } from "./run-input.ts";
 import type { StepType } from "./step-kinds.ts";
 import { stepKinds } from "./step-kinds.ts";
+import { stoodUntil } from "./timing.ts";
 import { addModelCall, addToolResult, noUsage } from "./usage.ts";
 
 export const runStatuses = ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"] as const;
@@ -93,6 +94,9 @@ export interface RunState {
   started_at: number | null;
   updated_at: number;
   ended_at: number | null;
+  /** Since when it has its status, and how long it had worked before; for a fork without what it has of a record. */
+  status_since_ms: number;
+  worked_ms: number;
   /** The place that it got in the queue, until it starts: those before it have moved on since. */
   queue_position: number | null;
   /** When it began to wait for an action. */
@@ -139,6 +143,8 @@ export const initialState: RunState = {
   started_at: null,
   updated_at: 0,
   ended_at: null,
+  status_since_ms: 0,
+  worked_ms: 0,
   queue_position: null,
   waiting_since: null,
   steps: 0,
@@ -197,11 +203,15 @@ const inPlace: Lists = {
 export const apply = (before: RunState, entry: JournalEntry): RunState => changed(before, entry, copied);
 
 function changed(before: RunState, entry: JournalEntry, lists: Lists): RunState {
-  const after = change(before, entry, lists);
+  const moved = change(before, entry, lists);
+  const since = before.seq === 0 ? { ...before, status_since_ms: entry.at } : before;
+  const isMoved = moved.status !== before.status || before.seq === 0;
+  const after = isMoved ? { ...moved, ...stoodUntil(since, moved.status, entry.at) } : moved;
   const { recorded_to = 0 } = after.run!;
   if (entry.seq > recorded_to) return after;
   // What another run has paid for already costs this one nothing, and a fork begins where it leaves its record.
-  const begun = originOf(after.run!) === "fork" ? { created_at: entry.at, started_at: entry.at } : {};
+  const begun =
+    originOf(after.run!) === "fork" ? { created_at: entry.at, started_at: entry.at, status_since_ms: entry.at } : {};
   return { ...after, usage: before.usage, ...begun };
 }
 

@@ -6,7 +6,7 @@ import type { runs } from "../db/schema.ts";
 import type { Journal } from "./journal.ts";
 
 /** The row of a run, as far as it helps. */
-export type EndedRow = Pick<typeof runs.$inferSelect, "id" | "seq" | "attempt" | "created_at_ms">;
+export type EndedRow = Pick<typeof runs.$inferSelect, "id" | "seq" | "attempt" | "created_at_ms" | "worked_ms">;
 
 /**
  * How a run that is over stands, without its messages and calls, by its first and its last entry: as fast for 20,000
@@ -14,7 +14,7 @@ export type EndedRow = Pick<typeof runs.$inferSelect, "id" | "seq" | "attempt" |
  */
 export function endedState(
   journal: Pick<Journal, "startOf">,
-  { seq, attempt, created_at_ms }: EndedRow,
+  { seq, attempt, created_at_ms, worked_ms }: EndedRow,
   first: JournalEntry | undefined,
   last: JournalEntry | undefined,
 ): RunState | null {
@@ -22,7 +22,7 @@ export function endedState(
   const { event: run } = first;
   const { recorded_to = 0 } = run;
   const usage = seq > recorded_to ? last.event.usage! : noUsage;
-  const begun = { created_at: created_at_ms, started_at: startOf(journal, run, created_at_ms), usage };
+  const begun = { created_at: created_at_ms, started_at: startOf(journal, run, created_at_ms), usage, worked_ms };
   const before = { ...initialState, run, attempt, seq: seq - 1 };
   return { ...apply(before, last), ...begun };
 }

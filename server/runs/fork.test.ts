@@ -546,3 +546,25 @@ describe("runs of other agents", () => {
       expect((await client.get(`/v1/runs/${child}`)).status).toBe(200);
     }));
 });
+
+// One run had three durations: that of its page, of the list and of a comparison.
+test("a run and the list tell the same of where its time went, and a fork apart what it has of the record", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { run } = await make(client, [pay(1), { text: "Paid.", delta_ms: 5 }], { type: "client", url: undefined });
+  expect(run.status).toBe("requires_action");
+  const tool_outputs = [{ tool_call_id: run.required_action.submit_tool_outputs.tool_calls[0].id, output: "done" }];
+  await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs, stream: true });
+  const over = (await client.get(`/v1/runs/${run.id}`)).body;
+  const { timing, started_at, ended_at } = over;
+  expect(timing).toMatchObject({ recorded_ms: 0, as_of: ended_at });
+  expect(timing.worked_ms + timing.waited_ms).toBe(Date.parse(ended_at) - Date.parse(started_at));
+  const child = await forked(client, run, { step_index: 1 });
+  const latencies = (await stepsOf(client, child)).filter(({ replayed }) => replayed).map((step) => step.latency_ms);
+  expect(child.timing.recorded_ms).toBe(latencies.reduce((sum, ms) => sum + ms, 0));
+  const { data } = (await client.get("/v1/runs")).body;
+  expect(data.map((each: Answer["body"]) => [each.id, each.timing])).toEqual([
+    [child.id, child.timing],
+    [run.id, timing],
+  ]);
+});

@@ -248,10 +248,14 @@ function forked(
     metadata: metadata ?? source.metadata,
     request_id: null,
     forked_from: { run_id, step_index },
-    recorded_to: entries.length + 1,
+    ...{ recorded_to: entries.length + 1, recorded_ms: timeOf(entries) },
     ...(tools !== "live" && { recorded: { mode: tools, calls: later } }),
   };
 }
+
+/** How long the steps of a record took, without what they waited. */
+const timeOf = (entries: Prefix["entries"]): number =>
+  entries.reduce((sum, { event }) => sum + (event.type === "step.completed" ? (event.latency_ms ?? 0) : 0), 0);
 
 /** What is still to be fetched: no history, since a fork is in no thread; what the record has of it stays. */
 function preparation(

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { originOf, sourceOf } from "../core/origin.ts";
 import type { JournalEntry, ToolRequest } from "../core/run-event.ts";
 import { isOver, type RunStatus } from "../core/run-state.ts";
+import { stoodUntil } from "../core/timing.ts";
 import { areFirst, type RunFacts, type RunProjector } from "../journal/journal.ts";
 
 /** How long a run may take in all, and since when it does. */
@@ -187,8 +188,7 @@ function stand(standing: RunFacts, { at, event }: JournalEntry): RunFacts {
   const status = statusAfter(event.type);
   if (status === null) return standing;
   if (status === standing.status) return standing; // A partial answer does not buy time.
-  const worked = standing.status === "in_progress" ? at - standing.status_since_ms : 0;
-  return { ...standing, status, status_since_ms: at, worked_ms: standing.worked_ms + Math.max(0, worked) };
+  return { ...standing, ...stoodUntil(standing, status, at) };
 }
 
 /** Waiting for somebody has a timeout of its own and does not use up the run's; waiting in the queue has none. */

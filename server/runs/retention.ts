@@ -29,7 +29,8 @@ const rowsPerWrite = 500; // At most, so that those who wait for the next write 
 
 /** Oldest first, by the index `runs_by_end`, and none that a suite has pinned; of a run that others started only once its parent knows what came of it. */
 export const selectEnded = `
-  SELECT id, project_id, environment, agent_id, status, seq, attempt, created_at_ms, expires_at_ms, summary, ended_at_ms,
+  SELECT id, project_id, environment, agent_id, status, seq, attempt, created_at_ms, worked_ms,
+    status_since_ms, expires_at_ms, summary, ended_at_ms,
     rowid AS place
   FROM runs WHERE project_id = ? AND environment = ? AND (summary IS NULL) = ?
     AND ended_at_ms < ? AND (ended_at_ms, rowid) > (?, ?)

@@ -1,7 +1,14 @@
 import { byteLength } from "../core/byte-length.ts";
 import { foldInSlices } from "../core/fold-in-slices.ts";
 import type { JournalEntry } from "../core/run-event.ts";
-import { callsById, messageObject, type RunObject, runObject, toolCallObject } from "../core/run-object.ts";
+import {
+  callsById,
+  messageObject,
+  type RunObject,
+  runObject,
+  runOfSummary,
+  toolCallObject,
+} from "../core/run-object.ts";
 import { type RunSummary, runSummary } from "../core/run-summary.ts";
 import type { Scope } from "../core/scope.ts";
 import { pageRoom, read } from "../http/page.ts";
@@ -26,7 +33,7 @@ interface RunItemOptions {
 /** Runs as they stand in lists; null for one that is gone. */
 export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
   async function summary(row: Row, rest: Rest): Promise<RunItem | null> {
-    if (row.summary !== null) return runSummary(JSON.parse(row.summary), []);
+    if (row.summary !== null) return runSummary(runOfSummary(row.summary), []);
     const brief = await briefOf(row, rest);
     if (!brief) return null;
     const run = runObject(brief.state, row.expires_at_ms, placeOf(row));
@@ -35,7 +42,7 @@ export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
 
   /** The whole run where a page has room for it; else its first messages and calls, and `truncated` says so. */
   async function withMessages(row: Row, rest: Rest): Promise<RunItem | null> {
-    if (row.summary !== null) return { ...runSummary(JSON.parse(row.summary), []), messages: [], tool_calls: [] };
+    if (row.summary !== null) return { ...runSummary(runOfSummary(row.summary), []), messages: [], tool_calls: [] };
     const state = await foldInSlices(entriesOf(row.id), rest);
     if (!state.run || journal.read(row.id, state.seq - 1, 1).length === 0) return null; // Deleted, perhaps meanwhile.
     const bare = runObject({ ...state, messages: [], calls: [] }, row.expires_at_ms, placeOf(row));

@@ -2,7 +2,7 @@ import type { runs } from "../db/schema.ts";
 
 export const rowColumns = [
   ...(["id", "project_id", "environment", "agent_id", "status", "seq", "attempt"] as const),
-  ...(["created_at_ms", "expires_at_ms", "summary"] as const),
+  ...(["created_at_ms", "worked_ms", "status_since_ms", "expires_at_ms", "summary"] as const),
 ];
 
 /** As a statement names them. */

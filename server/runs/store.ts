@@ -1,6 +1,6 @@
 import { notFound } from "../core/not-found.ts";
 import type { RunCreated } from "../core/run-event.ts";
-import { type RunList, type RunObject, runLists, runListsOf, runObject } from "../core/run-object.ts";
+import { type RunList, type RunObject, runLists, runListsOf, runObject, runOfSummary } from "../core/run-object.ts";
 import { fold, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
@@ -71,8 +71,9 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   function recorded({ project_id, environment }: Scope, id: string): RunRow | null {
     const head = journal.head(id);
     if (!head || head.at === 0 || head.project_id !== project_id || head.environment !== environment) return null;
-    const { agent_id, status, seq, attempt, created_at_ms, expires_at_ms } = head;
-    return { id, project_id, environment, agent_id, status, seq, attempt, created_at_ms, expires_at_ms, summary: null };
+    const { agent_id, status, seq, attempt, created_at_ms, worked_ms, status_since_ms, expires_at_ms } = head;
+    const stands = { status, seq, attempt, created_at_ms, worked_ms, status_since_ms, expires_at_ms };
+    return { id, project_id, environment, agent_id, ...stands, summary: null };
   }
 
   /** The row of a run of this scope; another scope's run, or one that is not the viewer's, is not there. */
@@ -85,7 +86,9 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   }
 
   const read = (row: RunRow): RunObject =>
-    row.summary === null ? runObject(journal.state(row.id), row.expires_at_ms, placeOf(row)) : JSON.parse(row.summary);
+    row.summary === null
+      ? runObject(journal.state(row.id), row.expires_at_ms, placeOf(row))
+      : runOfSummary(row.summary);
 
   /** The run without these lists; as soon as it is folded, where that takes long. */
   function show(row: RunRow, without: readonly RunList[] = []): ShownRun | Promise<ShownRun> {

@@ -6,7 +6,7 @@ import type { RunStore } from "../runs/store.ts";
 import { createComparison } from "./compare.ts";
 import { createLiveRuns } from "./live.ts";
 import { createPerformer } from "./performer.ts";
-import { createPin } from "./pin.ts";
+import { createInputOf, createPin } from "./pin.ts";
 import { suiteRoutes } from "./routes.ts";
 import { createSuiteService } from "./service.ts";
 import { createSuiteStore } from "./store.ts";
@@ -27,7 +27,12 @@ export function composeSuites({
 }) {
   const { db, closing, log, now } = base;
   const suiteRuns = createSuiteRuns({ db, now });
-  const suites = createSuiteStore({ ...base, pin: createPin({ runs, journal }), suiteRuns });
+  const suites = createSuiteStore({
+    ...base,
+    pin: createPin({ runs, journal }),
+    inputOf: createInputOf(journal),
+    suiteRuns,
+  });
   const performer = createPerformer({
     ...{ db, suiteRuns, isOpen: projects.isOpen, log },
     live: createLiveRuns({ journal, runs, service: runService, fork: runService.fork, log, now }),

@@ -51,5 +51,11 @@ export function createPin({ runs, journal }: { runs: Pick<RunStore, "standing">;
   }
 }
 
+/** The head of what a run was asked, by which people know it again; null where its record cannot be read. */
+export const createInputOf = (journal: Pick<Journal, "readBrief">) => (runId: string) => {
+  const [first] = unlessDamaged(() => journal.readBrief(runId, 0, 1)) ?? [];
+  return first?.event.type === "run.created" ? headOf(first.event.input) : null;
+};
+
 const outputOf = (event: RunEvent): string | null =>
   event.type === "run.completed" || event.type === "run.failed" || event.type === "run.cancelled" ? event.output : null;

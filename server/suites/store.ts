@@ -18,12 +18,13 @@ import type { SuiteRuns } from "./suite-runs.ts";
 interface SuiteStoreOptions extends StoreBase {
   /** What is pinned of these runs; throws for those that cannot be. */
   pin: (viewer: Viewer, runIds: readonly string[], param?: string) => Promise<PinnedRow[]>;
+  inputOf: (runId: string) => string | null;
   suiteRuns: Pick<SuiteRuns, "forgetSome" | "lastOf">;
 }
 
 export type SuiteStore = ReturnType<typeof createSuiteStore>;
 
-export function createSuiteStore({ db, audit, pin, suiteRuns, now = Date.now }: SuiteStoreOptions) {
+export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Date.now }: SuiteStoreOptions) {
   const { sqlite } = db;
   const rows = createRows(db, suites);
   const named = sqlite.query<{ id: string }, [string, string, string]>(
@@ -53,7 +54,7 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now = Date.now }: 
   }
 
   function shown(row: SuiteRow) {
-    const cases = casesOf(row);
+    const cases = casesOf(row).map((each) => ({ ...each, input: inputOf(each.run_id) }));
     return { ...shownSuite(row), cases };
   }
 

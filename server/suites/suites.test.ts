@@ -12,8 +12,8 @@ test("a suite pins runs in their order, and shows what each said", async () => {
   const suite = (await client.post("/v1/suites", body)).body;
   expect(suite).toMatchObject({ object: "suite", name: "Greetings", cases_count: 2, metadata: { team: "x" } });
   expect(suite.cases).toEqual([
-    { run_id: other.run, position: 1, agent_id: other.agent, status: "completed", output: "Hello" },
-    { run_id: run, position: 2, agent_id: agent, status: "completed", output: "Hello" },
+    { run_id: other.run, position: 1, agent_id: other.agent, status: "completed", input: "Hello", output: "Hello" },
+    { run_id: run, position: 2, agent_id: agent, status: "completed", input: "Hello", output: "Hello" },
   ]);
   expect((await client.get("/v1/suites?name=Greetings")).body.data).toMatchObject([{ id: suite.id, cases_count: 2 }]);
   const changed = await client.patch(`/v1/suites/${suite.id}`, { run_ids: [run], description: null });

@@ -149,7 +149,10 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
   };
 }
 
-const columns = ["id", "project_id", "environment", "agent_id", "status", "seq", "attempt", "created_at_ms"] as const;
+const columns = [
+  ...(["id", "project_id", "environment", "agent_id", "status", "seq", "attempt"] as const),
+  ...(["created_at_ms", "worked_ms"] as const),
+] as const;
 
 // Each begins a step of its own.
 const stepEvents = ["step.started", "guardrail.decided"] as const;

@@ -1,7 +1,7 @@
 import { siblingId } from "../core/ids.ts";
 import type { JournalEntry, ToolRequest } from "../core/run-event.ts";
 import { lastText, type RunInput } from "../core/run-input.ts";
-import { type RunObject, runObject } from "../core/run-object.ts";
+import { type RunObject, runObject, runOfSummary } from "../core/run-object.ts";
 import { fold } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
@@ -67,7 +67,7 @@ export function createPayloads({
   function summaryOf(run_id: string): RunObject {
     const summary = selectSummary.get(run_id)?.summary;
     if (!summary) throw new Error(`There is nothing to tell of ${run_id}.`);
-    return JSON.parse(summary);
+    return runOfSummary(summary);
   }
 
   /** A run as its own webhook is told of it, in the words of whoever follows it. */

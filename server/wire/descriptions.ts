@@ -342,6 +342,7 @@ const everywhere: Sentences = {
   text: "The text.",
   thread_id: "The thread in which the run takes place; null: none.",
   time_to_first_token_ms: "How long the first token took; null where there is none.",
+  timing: "Where its time went; null where its trace was deleted before that was kept.",
   timeout_ms: "How long an attempt may take, in milliseconds.",
   timezone: "A name of the IANA database, such as `Europe/Berlin`.",
   title: "What the thread is called; null: nothing.",
@@ -642,7 +643,10 @@ const own: Record<string, Sentences> = {
     output: "Of answer tokens.",
     source: "Whether the price is built in, or the operator's.",
   },
-  PinnedRun: { output: "What the run returned; null where it returned nothing." },
+  PinnedRun: {
+    input: "The beginning of what the run was asked; null where its record cannot be read.",
+    output: "What the run returned; null where it returned nothing.",
+  },
   RedeliverWebhook: { since: "From when on failed deliveries are sent again." },
   Replay: {
     agent: "Whether the agent was taken as it was, or as it is now.",
@@ -669,6 +673,12 @@ const own: Record<string, Sentences> = {
     status:
       "How far the run is: `requires_action` waits for an answer; `completed`, `failed` and `cancelled` are over.",
     tool_calls: "The tool calls, in their order.",
+  },
+  RunTiming: {
+    worked_ms: "How long the run was in progress, in milliseconds.",
+    waited_ms: "How long it waited for a person or for the client, in milliseconds.",
+    recorded_ms: "How long the steps took that a fork has of another run's record, in milliseconds; null: not known.",
+    as_of: "Up to when this is counted: the end of the run, or the newest thing that happened.",
   },
   RunError: {
     message: "Why the run failed, for people; it may change.",

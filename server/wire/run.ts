@@ -96,6 +96,11 @@ const Replay = t.named(
   t.object({ ...told(record.Replay.properties), model_calls: t.integer, tool_calls: t.integer }),
 );
 
+const Timing = t.named(
+  "RunTiming",
+  t.object({ worked_ms: t.integer, waited_ms: t.integer, recorded_ms: t.orNull(t.integer), as_of: t.time }),
+);
+
 const run = {
   agent_id: t.text,
   agent_version: t.integer,
@@ -122,6 +127,7 @@ const run = {
   attempt: t.integer,
   started_at: t.orNull(t.time),
   ended_at: t.orNull(t.time),
+  timing: t.orNull(Timing),
   expires_at: t.orNull(t.time),
 };
 

@@ -15,6 +15,7 @@ export const PinnedRun = t.named(
     position: t.integer,
     agent_id: t.text,
     status: t.typed<RunStatus>(t.text),
+    input: t.orNull(t.text),
     output: t.orNull(t.text),
   }),
 );

@@ -5,7 +5,9 @@ import { lastText } from "../../../../server/core/run-input.ts";
 import type { Agent } from "../../../../server/wire/agent.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { agentRunsQuery } from "../../entities/run/run-api.ts";
-import { between, formatCost, formatDuration } from "../../lib/format.ts";
+import { RunTime } from "../../entities/run/run-time.tsx";
+import { formatCost } from "../../lib/format.ts";
+import { plainLine } from "../../lib/plain-line.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -60,17 +62,19 @@ function RunRow({ run }: { run: Run }) {
     <Row>
       <Cell main>
         <Link to="/runs/$runId" params={{ runId: run.id }} data-row title={input} className={rowLink}>
-          {input.trim() || "No input"}
+          {plainLine(input) || "No input"}
         </Link>
         <SecondLine tone={run.error ? "text-bad" : "text-muted"}>
-          {run.error?.message ?? run.output ?? run.id}
+          {run.error?.message ?? (plainLine(run.output ?? "") || run.id)}
         </SecondLine>
       </Cell>
       <Cell>
         <StatusPill status={run.status} />
       </Cell>
       <Cell right>v{run.agent_version}</Cell>
-      <Cell right>{formatDuration(between(run.started_at, run.ended_at))}</Cell>
+      <Cell right>
+        <RunTime run={run} />
+      </Cell>
       <Cell right>{formatCost(run.usage?.cost_usd)}</Cell>
       <Cell className="whitespace-nowrap rail:text-muted">
         <Time at={run.created_at} />

@@ -5,6 +5,7 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 import type { Agent, AgentVersion } from "../../../../server/wire/agent.ts";
 import { versionQuery, versionsQuery } from "../../entities/agent/agent-api.ts";
 import { changedFields, fieldWords } from "../../entities/agent/agent-draft.ts";
+import { VersionDiff } from "../../entities/agent/version-diff.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -16,7 +17,6 @@ import { TableSkeleton } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { AgentSearch } from "./agent-search.ts";
 import { RestoreVersion } from "./restore-version.tsx";
-import { VersionDiff } from "./version-diff.tsx";
 
 interface VersionsProps {
   agent: Agent;

@@ -8,6 +8,7 @@ import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { OpenCall } from "../../entities/call/open-call.tsx";
 import { runQuery } from "../../entities/run/run-api.ts";
 import { ApiError } from "../../lib/api.ts";
+import { plainLine } from "../../lib/plain-line.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
@@ -112,7 +113,7 @@ function Origin({ call, run }: { call: Approval; run: Run | undefined }) {
         className="cut min-w-0 flex-1 rounded-sm hover:underline"
       >
         <span className="font-medium">{agent || call.run_id}</span>
-        {run && <span className="text-muted"> · {lastText(run.input).slice(0, 200)}</span>}
+        {run && <span className="text-muted"> · {plainLine(lastText(run.input))}</span>}
       </Link>
       <span className="shrink-0 text-xs text-muted">
         Asked <Time at={call.created_at} />

@@ -1,6 +1,7 @@
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { Side } from "../../entities/run/diff-api.ts";
+import { Markdown } from "../../ui/markdown.tsx";
 import { SectionSide } from "./section-side.tsx";
 
 /** What came of both runs. */
@@ -37,7 +38,9 @@ function Output({
       <h2 className="pb-1 text-sm">
         Final output <span className="text-2xs font-regular text-faint rail:hidden">{side.toUpperCase()}</span>
       </h2>
-      {run.output !== null ? (
+      {run.output !== null && (isEqual || section.a === null || section.b === null) ? (
+        <Markdown text={run.output} />
+      ) : run.output !== null ? (
         <SectionSide section={section} side={side} untitled />
       ) : (
         <p className="text-muted">{isOver(run.status) ? noneWords(run) : "None yet: the run is not over."}</p>

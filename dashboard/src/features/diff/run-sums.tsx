@@ -3,9 +3,11 @@ import { clsx } from "clsx";
 import { Columns2 } from "lucide-react";
 import type { ReactNode } from "react";
 import { lastText } from "../../../../server/core/run-input.ts";
+import type { Timing } from "../../../../server/core/timing.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { Diff as DiffPage } from "../../../../server/wire/trace.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { timingFigures, timingNames, useTiming } from "../../entities/run/use-timing.ts";
 import { formatCost, formatCount, formatDuration } from "../../lib/format.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
@@ -13,12 +15,19 @@ import { costDelta, countDelta, type Delta, timeDelta } from "./delta-words.ts";
 
 /** Both runs, and what the right one took beside the left one. */
 export function RunSums({ a, b, page }: { a: Run; b: Run; page: DiffPage }) {
-  const { usage, duration_ms, changes } = page;
+  const { usage, changes } = page;
+  const [of_a, of_b] = [useTiming(a), useTiming(b)];
   const shared = changes.equal + changes.changed;
   return (
     <div className="z-(--z-sticky) grid border-b border-line bg-surface rail:sticky rail:top-0 rail:grid-cols-[minmax(0,1fr)_var(--space-10)_minmax(0,1fr)]">
       <Sum side="A" run={a}>
-        <Figure name="Took">{formatDuration(duration_ms.a)}</Figure>
+        {timingFigures.map((figure) =>
+          isTold(figure, of_a, of_b) ? (
+            <Figure key={figure} name={timingNames[figure]}>
+              {formatDuration(of_a?.[figure])}
+            </Figure>
+          ) : null,
+        )}
         <Figure name="Tokens">{formatCount(usage.a.total_tokens)}</Figure>
         <Figure name="Cost">{formatCost(usage.a.cost_usd)}</Figure>
         <Figure name="Steps">{formatCount(shared + changes.only_a)}</Figure>
@@ -27,7 +36,15 @@ export function RunSums({ a, b, page }: { a: Run; b: Run; page: DiffPage }) {
         <Columns2 aria-hidden className="size-4" strokeWidth={1.5} />
       </span>
       <Sum side="B" run={b}>
-        <Figure name="Took" delta={timeDelta(duration_ms.a, duration_ms.b)} />
+        {timingFigures.map((figure) =>
+          isTold(figure, of_a, of_b) ? (
+            <Figure
+              key={figure}
+              name={timingNames[figure]}
+              delta={timeDelta(of_a?.[figure] ?? null, of_b?.[figure] ?? null)}
+            />
+          ) : null,
+        )}
         <Figure name="Tokens" delta={countDelta(usage.a.total_tokens, usage.b.total_tokens)} />
         <Figure name="Cost" delta={costDelta(usage.a.cost_usd, usage.b.cost_usd)} />
         <Figure name="Steps">{formatCount(shared + changes.only_b)}</Figure>
@@ -35,6 +52,10 @@ export function RunSums({ a, b, page }: { a: Run; b: Run; page: DiffPage }) {
     </div>
   );
 }
+
+/** What no run has is not told. */
+const isTold = (figure: keyof Timing, ...all: (Timing | null)[]): boolean =>
+  figure === "worked_ms" || all.some((timing) => (timing?.[figure] ?? 0) > 0);
 
 function Sum({ side, run, children }: { side: string; run: Run; children: ReactNode }) {
   const agent = useAgentName(run.agent_id);

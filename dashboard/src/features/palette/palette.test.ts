@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SearchResult } from "../../../../server/wire/search.ts";
+import { partOfRun, placeOfId } from "../../entities/resource/place-of-id.ts";
 import { type Command, type CommandGroup, findCommands } from "./find-commands.ts";
-import { partOfRun, placeOfId } from "./place-of-id.ts";
 import { pushRecent } from "./recent.ts";
 import { groupsOf } from "./use-search-commands.ts";
 

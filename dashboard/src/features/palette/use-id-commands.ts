@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Search } from "lucide-react";
 import { useMemo } from "react";
+import { partOfRun, placeOfId } from "../../entities/resource/place-of-id.ts";
 import { runOfQuery } from "../../entities/run/run-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed } from "../../ui/toast.ts";
 import type { Command, CommandGroup } from "./find-commands.ts";
-import { partOfRun, placeOfId } from "./place-of-id.ts";
 
 /** What a pasted id opens: its own page, or that of the run that it belongs to. Nothing for any other text. */
 export function useIdCommands(text: string, onGo: (path: string) => void): CommandGroup[] {

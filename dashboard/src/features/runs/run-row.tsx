@@ -1,10 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { between, formatCost, formatCount, formatDuration, formatElapsed, unknown } from "../../lib/format.ts";
-import { useNow } from "../../lib/use-now.ts";
+import { RunTime } from "../../entities/run/run-time.tsx";
+import { formatCost, formatCount, unknown } from "../../lib/format.ts";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { cellClass as cell, rowLink } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -85,7 +84,7 @@ export function RunRow({
       )}
       {columns.has("duration") && (
         <td className={clsx(cell, number, "order-2 ml-auto rail:ml-0")}>
-          <RunDuration run={run} />
+          <RunTime run={run} />
         </td>
       )}
       {columns.has("tokens") && (
@@ -102,18 +101,6 @@ export function RunRow({
         </td>
       )}
     </tr>
-  );
-}
-
-/** How long a run took, or takes so far. */
-function RunDuration({ run }: { run: Pick<Run, "status" | "started_at" | "ended_at"> }) {
-  const grows = !isOver(run.status) && Boolean(run.started_at);
-  const now = useNow(grows);
-  if (!run.started_at) return <>{unknown}</>;
-  return (
-    <>
-      {grows ? formatElapsed(now - Date.parse(run.started_at)) : formatDuration(between(run.started_at, run.ended_at))}
-    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { auditActions } from "./audit-actions.ts";
+import { newId } from "../../../../server/core/ids.ts";
+import { actionWord, auditActions, auditPlace, auditTarget, auditWords } from "./audit-actions.ts";
 
 const server = join(import.meta.dir, "../../../../server");
 
@@ -25,4 +26,20 @@ test("the audit log is filtered by what the server notes, all of it and nothing 
     if (source.includes("audit.note(")) for (const action of actionsIn(source)) noted.add(action);
   }
   expect(auditActions.toSorted()).toEqual([...noted].sort());
+});
+
+test("each action has a sentence, and the filter a word of its own for it", () => {
+  for (const action of auditActions) expect(auditWords(action).before).toMatch(/^[a-z]/);
+  expect(new Set(auditActions.map(actionWord)).size).toBe(auditActions.length);
+  expect(actionWord("agent.created")).toBe("Created agent");
+  expect(auditWords("robot.danced")).toEqual({ before: "did robot.danced to ", behind: "" });
+});
+
+test("what was changed is called by its name, and leads to its page unless it is gone", () => {
+  const target = { type: "agent", id: newId("agent") };
+  expect(auditTarget({ target, details: { name: "Support" } })).toBe("Support");
+  expect(auditTarget({ target, details: {} })).toBe(target.id);
+  expect(auditPlace({ action: "agent.updated", target })).toBe(`/agents/${target.id}`);
+  expect(auditPlace({ action: "agent.deleted", target })).toBeNull();
+  expect(auditPlace({ action: "model_price.set", target: { type: "model", id: "openai/gpt" } })).toBeNull();
 });

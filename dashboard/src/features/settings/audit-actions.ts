@@ -1,33 +1,136 @@
-const done: Record<string, string> = {
-  agent: "created updated deleted",
-  tool: "created updated deleted tested refreshed",
-  run: "cancelled answered forked replayed deleted",
-  trace: "imported deleted",
-  thread: "deleted",
-  erasure: "requested",
-  memory: "created updated deleted",
-  memory_entry: "created updated deleted",
-  file: "created retried deleted",
-  suite: "created updated deleted",
-  chat_page: "set rotated deleted",
-  api_key: "created updated rotated revoked exposed",
-  secret: "set deleted",
-  webhook: "created updated deleted tested secret_rotated redelivered disabled",
-  delivery: "redelivered",
-  schedule: "created updated deleted disabled",
-  project: "created updated archived unarchived deleted",
-  model_connection: "saved removed tested",
-  model_price: "set reset",
-  backup: "created downloaded",
-  invitation: "created withdrawn",
-  setup_link: "issued",
-  request: "refused",
-  user:
-    "signed_in signed_out sign_in_failed created linked password_changed password_reset sessions_ended role_changed removed " +
-    "password_reset_asked totp_added totp_removed recovery_codes_renewed recovery_code_used passkey_added passkey_removed second_factor_removed",
+import type { AuditEntry } from "../../../../server/wire/audit.ts";
+import { placeOfId } from "../../entities/resource/place-of-id.ts";
+
+/** Each action that the server notes, as a sentence goes on behind the name of who did it; `{}` is what it was done to. */
+const sentences: Record<string, Record<string, string>> = {
+  agent: { created: "created the agent {}", updated: "changed the agent {}", deleted: "deleted the agent {}" },
+  tool: {
+    created: "created the tool {}",
+    updated: "changed the tool {}",
+    deleted: "deleted the tool {}",
+    tested: "tested the tool {}",
+    refreshed: "read the list of the MCP server {} again",
+  },
+  run: {
+    cancelled: "cancelled the run {}",
+    answered: "answered the run {}",
+    forked: "forked the run {}",
+    replayed: "replayed the run {}",
+    deleted: "deleted the run {}",
+  },
+  trace: { imported: "imported the trace {}", deleted: "deleted the trace {}" },
+  thread: { deleted: "deleted the thread {}" },
+  erasure: { requested: "asked to erase the data of the user {}" },
+  memory: {
+    created: "created the memory store {}",
+    updated: "changed the memory store {}",
+    deleted: "deleted the memory store {}",
+  },
+  memory_entry: {
+    created: "added the memory entry {}",
+    updated: "changed the memory entry {}",
+    deleted: "deleted the memory entry {}",
+  },
+  file: { created: "uploaded the file {}", retried: "had the file {} read again", deleted: "deleted the file {}" },
+  suite: { created: "created the suite {}", updated: "changed the suite {}", deleted: "deleted the suite {}" },
+  chat_page: {
+    set: "set up the chat page of the agent {}",
+    rotated: "made a new secret for the chat page of the agent {}",
+    deleted: "closed the chat page of the agent {}",
+  },
+  api_key: {
+    created: "created the API key {}",
+    updated: "changed the API key {}",
+    rotated: "rotated the API key {}",
+    revoked: "revoked the API key {}",
+    exposed: "reported the API key {} as exposed",
+  },
+  secret: { set: "set the secret {}", deleted: "deleted the secret {}" },
+  webhook: {
+    created: "created the webhook {}",
+    updated: "changed the webhook {}",
+    deleted: "deleted the webhook {}",
+    tested: "sent a test event to the webhook {}",
+    secret_rotated: "rotated the secret of the webhook {}",
+    redelivered: "sent events to the webhook {} again",
+    disabled: "disabled the webhook {}",
+  },
+  delivery: { redelivered: "sent the event of the delivery {} again" },
+  schedule: {
+    created: "created the schedule {}",
+    updated: "changed the schedule {}",
+    deleted: "deleted the schedule {}",
+    disabled: "disabled the schedule {}",
+  },
+  project: {
+    created: "created the project {}",
+    updated: "changed the project {}",
+    archived: "archived the project {}",
+    unarchived: "restored the project {}",
+    deleted: "deleted the project {}",
+  },
+  model_connection: {
+    saved: "saved the model connection {}",
+    removed: "removed the model connection {}",
+    tested: "tested the model connection {}",
+  },
+  model_price: { set: "set the price of {}", reset: "removed the own price of {}" },
+  backup: { created: "made the backup {}", downloaded: "downloaded the backup {}" },
+  invitation: { created: "sent an invitation to {}", withdrawn: "withdrew the invitation {}" },
+  setup_link: { issued: "issued a setup link" },
+  request: { refused: "made a request that was refused" },
+  user: {
+    signed_in: "signed in",
+    signed_out: "signed out",
+    sign_in_failed: "failed to sign in as {}",
+    created: "created the account {}",
+    linked: "linked {} with an identity provider",
+    password_changed: "changed the password of {}",
+    password_reset: "reset the password of {}",
+    password_reset_asked: "asked for a new password for {}",
+    sessions_ended: "ended sessions of {}",
+    role_changed: "changed the role of {}",
+    removed: "removed the account {}",
+    totp_added: "added an authenticator for {}",
+    totp_removed: "removed the authenticator of {}",
+    recovery_codes_renewed: "renewed the recovery codes of {}",
+    recovery_code_used: "used a recovery code of {}",
+    passkey_added: "added a passkey for {}",
+    passkey_removed: "removed a passkey of {}",
+    second_factor_removed: "removed the second factor of {}",
+  },
 };
 
 /** What the audit log can be filtered by: every action that the server notes. */
-export const auditActions: string[] = Object.entries(done).flatMap(([what, words]) =>
-  words.split(" ").map((word) => `${what}.${word}`),
+export const auditActions: string[] = Object.entries(sentences).flatMap(([what, done]) =>
+  Object.keys(done).map((word) => `${what}.${word}`),
 );
+
+/** What was done, before and behind the name of what it was done to; `behind` is null where nothing is named. */
+export function auditWords(action: string): { before: string; behind: string | null } {
+  const [what = "", done = ""] = action.split(".");
+  // A log may hold what an older version noted.
+  const [before = "", behind = null] = (sentences[what]?.[done] ?? `did ${action} to {}`).split("{}");
+  return { before, behind };
+}
+
+/** What the filter calls an action: its sentence without a name, such as `Created agent`. */
+export function actionWord(action: string): string {
+  const { before, behind } = auditWords(action);
+  const words = `${before.replace(/ (for|of|as|to) $/, "").trimEnd()}${behind ?? ""}`.replaceAll(" the ", " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** What an entry was about, by the name that it had then. */
+export function auditTarget({ target, details }: Pick<AuditEntry, "target" | "details">): string | null {
+  const { name, email, filename, host } = details;
+  const named = [name, email, filename, host].find((each) => typeof each === "string" && each !== "");
+  return (named as string | undefined) ?? target?.id ?? null;
+}
+
+const gone = /\.(deleted|removed|revoked|withdrawn|reset)$/;
+
+/** Where it is shown, below `/dashboard`; null for what has no page, or is gone by what was done. */
+export function auditPlace({ action, target }: Pick<AuditEntry, "action" | "target">): string | null {
+  return target && !gone.test(action) ? (placeOfId(target.id)?.path ?? null) : null;
+}

@@ -1,12 +1,16 @@
+import { Link } from "@tanstack/react-router";
 import type { AuditEntry } from "../../../../server/wire/audit.ts";
 import { Cell, Row, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import { auditPlace, auditTarget, auditWords } from "./audit-actions.ts";
 import { detailsLine } from "./details-line.ts";
 
 interface AuditRowProps {
   entry: AuditEntry;
-  /** Of an actor who has an account. */
-  email: string | undefined;
+  /** Of an actor who has an account, or is a key. */
+  name: string | undefined;
+  /** Of a target that is one of those. */
+  targetName: string | null | undefined;
   onActor: () => void;
   onTarget: () => void;
 }
@@ -14,17 +18,23 @@ interface AuditRowProps {
 const kinds = { api_key: "API key", user: "Person", cli: "Command line" };
 
 /** One change: what, by whom, of which thing. */
-export function AuditRow({ entry, email, onActor, onTarget }: AuditRowProps) {
+export function AuditRow({ entry, name, targetName, onActor, onTarget }: AuditRowProps) {
   const { action, actor, target, details, created_at, project_id, environment, request_id } = entry;
+  const who = name ?? (actor.type === "cli" ? "The command line" : actor.id);
+  const { before, behind } = auditWords(action);
   const said = detailsLine(details);
   return (
     <Row stops>
       <Cell main>
-        <code className="cut block text-ink">{action}</code>
+        <span className="block wrap-anywhere text-ink" title={action}>
+          <b className="font-medium">{who}</b> {before}
+          {behind !== null && <Target entry={entry} name={targetName} />}
+          {behind}
+        </span>
         <SecondLine title={said || undefined}>{said || (request_id ?? "–")}</SecondLine>
       </Cell>
       <Cell className="min-w-0 max-rail:flex max-rail:basis-full max-rail:items-baseline max-rail:gap-2 rail:max-w-60">
-        <FilterButton text={email ?? actor.id} what={`Show only what ${email ?? actor.id} did`} onClick={onActor} />
+        <FilterButton text={who} what={`Show only what ${who} did`} onClick={onActor} />
         <SecondLine>
           {kinds[actor.type]}
           {actor.ip && ` · ${actor.ip}`}
@@ -53,6 +63,18 @@ export function AuditRow({ entry, email, onActor, onTarget }: AuditRowProps) {
         <Time at={created_at} />
       </Cell>
     </Row>
+  );
+}
+
+/** What it was done to, and the way there. */
+function Target({ entry, name }: { entry: AuditEntry; name: string | null | undefined }) {
+  const place = auditPlace(entry);
+  const word = name ?? auditTarget(entry) ?? "something";
+  if (place === null) return <b className="font-medium">{word}</b>;
+  return (
+    <Link to={place} className="relative font-medium text-accent hover:underline">
+      {word}
+    </Link>
   );
 }
 

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ScrollText } from "lucide-react";
+import { keysQuery } from "../../entities/key/key-api.ts";
 import { auditQuery, peopleQuery } from "../../entities/server/server-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -7,19 +8,21 @@ import { Chip, SetChip } from "../../ui/chip.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Paging } from "../../ui/paging.tsx";
 import { Table } from "../../ui/table.tsx";
-import { auditActions } from "./audit-actions.ts";
+import { actionWord, auditActions } from "./audit-actions.ts";
 import { AuditRow } from "./audit-row.tsx";
 import type { SettingsSearch } from "./read-settings-search.ts";
 import { TabTable } from "./tab-table.tsx";
 
 const columns = [
-  { label: "Action" },
+  { label: "What happened" },
   { label: "By" },
   { label: "Target" },
   { label: "Where", folds: true },
   { label: "Time", right: true },
 ];
-const choices = auditActions.map((action) => ({ value: action, label: <code>{action}</code>, word: action }));
+const choices = auditActions
+  .map((action) => ({ value: action, label: actionWord(action), word: actionWord(action) }))
+  .sort((a, b) => a.word.localeCompare(b.word));
 
 interface AuditTabProps {
   search: SettingsSearch;
@@ -33,6 +36,8 @@ export function AuditTab({ search, onSearch }: AuditTabProps) {
   const { action, actor, target, request } = filters;
   const list = useQuery({ ...auditQuery(at, filters), placeholderData: keepPreviousData });
   const people = useQuery(peopleQuery);
+  const keys = useQuery(keysQuery(at));
+  const nameOf = (id: string) => emailOf(id) ?? keys.data?.keys.find((key) => key.id === id)?.name;
   const emailOf = (id: string) => people.data?.find((person) => person.id === id)?.email;
   const filter = (change: Partial<SettingsSearch>) =>
     onSearch({ tab: "audit", action, actor, target, request, ...change, after: undefined, before: undefined });
@@ -42,7 +47,7 @@ export function AuditTab({ search, onSearch }: AuditTabProps) {
       bar={
         <>
           <Chip name="Action" value={action} choices={choices} onChange={(next) => filter({ action: next })} />
-          {actor && <SetChip name="By" word={emailOf(actor) ?? actor} onClear={() => filter({ actor: undefined })} />}
+          {actor && <SetChip name="By" word={nameOf(actor) ?? actor} onClear={() => filter({ actor: undefined })} />}
           {target && <SetChip name="Target" word={target} onClear={() => filter({ target: undefined })} />}
           {request && <SetChip name="Request" word={request} onClear={() => filter({ request: undefined })} />}
         </>
@@ -73,7 +78,8 @@ export function AuditTab({ search, onSearch }: AuditTabProps) {
             <AuditRow
               key={entry.id}
               entry={entry}
-              email={emailOf(entry.actor.id)}
+              name={nameOf(entry.actor.id)}
+              targetName={entry.target && nameOf(entry.target.id)}
               onActor={() => filter({ actor: entry.actor.id })}
               onTarget={() => filter({ target: entry.target?.id })}
             />

@@ -1,19 +1,26 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Columns2, ListTree, X } from "lucide-react";
 import { useEffect, useMemo, useRef } from "react";
 import type { Divergence } from "../../../../server/core/run-event.ts";
+import { lastText } from "../../../../server/core/run-input.ts";
 import type { SuiteCase as CaseResult } from "../../../../server/wire/suite.ts";
+import { versionQuery } from "../../entities/agent/agent-api.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { VersionDiff } from "../../entities/agent/version-diff.tsx";
+import { runQuery } from "../../entities/run/run-api.ts";
 import type { LiveResult } from "../../entities/suite/suite-api.ts";
 import { formatCost, formatCount, plural } from "../../lib/format.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import { diffLines, diffWords } from "../../lib/text-diff.ts";
 import { useKeys } from "../../lib/use-keys.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { DiffText } from "../../ui/diff-text.tsx";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
 import { Note } from "../../ui/note.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import type { JoinedCase } from "./cases.ts";
@@ -88,17 +95,64 @@ export function CasePane({ suiteId, shown, search }: { suiteId: string; shown: J
           </Link>
         </div>
       </header>
+      <Asked runId={run_id} head={pinned?.input ?? null} />
       <Outcome result={result} runId={run_id} />
+      {result?.divergences.some(({ kind }) => kind === "prompt") && result.agent_version !== null && (
+        <ChangedAgent runId={run_id} agentId={agent_id} version={result.agent_version} />
+      )}
       {result?.live && <WentOn live={result.live} runId={run_id} before={pinned?.output ?? null} />}
       {pinned && (
         <section aria-label="Output as it was" className="flex min-w-0 flex-col gap-1.5">
           <h3 className="font-strong">Output as it was</h3>
-          <p className="max-h-60 overflow-y-auto text-md wrap-anywhere whitespace-pre-wrap">
-            {pinned.output || <span className="text-muted">It wrote nothing.</span>}
-          </p>
+          <Text text={pinned.output} none="It wrote nothing." />
         </section>
       )}
     </section>
+  );
+}
+
+/** What the case asks: the head of it until the run itself is here. */
+function Asked({ runId, head }: { runId: string; head: string | null }) {
+  const { data: run } = useQuery(runQuery(useWorkspace(), runId));
+  const input = run ? lastText(run.input) : head;
+  if (input === null) return null;
+  return (
+    <section aria-label="Input" className="flex min-w-0 flex-col gap-1.5">
+      <h3 className="font-strong">Input</h3>
+      <Text text={input} none="No input" />
+    </section>
+  );
+}
+
+/** Of a prompt that is not the same: what its agent says otherwise than when the case was run. */
+function ChangedAgent({ runId, agentId, version }: { runId: string; agentId: string; version: number }) {
+  const at = useWorkspace();
+  const then = useQuery(runQuery(at, runId)).data?.agent_version;
+  const isOther = then !== undefined && then !== version;
+  const before = useQuery({ ...versionQuery(at, agentId, then ?? version), enabled: isOther }).data;
+  const after = useQuery({ ...versionQuery(at, agentId, version), enabled: isOther }).data;
+  if (!before || !after) return null;
+  return (
+    <section aria-label="What changed in the prompt" className="flex min-w-0 flex-col gap-1.5">
+      <h3 className="font-strong">
+        What changed in the prompt
+        <span className="font-normal text-muted">
+          {" "}
+          · version {before.version} to {after.version}
+        </span>
+      </h3>
+      <VersionDiff before={before} after={after} />
+    </section>
+  );
+}
+
+function Text({ text, none }: { text: string | null; none: string }) {
+  if (!text) return <p className="text-muted">{none}</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too.
+    <div tabIndex={0} className="max-h-60 overflow-y-auto">
+      <Markdown text={text} />
+    </div>
   );
 }
 

@@ -5,6 +5,7 @@ import { lastText, wholeText } from "../../../../server/core/run-input.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { newestRunsQuery } from "../../entities/run/run-api.ts";
+import { plainLine } from "../../lib/plain-line.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -115,7 +116,9 @@ function RunChoiceRow({ run, isMarked, onToggle }: { run: Run; isMarked: boolean
             <span className="font-medium">{agent}</span>{" "}
             <span className="text-muted">· {lastText(run.input).slice(0, 200)}</span>
           </span>
-          <span className="cut block text-xs text-muted">{run.output?.slice(0, 200) || run.error?.message || "–"}</span>
+          <span className="cut block text-xs text-muted">
+            {plainLine(run.output ?? "") || run.error?.message || "–"}
+          </span>
         </span>
         <span className="flex shrink-0 flex-col items-end gap-0.5 text-xs text-muted">
           <StatusPill status={run.status} />

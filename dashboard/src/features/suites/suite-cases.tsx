@@ -8,6 +8,7 @@ import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { removeCase, suiteApi } from "../../entities/suite/suite-api.ts";
 import { formatCost } from "../../lib/format.ts";
+import { plainLine } from "../../lib/plain-line.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -120,12 +121,12 @@ function CaseRow({
           data-row
           aria-current={isOpen ? "true" : undefined}
           className={rowLink}
-          title={pinned?.output ?? run_id}
+          title={pinned?.input ?? run_id}
         >
           <span className="font-medium">{agent}</span>
           <span className="text-muted">
             {" "}
-            · {pinned ? pinned.output || "without text" : "not in the suite any more"}
+            · {pinned ? plainLine(pinned.input ?? pinned.output ?? "") || "no input" : "not in the suite any more"}
           </span>
         </Link>
         <SecondLine title={line} tone={tones[result?.status ?? "pending"]}>

@@ -4,7 +4,8 @@ import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
 import type { LoadedTrace } from "../../entities/run/trace-api.ts";
-import { between, formatDuration } from "../../lib/format.ts";
+import { useTiming } from "../../entities/run/use-timing.ts";
+import { formatDuration } from "../../lib/format.ts";
 import { useKeptFocus } from "../../lib/use-kept-focus.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { Button } from "../../ui/button.tsx";
@@ -70,8 +71,9 @@ export function FoundTrace(props: FoundTraceProps) {
     [read, live.status],
   );
   const { rows, toggle } = useRows(run, loaded, agent, search.step);
+  const timing = useTiming(run);
   const folded = search.fold !== "off";
-  const { timeline, spent } = useTimeline(loaded, rows, folded);
+  const timeline = useTimeline(loaded, rows, folded);
   const first = useFirst(rows, run, loaded.hasMore);
   const selected = search.step ?? first;
   const row = rows.find(({ key }) => key === keyOfDetail(selected)) ?? (loaded.hasMore ? undefined : rows[0]);
@@ -137,7 +139,7 @@ export function FoundTrace(props: FoundTraceProps) {
   const isForking = fork && search.fork && row?.step && row.level === 2;
   return (
     <ReplayContext value={position === undefined ? null : timeline.begin + position}>
-      <TraceHead run={run} agent={agent} spent={spent} stream={stream} stale={stale} menu={menu} />
+      <TraceHead run={run} agent={agent} stream={stream} stale={stale} menu={menu} />
       <Split
         shown={search.view === "detail" || isForking ? "right" : "left"}
         left={
@@ -158,7 +160,7 @@ export function FoundTrace(props: FoundTraceProps) {
               <StepTree
                 rows={shown}
                 timeline={timeline}
-                worked_ms={spent.worked_ms}
+                worked_ms={timing?.worked_ms ?? null}
                 selected={line}
                 onSelect={select}
                 onEnter={enter}
@@ -275,12 +277,11 @@ function NoSteps({ sought, onClear }: { sought: string; onClear: () => void }) {
 
 /** One polite line for screen readers in place of every delta: “Writing”, then “Completed in 1.2 s”. */
 function RunAnnouncer({ run }: { run: Run }) {
-  const took = formatDuration(between(run.started_at, run.ended_at));
   const line =
     run.status === "in_progress"
       ? "Writing"
-      : run.started_at && run.ended_at
-        ? `${statusWords[run.status]} in ${took}`
+      : isOver(run.status) && run.timing
+        ? `${statusWords[run.status]} in ${formatDuration(run.timing.worked_ms)}`
         : statusWords[run.status];
   return (
     <p role="status" className="sr-only">

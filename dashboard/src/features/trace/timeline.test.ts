@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createTimeline, gaps, overlap, union } from "./timeline.ts";
+import { createTimeline, gaps, union } from "./timeline.ts";
 
 describe("spans", () => {
   test("that overlap or touch become one", () => {
@@ -27,20 +27,6 @@ describe("spans", () => {
   });
 });
 
-test("what two lists of spans share is counted once", () => {
-  const waits = [
-    { from: 0, to: 10 },
-    { from: 5, to: 20 },
-  ];
-  expect(
-    overlap(waits, [
-      { from: 8, to: 12 },
-      { from: 18, to: 40 },
-    ]),
-  ).toBe(6);
-  expect(overlap(waits, [])).toBe(0);
-});
-
 describe("a timeline", () => {
   const whole = { from: 1000, to: 101_000 };
   const work = [
@@ -52,7 +38,6 @@ describe("a timeline", () => {
     const line = createTimeline(whole, work, false);
     expect([line.at(1000), line.at(51_000), line.at(101_000)]).toEqual([0, 0.5, 1]);
     expect(line.folds).toEqual([]);
-    expect(line.idle).toEqual([{ from: 6000, to: 96_000 }]);
   });
 
   test("folds a long wait to a narrow break, and keeps the order of all times", () => {

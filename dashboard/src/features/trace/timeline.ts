@@ -10,8 +10,6 @@ export interface Timeline {
   end: number;
   /** Stretches in which nobody worked, and which are folded. */
   folds: Span[];
-  /** All of those, however short. */
-  idle: Span[];
   /** Where a time stands, from 0 to 1. */
   at(time: number): number;
   /** The time that stands there. */
@@ -39,7 +37,6 @@ export function createTimeline(whole: Span, work: readonly Span[], folded: boole
     begin: within.from,
     end: within.to,
     folds,
-    idle,
     at,
     timeOf: (fraction) => timeAt(pieces, fraction),
     ticks: ticksOf(pieces, within, shown, folds),
@@ -155,8 +152,3 @@ export function gaps(within: Span, spans: readonly Span[]): Span[] {
 
 /** How long all of them take together. */
 const total = (spans: readonly Span[]): number => spans.reduce((sum, { from, to }) => sum + to - from, 0);
-
-/** How long both have in common. */
-export function overlap(a: readonly Span[], b: readonly Span[]): number {
-  return total(union(a)) + total(union(b)) - total(union([...a, ...b]));
-}

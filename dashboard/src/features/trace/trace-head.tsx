@@ -3,6 +3,7 @@ import { ChevronRight } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import { useTiming } from "../../entities/run/use-timing.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { StreamState } from "../../lib/events.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
@@ -16,24 +17,16 @@ import { Time } from "../../ui/time.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { CancelRun } from "./run-acts.tsx";
 
-/** How long a run worked, and how long it waited for others. Null where nobody knows. */
-export interface Spent {
-  worked_ms: number | null;
-  waited_ms: number | null;
-}
-
 /** Which run this is, how it stands, its facts, and what can be done with it. */
 export function TraceHead({
   run,
   agent,
-  spent,
   stream,
   stale,
   menu,
 }: {
   run: Run;
   agent: string;
-  spent: Spent;
   stream: StreamState;
   stale: Error | null;
   menu: ReactNode;
@@ -72,7 +65,7 @@ export function TraceHead({
           {may && <CancelRun run={run} beside={() => [...(acts.current?.querySelectorAll("button") ?? [])].at(-1)} />}
           {menu}
         </span>
-        <Facts run={run} spent={spent} />
+        <Facts run={run} />
       </SheetHead>
       {stale && (
         <div className="px-4 py-2 rail:px-5">
@@ -83,8 +76,9 @@ export function TraceHead({
   );
 }
 
-function Facts({ run, spent }: { run: Run; spent: Spent }) {
+function Facts({ run }: { run: Run }) {
   const { usage, thread_id, parent_run_id, forked_from, replay_of, metadata } = run;
+  const timing = useTiming(run);
   const show = isOver(run.status) ? formatDuration : formatElapsed;
   return (
     <dl className="flex w-full min-w-0 items-center gap-x-5 gap-y-0.5 text-xs max-rail:overflow-x-auto max-rail:[scrollbar-width:none] rail:flex-wrap">
@@ -97,8 +91,9 @@ function Facts({ run, spent }: { run: Run; spent: Spent }) {
       <Fact name={run.started_at ? "Started" : "Created"}>
         <Time at={run.started_at ?? run.created_at} />
       </Fact>
-      {spent.worked_ms !== null && <Fact name="Worked">{show(spent.worked_ms)}</Fact>}
-      {spent.waited_ms !== null && spent.waited_ms >= 1 && <Fact name="Waited">{show(spent.waited_ms)}</Fact>}
+      {timing && <Fact name="Worked">{show(timing.worked_ms)}</Fact>}
+      {timing && timing.waited_ms > 0 && <Fact name="Waited">{show(timing.waited_ms)}</Fact>}
+      {timing?.recorded_ms ? <Fact name="Recorded">{formatDuration(timing.recorded_ms)}</Fact> : null}
       <Fact name="Tokens">{formatCount(usage?.total_tokens)}</Fact>
       <Fact name="Cost">
         {usage?.estimated && usage.cost_usd !== null && "about "}

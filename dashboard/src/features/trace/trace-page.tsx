@@ -84,16 +84,7 @@ function FoundRun({ run, trace, stale, ...props }: FoundRunProps) {
     return (
       <FoundTrace {...props} run={run} loaded={trace.data} agent={agent} stale={stale ?? trace.error} menu={menu} />
     );
-  const head = (
-    <TraceHead
-      run={run}
-      agent={agent}
-      spent={{ worked_ms: null, waited_ms: null }}
-      stream="ended"
-      stale={stale}
-      menu={menu}
-    />
-  );
+  const head = <TraceHead run={run} agent={agent} stream="ended" stale={stale} menu={menu} />;
   if (isMissing(trace.error))
     return (
       <>

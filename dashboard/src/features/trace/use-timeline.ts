@@ -1,15 +1,10 @@
 import { useEffect, useMemo, useState } from "react";
 import type { LoadedTrace } from "../../entities/run/trace-api.ts";
 import type { Row } from "./row.ts";
-import { createTimeline, gaps, overlap, type Span, type Timeline, union } from "./timeline.ts";
-import type { Spent } from "./trace-head.tsx";
+import { createTimeline, gaps, type Span, type Timeline, union } from "./timeline.ts";
 
-/** The time axis of a run, which grows while the run goes on, and what of it was work. */
-export function useTimeline(
-  { trace, hasMore }: LoadedTrace,
-  rows: readonly Row[],
-  folded: boolean,
-): { timeline: Timeline; spent: Spent } {
+/** The time axis of a run, which grows while the run goes on. */
+export function useTimeline({ trace }: LoadedTrace, rows: readonly Row[], folded: boolean): Timeline {
   const newest = Date.parse(trace.started_at) + trace.duration_ms;
   const pace = trace.ended_at !== null ? "still" : trace.status === "in_progress" ? "smooth" : "calm";
   const now = useClock(pace, newest);
@@ -17,44 +12,34 @@ export function useTimeline(
   return useMemo(() => {
     const begin = rows[0]?.start ?? Date.parse(trace.started_at);
     const end = trace.ended_at === null ? now : Date.parse(trace.ended_at);
-    const { work, waits } = workUntil(ended, rows, end);
-    const timeline = createTimeline({ from: begin, to: end }, work, folded);
-    const known = !hasMore && trace.status !== "queued";
-    const waited_ms = known ? overlap(timeline.idle, waits) : null;
-    return { timeline, spent: { waited_ms, worked_ms: waited_ms === null ? null : end - begin - waited_ms } };
-  }, [ended, rows, trace, hasMore, now, folded]);
+    return createTimeline({ from: begin, to: end }, workUntil(ended, rows, end), folded);
+  }, [ended, rows, trace, now, folded]);
 }
 
-/** What a run's own steps worked, and what they waited; what goes on ends at `now`. */
-interface Work {
-  work: Span[];
-  waits: Span[];
-}
-
-/** Of rows that are over: they are counted once. */
-function endedWork(rows: readonly Row[]): Work {
+/** When a run's own steps worked. Of rows that are over: they are counted once. */
+function endedWork(rows: readonly Row[]): Span[] {
   return workOf(
     rows.filter((row) => isOwnStep(row) && row.end !== null),
     0,
   );
 }
 
-/** With those that go on. */
-function workUntil(ended: Work, rows: readonly Row[], now: number): Work {
+/** With those that go on: they end at `now`. */
+function workUntil(ended: readonly Span[], rows: readonly Row[], now: number): Span[] {
   const open = workOf(
     rows.filter((row) => isOwnStep(row) && row.end === null),
     now,
   );
-  return { work: [...ended.work, ...open.work], waits: [...ended.waits, ...open.waits] };
+  return [...ended, ...open];
 }
 
-function workOf(rows: readonly Row[], now: number): Work {
-  const all = rows.map((row) => {
+function workOf(rows: readonly Row[], now: number): Span[] {
+  const all = rows.flatMap((row) => {
     const end = row.end ?? now;
     const waits = row.waits.map(({ from, to }) => ({ from, to: Math.min(to, end) }));
-    return { work: gaps({ from: row.start, to: end }, waits), waits };
+    return gaps({ from: row.start, to: end }, waits);
   });
-  return { work: union(all.flatMap(({ work }) => work)), waits: union(all.flatMap(({ waits }) => waits)) };
+  return union(all);
 }
 
 /** The steps of the runs below are within the call that they answer. */

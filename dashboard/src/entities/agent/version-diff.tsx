@@ -1,9 +1,9 @@
 import type { AgentVersion } from "../../../../server/wire/agent.ts";
-import { changedFields } from "../../entities/agent/agent-draft.ts";
-import { agentFields, type DefinitionField, definitionFields } from "../../entities/agent/agent-fields.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import { type DiffPart, diffLines, diffWords } from "../../lib/text-diff.ts";
 import { DiffText } from "../../ui/diff-text.tsx";
+import { changedFields } from "./agent-draft.ts";
+import { agentFields, type DefinitionField, definitionFields } from "./agent-fields.ts";
 
 const prose: readonly DefinitionField[] = ["name", "description", "instructions", "model"];
 

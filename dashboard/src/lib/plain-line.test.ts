@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { plainLine } from "./plain-line.ts";
+
+test("a row shows the words of Markdown without its marks", () => {
+  expect(plainLine("# Refund\n\nYour **order** is `4711`, see [the page](https://a.test).\n- one\n- *two*")).toBe(
+    "Refund Your order is 4711, see the page. one two",
+  );
+  expect(plainLine("1. First\n2) Second\n> said\n```js\nlet a = 1;\n```")).toBe("First Second said let a = 1;");
+});
+
+test("what only looks like a mark stays", () => {
+  for (const text of ["2 * 3 * 4", "snake_case_name", "a - b", "#4711", "f(x)[0]", '{"a": [1]}', "5 ** 2"])
+    expect(plainLine(text)).toBe(text);
+});
+
+test("a long text is cut, and never within a character", () => {
+  expect(plainLine("ab ".repeat(1000), 20)).toHaveLength(20);
+  expect(plainLine(`${"a".repeat(9)}😀`, 10)).not.toMatch(/[\ud800-\udbff]$/);
+});
