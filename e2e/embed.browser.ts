@@ -251,7 +251,7 @@ test("a conversation is there again after a load whose token was refused", async
   await expect(status(page)).toHaveText("");
   await open(page, agent_id, `token="ct_test_${"x".repeat(80)}"`);
   await expect(status(page)).toHaveText("This chat is closed. Reload the page, or contact the site's owner.", {
-    timeout: 20_000,
+    timeout: 40_000,
   });
   await open(page, agent_id, `token="${token}"`);
   await expect(chat(page).getByText("Here I am.")).toHaveCount(1);

@@ -197,7 +197,16 @@ const a2aOperations: Record<string, Row & { params(things: Things): object }> = 
         ({ thread: contextId }) => a2aMessage("x", { contextId }),
       ],
       ["GetTask", "read_or_run", ["read"], ["agent", "run"], ({ run: id }) => ({ id })],
-      ["ListTasks", "read_or_run", ["read"], ["agent"], () => ({})],
+      [
+        "ListTasks",
+        "read_or_run",
+        ["read"],
+        ["agent"],
+        () => ({
+          ...{ contextId: "", status: "TASK_STATE_COMPLETED", pageToken: "", pageSize: 5, historyLength: 1 },
+          includeArtifacts: true,
+        }),
+      ],
       ["GetExtendedAgentCard", "read_or_run", [], ["agent"], () => ({})],
       ["CancelTask", "run", ["read", "run"], ["agent", "run"], ({ run: id }) => ({ id })],
       ["SubscribeToTask", "read_or_run", ["read"], ["agent", "run"], ({ run: id }) => ({ id })],
