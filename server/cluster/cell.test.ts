@@ -5,7 +5,7 @@ import { SQL } from "bun";
 import { type Db, openDatabase } from "../db/open.ts";
 import { type Postgres, sqlAt, startPostgres } from "../testing/postgres.ts";
 import { temporaryFolder } from "../testing/temporary.ts";
-import { compact, follow, type Position, plant } from "./copy.ts";
+import { compact, dropUnfinished, follow, type Position, plant } from "./copy.ts";
 import { createEngine } from "./engine.ts";
 import { type Candidate, claim, noteSpare, readCell, release } from "./lease.ts";
 import { createShipper, now } from "./shipper.ts";
@@ -52,7 +52,11 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     if (head === 0) {
       openDatabase(path).close();
       head = (await at(through, (sql) => plant(sql, cell, won.epoch, path))).seq;
-    } else await at(through, (sql) => follow(sql, cell, path, null));
+    } else {
+      const end = await at(through, (sql) => follow(sql, cell, path, null));
+      if (end.seq < head) await at(through, (sql) => dropUnfinished(sql, cell, won.epoch, end));
+      head = end.seq;
+    }
     const { promise: fenced, resolve } = Promise.withResolvers<void>();
     const options = { engine, cell, epoch: won.epoch, claimed_at, path, ttl_ms, patience_ms, onFenced: resolve };
     const ship = createShipper({ ...options, log: { warn() {} } });
@@ -118,6 +122,46 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     await copy.follow(null);
     expect(Buffer.compare(readFileSync(copy.path), readFileSync(path))).toBe(0);
     expect(countIn(copy.path)).toBe(14);
+  });
+
+  test("a large commit goes in pieces, and nobody takes some of them", async () => {
+    const cell = newCell();
+    const first = await leader(cell);
+    await fill(first.db);
+    await give(first.db, 1);
+    const rows = () =>
+      sqlAt(url, `SELECT seq::int, length(frames) AS bytes FROM runnel_log WHERE cell = '${cell}' ORDER BY seq`);
+    const before = (await rows()).length;
+    await using warm = copies(cell);
+    const early = await warm.follow(null);
+    await Promise.all([give(first.db, 2, 30_000_000), give(first.db, 3, 1000)]);
+    const pieces = (await rows()).slice(before);
+    expect(pieces.length).toBeGreaterThanOrEqual(4);
+    expect(Math.max(...pieces.map(({ bytes }) => bytes))).toBeLessThan(8.5 * 1024 * 1024);
+    await first.ship.settled();
+    first.db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    await using whole = copies(cell);
+    await whole.follow(null);
+    expect(Buffer.compare(readFileSync(whole.path), readFileSync(first.path))).toBe(0);
+    await first[Symbol.asyncDispose]();
+
+    // As it stands when a leader ends on its way.
+    const kept = pieces[0]!.seq + 1;
+    await sqlAt(url, `DELETE FROM runnel_log WHERE cell = '${cell}' AND seq > ${kept}`);
+    await sqlAt(url, `UPDATE runnel_cells SET head = ${kept}, lease_until = '-infinity' WHERE id = '${cell}'`);
+    const position = await warm.follow(early);
+    expect(position.seq).toBe(pieces[0]!.seq - 1);
+    expect(countIn(warm.path)).toBe(1);
+    expect(await compact(warm.sql, cell, kept)).toBeLessThan(kept);
+    await using second = await leader(cell);
+    expect(countIn(second.path)).toBe(1);
+    await give(second.db, 4, 20_000_000);
+    expect((await warm.follow(position)).seq).toBe(second.ship.figures().acked);
+    expect(countIn(warm.path)).toBe(2);
+    while ((await compact(warm.sql, cell, second.ship.figures().acked)) > 0);
+    await using anew = copies(cell);
+    await anew.follow(null);
+    expect(countIn(anew.path)).toBe(2);
   });
 
   test("what is told stands in the engine, and what is committed while rows are on their way shares one", async () => {

@@ -13,7 +13,8 @@ const [rowsMax, pagesMax] = [100, 2000];
 
 /**
  * Brings a copy of the cell's database forward, whose file nobody has open, and returns where it stands then. It goes on
- * from a position that is in the log, or else begins anew.
+ * from a position that is in the log, or else begins anew. What is there of a commit whose last piece is missing is not
+ * taken.
  */
 export const follow = (sql: SQL, cell: string, path: string, from: Position | null): Promise<Position> =>
   // All of it as it was in one moment: else what is compacted meanwhile would be read twice or not at all.
@@ -25,10 +26,22 @@ export const follow = (sql: SQL, cell: string, path: string, from: Position | nu
     try {
       let at = goesOn ? from : base;
       if (!goesOn) await writePages(moment, cell, file);
-      for (let rows = await rowsAfter(moment, cell, at); rows.length > 0; rows = await rowsAfter(moment, cell, at)) {
+      let read = at.seq;
+      let pieces: Uint8Array[] = [];
+      for (
+        let rows = await rowsAfter(moment, cell, read);
+        rows.length > 0;
+        rows = await rowsAfter(moment, cell, read)
+      ) {
         for (const { seq, epoch, frames } of rows) {
-          if (seq !== at.seq + 1) throw new Error(`The log of the cell "${cell}" has no row ${at.seq + 1}.`);
-          write(file, decodeFrames(frames));
+          if (seq !== read + 1) throw new Error(`The log of the cell "${cell}" has no row ${read + 1}.`);
+          read = seq;
+          pieces.push(frames);
+          const decoded = decodeFrames(frames);
+          if (decoded.size_pages === 0) continue;
+          for (const piece of pieces.slice(0, -1)) writeAll(file, decodeFrames(piece));
+          write(file, decoded);
+          pieces = [];
           at = { seq, epoch };
         }
       }
@@ -47,7 +60,7 @@ async function isInLog(moment: SQL, cell: string, { seq, epoch }: Position): Pro
   return rows.length === 1;
 }
 
-async function rowsAfter(moment: SQL, cell: string, { seq }: Position) {
+async function rowsAfter(moment: SQL, cell: string, seq: number) {
   const rows = await moment`SELECT seq, epoch, frames FROM runnel_log WHERE cell = ${cell} AND seq > ${seq}
     ORDER BY seq LIMIT ${rowsMax}`;
   return rows.map((row: { seq: bigint; epoch: bigint; frames: Uint8Array }) => ({
@@ -69,9 +82,25 @@ async function writePages(moment: SQL, cell: string, file: number): Promise<void
   }
 }
 
-function write(file: number, { size_pages, pages }: Frames): void {
+/**
+ * Takes off the log what a former leader could not send to its end, by the leader of this epoch. Everybody's copy ends
+ * before it. Throws when another leads meanwhile.
+ */
+export const dropUnfinished = (sql: SQL, cell: string, epoch: number, { seq }: Position): Promise<void> =>
+  sql.begin(async (transaction) => {
+    const rows = await transaction`UPDATE runnel_cells SET head = ${seq} WHERE id = ${cell} AND epoch = ${epoch}
+      RETURNING head`;
+    if (rows.length === 0) throw new Error(`The cell "${cell}" is led by another node.`);
+    await transaction`DELETE FROM runnel_log WHERE cell = ${cell} AND seq > ${seq}`;
+  });
+
+function write(file: number, frames: Frames): void {
+  writeAll(file, frames);
+  ftruncateSync(file, frames.size_pages * page_bytes); // After a VACUUM it is shorter.
+}
+
+function writeAll(file: number, { pages }: Frames): void {
   for (const [number, image] of pages) writePage(file, number, image);
-  ftruncateSync(file, size_pages * page_bytes); // After a VACUUM it is shorter.
 }
 
 const writePage = (file: number, number: number, image: Uint8Array): void =>
@@ -123,19 +152,17 @@ export const compact = (sql: SQL, cell: string, upto: number): Promise<number> =
     const rows = await transaction`SELECT seq, epoch, frames FROM runnel_log
       WHERE cell = ${cell} AND seq > ${base} AND seq <= ${end} ORDER BY seq FOR UPDATE`;
     if (rows.length === 0 || Number(rows[0].seq) !== base + 1) return 0;
-    let size_pages = 0;
-    const pages: Frames["pages"] = new Map();
-    for (const { frames } of rows) {
-      const decoded = decodeFrames(frames);
-      size_pages = decoded.size_pages;
-      for (const [number, image] of decoded.pages) pages.set(number, image);
-    }
+    const all: Frames[] = rows.map(({ frames }: { frames: Uint8Array }) => decodeFrames(frames));
+    const count = all.findLastIndex((frames) => frames.size_pages > 0) + 1;
+    if (count === 0) return 0; // All of it is pieces of one commit, and the last one is not there yet.
+    const { size_pages } = all[count - 1]!;
+    const pages: Frames["pages"] = new Map(all.slice(0, count).flatMap((frames) => [...frames.pages]));
     for (const number of pages.keys()) if (number > size_pages) pages.delete(number);
     await putPages(transaction, cell, pages);
-    const last = rows.at(-1);
+    const last = rows[count - 1];
     await transaction`DELETE FROM runnel_pages WHERE cell = ${cell} AND page > ${size_pages}`;
     await transaction`DELETE FROM runnel_log WHERE cell = ${cell} AND seq <= ${last.seq}`;
     // Last: from here to the end the leader's commits wait for this row.
     await transaction`UPDATE runnel_cells SET base = ${last.seq}, base_epoch = ${last.epoch} WHERE id = ${cell}`;
-    return rows.length;
+    return count;
   });

@@ -9,9 +9,23 @@ export const indexHead_bytes = 96;
 
 /** What commits have changed: the newest image of each page by its number, from 1. */
 export interface Frames {
-  /** Of the database after them. */
+  /** Of the database after them; 0 for a piece that others follow. */
   size_pages: number;
   pages: Map<number, Uint8Array>;
+}
+
+/** 8 MB: what takes longer to compress and to send keeps everybody else waiting. */
+const piecePages = 2048;
+
+/** Frames as rows of the log hold them. Whoever reads takes all pieces or none. */
+export function inPieces({ size_pages, pages }: Frames): Frames[] {
+  if (pages.size <= piecePages) return [{ size_pages, pages }];
+  const all = [...pages];
+  const count = Math.ceil(all.length / piecePages);
+  return Array.from({ length: count }, (_, n) => ({
+    size_pages: n === count - 1 ? size_pages : 0,
+    pages: new Map(all.slice(n * piecePages, (n + 1) * piecePages)),
+  }));
 }
 
 /** How far the log is good. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Log } from "../lib/log.ts";
 import { ClusterError } from "./cluster-error.ts";
-import { compact, follow, type Position, plant } from "./copy.ts";
+import { compact, dropUnfinished, follow, type Position, plant } from "./copy.ts";
 import { createEngine, type Engine, requireEngine } from "./engine.ts";
 import { type Candidate, type CellRow, claim, noteSpare, readCell, release } from "./lease.ts";
 import { createShipper, now, type Shipper } from "./shipper.ts";
@@ -99,10 +99,16 @@ export async function joinCell(options: NodeOptions): Promise<Spare> {
     return at.seq;
   }
 
-  async function reach(head: number): Promise<number> {
+  async function reach(head: number, epoch: number): Promise<number> {
     await bringForward();
-    if (at?.seq !== head) throw new Error(`The copy of the cell "${cell}" ends at row ${at?.seq}, and not at ${head}.`);
-    return head;
+    const end = at;
+    if (!end || end.seq > head)
+      throw new Error(`The copy of the cell "${cell}" ends at row ${end?.seq}, and not at ${head}.`);
+    if (end.seq === head) return head;
+    const dropped = await engine.attempt(async (sql) => ({ done: await dropUnfinished(sql, cell, epoch, end) }));
+    if (!dropped)
+      throw new Error(`The log of the cell "${cell}" could not be cut at row ${end.seq}: ${engine.fault()}`);
+    return end.seq;
   }
 
   return {
@@ -114,7 +120,7 @@ export async function joinCell(options: NodeOptions): Promise<Spare> {
         ...{ engine: own, cell, epoch, claimed_at, path: database, ttl_ms, patience_ms: told_ms, log },
         onFenced: options.onFenced,
       });
-      const reached = head === 0 ? await begin(epoch) : await reach(head);
+      const reached = head === 0 ? await begin(epoch) : await reach(head, epoch);
       ship.goOn(reached);
       log.info("leads the cell", { cell, epoch, row: reached });
       const stopCompacting = keepCompact(engine, cell, ship);

@@ -3,7 +3,7 @@ import type { Log } from "../lib/log.ts";
 import { createSignal } from "../lib/signal.ts";
 import { createCapture } from "./capture.ts";
 import type { Engine } from "./engine.ts";
-import { encodeFrames, type Frames, joined } from "./frames.ts";
+import { encodeFrames, type Frames, inPieces, joined } from "./frames.ts";
 import { leased } from "./lease.ts";
 
 /** The leader's side of a cell: what its database commits is told of once the engine has it. */
@@ -150,18 +150,27 @@ export function createShipper(options: ShipperOptions): Shipper {
 
   /** Two rows may be on their way; what is committed meanwhile shares the next one, with each page once. */
   function send(): void {
-    if (!next || onTheirWay === rowsOnTheirWay) return;
+    if (!next || onTheirWay >= rowsOnTheirWay) return;
     const { frames, told } = next;
     next = null;
-    onTheirWay++;
-    const encoded = encodeFrames(frames);
-    rows++;
-    bytes += encoded.length;
-    void deliver(++seq, encoded).then(() => {
-      onTheirWay--;
+    const pieces = inPieces(frames);
+    onTheirWay += pieces.length; // Nothing comes between them.
+    void deliverAll(pieces).then(() => {
+      onTheirWay -= pieces.length;
       told.resolve();
       send();
     });
+  }
+
+  async function deliverAll(pieces: readonly Frames[]): Promise<void> {
+    const before = seq;
+    seq += pieces.length;
+    for (const [index, piece] of pieces.entries()) {
+      const encoded = encodeFrames(piece);
+      rows++;
+      bytes += encoded.length;
+      await deliver(before + index + 1, encoded);
+    }
   }
 
   /** No row, or no answer: it may be there, one before it may not, or another leads. */
