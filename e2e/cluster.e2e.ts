@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { masterKeyId } from "../server/db/key-fact.ts";
 import { sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { stormCluster } from "./cluster/storm.ts";
 import { runCommand } from "./harness.ts";
@@ -31,39 +32,78 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect(figures.broken_streams).toBeGreaterThan(0);
   }, 240_000);
 
-  test("a start that cannot take part says why in one line, with code 78", async () => {
+  test("a start that cannot take part says why in one line within 20 seconds, with code 78", async () => {
     await using postgres = await startPostgres();
     const { url } = postgres.primary;
-    const folder = mkdtempSync(join(tmpdir(), "runnel-refused-"));
-    const start = async (cluster: string, masterKey = "1".repeat(64)) => {
-      const args = [
-        "serve",
-        "--port",
-        "0",
-        "--insecure-http",
-        "--data-dir",
-        join(folder, "data"),
-        "--cluster",
-        cluster,
-      ];
-      const { code, stderr } = await runCommand(args, { env: { ...cleaned(), RUNNEL_MASTER_KEY: masterKey } });
-      expect(stderr.trim().split("\n")).toHaveLength(1);
-      return { code, said: stderr.trim() };
+    const root = mkdtempSync(join(tmpdir(), "runnel-refused-"));
+    const masterKey = "1".repeat(64);
+    let folders = 0;
+    const start = async (
+      cluster: string,
+      { flags = [] as string[], key = masterKey, folder = `data-${++folders}` } = {},
+    ) => {
+      const dataDir = join(root, folder);
+      const args = ["serve", "--port", "0", "--data-dir", dataDir, "--cluster", cluster, ...flags];
+      const begun = performance.now();
+      const { code, stderr } = await runCommand(args, { env: { ...cleaned(), RUNNEL_MASTER_KEY: key } });
+      const seconds = (performance.now() - begun) / 1000;
+      return { code, said: stderr.trim(), lines: stderr.trim().split("\n").length, isSoon: seconds < 20 };
     };
-    expect(await start("nonsense")).toEqual({ code: 78, said: expect.stringContaining("--cluster takes postgres://") });
-    expect(await start(url, "")).toEqual({ code: 78, said: expect.stringContaining("RUNNEL_MASTER_KEY") });
-    expect(await start(url.replace("runnel@", "nobody@"))).toEqual({
-      code: 78,
-      said: expect.stringContaining("nobody"),
+    const refused = (said: string, code = 78) => ({
+      code,
+      said: expect.stringContaining(said),
+      lines: 1,
+      isSoon: true,
     });
-    expect(await start(url.replace("/postgres", "/none"))).toEqual({ code: 78, said: expect.stringContaining("none") });
-    expect(await start("postgres://runnel@127.0.0.1:1/postgres")).toEqual({
-      code: 78,
-      said: expect.stringContaining("The engine cannot be used"),
-    });
+    const plain = ["--insecure-http"];
+
+    await sqlAt(url, "CREATE ROLE locked LOGIN PASSWORD 'right'");
+    await postgres.primary.requirePasswordOf("locked");
+    const locked = (password: string) => url.replace("runnel@", `locked:${password}@`);
+    expect(await start("nonsense", { flags: plain })).toEqual(refused("--cluster takes postgres://"));
+    expect(await start(url, { flags: plain, key: "" })).toEqual(refused("RUNNEL_MASTER_KEY"));
+    expect(await start(url.replace("runnel@", "nobody@"), { flags: plain })).toEqual(refused("nobody"));
+    const wrong = await start(locked("wr0ng-s3cret"), { flags: plain });
+    expect(wrong).toEqual(refused("locked"));
+    expect(wrong.said).not.toContain("wr0ng-s3cret");
+    expect(await start(url.replace("/postgres", "/none"), { flags: plain })).toEqual(refused("none"));
+    expect(await start("postgres://runnel@127.0.0.1:1/postgres", { flags: plain })).toEqual(
+      refused("The engine cannot be used"),
+    );
+    expect(await start(url, { flags: [...plain, "--cell", "No Cell"] })).toEqual(refused("--cell takes", 2));
+    expect(await start(url, { flags: ["--domain", "api.example.com"] })).toEqual(
+      refused("--domain and --cluster exclude each other", 2),
+    );
+
+    // What other nodes have left behind.
+    await sqlAt(url, "CREATE DATABASE taken");
+    const taken = url.replace("/postgres", "/taken");
+    const asked = await runCommand(["cluster", "status", "--cluster", taken], { env: cleaned() });
+    expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining("There is no cell yet.") });
+    const keyId = masterKeyId(Uint8Array.fromHex(masterKey));
+    for (const [cell, id, version] of [
+      ["theirs", "another", 1],
+      ["newer", keyId, 9999],
+      ["older", keyId, 1],
+    ])
+      await sqlAt(
+        taken,
+        `INSERT INTO runnel_cells
+           (id, leader, address, certificate, epoch, lease_until, head, base, base_epoch, master_key_id, version)
+         VALUES ('${cell}', 'gone', '', '', 1, '-infinity', 5, 5, 1, '${id}', ${version})`,
+      );
+    const inCell = (cell: string) => [...plain, "--cell", cell];
+    expect(await start(taken, { flags: inCell("theirs") })).toEqual(refused("another RUNNEL_MASTER_KEY"));
+    expect(await start(taken, { flags: inCell("newer") })).toEqual(refused("of a newer runnel"));
+    const own = join(root, "own");
+    expect((await runCommand(["projects", "create", "mine", "--data-dir", own], { env: cleaned() })).code).toBe(0);
+    expect(await start(taken, { flags: inCell("older"), folder: "own" })).toEqual(refused("a database of its own"));
+    const status = await runCommand(["cluster", "status", "--cluster", taken, "--json"], { env: cleaned() });
+    expect(JSON.parse(status.stdout).cells).toContainEqual(expect.objectContaining({ cell: "older", leader: null }));
+
     await sqlAt(url, "CREATE TABLE runnel_cells (id text)");
     await sqlAt(url, "CREATE TABLE runnel_nodes (id text)");
-    expect(await start(url)).toEqual({ code: 78, said: expect.stringContaining("another version of runnel") });
-    rmSync(folder, { recursive: true });
-  }, 120_000);
+    expect(await start(url, { flags: plain })).toEqual(refused("another version of runnel"));
+    rmSync(root, { recursive: true });
+  }, 180_000);
 });

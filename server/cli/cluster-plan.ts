@@ -35,6 +35,10 @@ export function planCluster(flags: ClusterFlags, plan: ListenPlan, masterKey?: s
     throw usageError(`--cluster-ttl takes 1 to 60 seconds, not "${flags.clusterTtl}".`);
   if (flags.clusterAddress !== undefined && !/^https?:\/\/[^/?#@]+$/.test(flags.clusterAddress))
     throw usageError(`--cluster-address takes an origin such as https://10.0.0.5:8443, not "${flags.clusterAddress}".`);
+  if (plan.tls !== null && typeof plan.tls === "object" && "domains" in plan.tls)
+    throw usageError(
+      "--domain and --cluster exclude each other: an authority asks whichever node it reaches, and each would ask for a certificate of its own. Give all nodes one by --tls-cert and --tls-key, or let a proxy end TLS.",
+    );
   const key = readKey(masterKey);
   const scheme = plan.tls ? "https" : "http";
   return {

@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -19,6 +28,8 @@ interface PostgresServer {
   kill(): Promise<void>;
   /** Lets it stand still, and go on: whoever is connected hears nothing meanwhile. */
   signal(name: "SIGSTOP" | "SIGCONT"): void;
+  /** Asks this user for a password, where it asks nobody else. */
+  requirePasswordOf(user: string): Promise<void>;
   /** After a kill. */
   start(): Promise<void>;
   /** Makes a standby the one that is written to; it has no standby of its own then. */
@@ -128,6 +139,14 @@ async function startServer(folder: string, port: number): Promise<PostgresServer
     },
     signal(name) {
       for (const pid of processes()) process.kill(pid, name);
+    },
+    async requirePasswordOf(user) {
+      const rules = join(folder, "pg_hba.conf");
+      writeFileSync(rules, `host all ${user} all scram-sha-256\n${readFileSync(rules, "utf8")}`);
+      await sqlAt(url, "SELECT pg_reload_conf()");
+      await until(
+        async () => (await sqlAt(url, "SELECT 1 FROM pg_hba_file_rules WHERE auth_method LIKE 'scram%'")).length > 0,
+      );
     },
     async start() {
       server.process = launch();
