@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Viewer } from "../http/auth.ts";
 import type { Narrow } from "../http/page.ts";
+import { createBeginnings } from "./beginnings.ts";
 import { createPlaceOf } from "./documents.ts";
 import { within } from "./place.ts";
 import { expressionOf } from "./query.ts";
@@ -22,9 +23,10 @@ export interface Asked {
 /** Runs of the index that have these words and facets, as a list narrows its rows by them. */
 export function createNarrow(sqlite: Database) {
   const placeOf = createPlaceOf(sqlite);
+  const beginnings = createBeginnings(sqlite);
   return (viewer: Viewer, { q, facets, unread, sorted, window = perWindow }: Asked): Narrow => {
     const { project_id, environment } = viewer;
-    const words = q === null ? null : expressionOf(q);
+    const words = q === null ? null : expressionOf(q, beginnings);
     const nothing = q !== null && words === null;
     const expression = [within(viewer, ["run"], facets), ...(words ? [words] : [])].join(" AND ");
     const most = sorted ? mostSorted : window;

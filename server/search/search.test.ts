@@ -68,6 +68,17 @@ test("several words must all be there, words in quotes stand together, and of th
   expect(await search(`${a.slice(0, -2)} `)).toEqual([]);
 });
 
+test("a beginning finds all of its words, whatever their accents, and one letter is a word of its own", async () => {
+  const word = unique();
+  const ids: string[] = [];
+  for (const end of ["é", "e", "ement", "x"]) ids.unshift(await run(client, `Über ${word}${end} q`));
+  expect(await search(`über ${word}E`)).toEqual(ids.slice(1));
+  expect(await search(`ber-${word}`)).toEqual([]);
+  expect(await search(`über-${word}`)).toEqual(ids);
+  expect(await search(`${word}x ü`)).toEqual([]);
+  expect(await search(`${word}x q`)).toEqual([ids[0]!]);
+});
+
 test("words are found whatever their case and accents, and parts of sentences that have no spaces", async () => {
   const word = unique();
   const id = await run(client, `Crème BRÛLÉE ${word} 東京の天気はどうですか`);

@@ -7,6 +7,7 @@ import { type List, noSuchPlace, toList } from "../http/page.ts";
 import { isShown } from "../journal/journal.ts";
 import type { SearchType } from "../wire/names.ts";
 import type { SearchResult } from "../wire/search.ts";
+import { createBeginnings } from "./beginnings.ts";
 import { createPlaceOf, numberOf } from "./documents.ts";
 import { within } from "./place.ts";
 import { expressionOf, idOf, readable } from "./query.ts";
@@ -39,12 +40,13 @@ const withRuns = `LEFT JOIN runs ON d.type = 'run' AND runs.id = d.id AND runs.$
 /** What there is in a project and an environment that has these words, the newest first. */
 export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; now: () => number }) {
   const numberIn = createPlaceOf(sqlite);
+  const beginnings = createBeginnings(sqlite);
   const all = (sql: string, ...values: SQLQueryBindings[]): Found[] =>
     sqlite.query<Found, SQLQueryBindings[]>(sql).all(...values);
 
   /** By words. */
   function byWords(viewer: Viewer, { q, types }: Search, before: number, limit: number): Found[] {
-    const words = expressionOf(q);
+    const words = expressionOf(q, beginnings);
     if (words === null) return [];
     const { project_id, environment } = viewer;
     return all(

@@ -43,8 +43,10 @@ export function createAnalytics({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) 
     ];
     return sqlite
       .query<Row, SQLQueryBindings[]>(
-        `SELECT ${column} AS name, at_ms, ${sums} FROM analytics
-         WHERE ${where.map(({ sql }) => `(${sql})`).join(" AND ")} GROUP BY at_ms, ${column}`,
+        // A histogram is one picture of the whole time.
+        `SELECT ${column} AS name, ${isHistogram(group_by) ? "min(at_ms) AS at_ms" : "at_ms"}, ${sums} FROM analytics
+         WHERE ${where.map(({ sql }) => `(${sql})`).join(" AND ")}
+         GROUP BY ${isHistogram(group_by) ? "" : "at_ms, "}${column}`,
       )
       .all(...where.flatMap(({ values }) => values));
   }
@@ -100,7 +102,6 @@ export function createAnalytics({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) 
         object: "analytics_series",
         name,
         ...shown(total),
-        // A histogram is one picture of the whole time.
         points: isHistogram(group_by)
           ? []
           : points.sort((a, b) => a.at_ms - b.at_ms).map((point) => ({ at: timestamp(point.at_ms), ...shown(point) })),

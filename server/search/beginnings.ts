@@ -1,0 +1,45 @@
+import type { Database } from "bun:sqlite";
+
+// Of a beginning that more words have than this, the first ones count: each is an entry of the index that is read.
+const wordsMost = 1500;
+
+// FTS5 has what begins with so many letters in an index of its own.
+const indexedMost = 3;
+
+/** Words of the index that begin so, as it writes them; null where it knows them all together. */
+export type Beginnings = (beginning: string) => readonly string[] | null;
+
+/**
+ * FTS5 would make a list of all that has one of the words before it gives the newest. Told them one by one it reads each
+ * from its newest on, and stops as soon as a page is full.
+ */
+export function createBeginnings(sqlite: Database): Beginnings {
+  sqlite.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_vocabulary USING fts5vocab(main, search_words, instance)");
+  const selectNext = sqlite.query<{ term: string }, [string]>(
+    "SELECT term FROM temp.search_vocabulary WHERE term >= ? LIMIT 1",
+  );
+  return (beginning) => {
+    const own = spelled(beginning);
+    const length = [...own].length;
+    // What begins with one letter is nearly everything.
+    if (length <= 1) return [own];
+    if (length <= indexedMost) return null;
+    const words: string[] = [];
+    for (let from = own; words.length < wordsMost; ) {
+      const term = selectNext.get(from)?.term;
+      if (!term?.startsWith(own)) break;
+      words.push(term);
+      from = `${term}\u0001`; // Behind all places of this word.
+    }
+    // What is spelled otherwise than it seems is left to FTS5, and so is a word that is not there.
+    return words.length > 0 ? words : null;
+  };
+}
+
+/** As the index writes a word: small, and without marks upon Latin letters. */
+const spelled = (word: string): string =>
+  word
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(/(\p{Script=Latin})\p{Mn}+/gu, "$1")
+    .normalize("NFC");
