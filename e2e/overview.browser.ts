@@ -89,13 +89,42 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await expect(page.getByRole("link", { name: /Approvals\s*, 1 waiting/ }).first()).toBeVisible();
     await expectAccessible(page, "overview");
     await expectToFit(page, "overview");
+    const errors = page.getByRole("region", { name: "Errors by code" });
+    await expect(errors.getByText("model_error")).toBeVisible({ timeout: 20_000 });
     await failures.getByRole("link", { name: /model_error/ }).click();
     await expect(page).toHaveURL(/status=failed/);
     await expect(page.getByRole("row", { name: /Failed/ })).toHaveCount(3);
   });
 
-  await test.step("period and tables lie in the address", async () => {
+  await test.step("charts are read by keyboard, turn into tables, and lead to their runs", async () => {
+    await page.goto(`${server.url}/dashboard/overview`);
+    const errors = page.getByRole("region", { name: "Errors by code" });
+    const points = errors.getByRole("slider");
+    await points.focus();
+    await page.keyboard.press("End");
+    await expect(points).toHaveAttribute("aria-valuetext", /: model_error 3$/);
+    await page.keyboard.press("ArrowLeft");
+    await expect(points).toHaveAttribute("aria-valuetext", /: model_error 0$/);
+    await expect(errors.locator("[data-tip]")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(errors.locator("[data-tip]")).toBeHidden();
+    await errors.getByRole("button", { name: "Show as table: Errors by code" }).click();
+    await expect(errors.getByRole("row").nth(1)).toContainText(/\d+ [A-Z][a-z]{2}3$/);
+    await errors.getByRole("button", { name: "Show as chart: Errors by code" }).click();
+    await page.getByRole("button", { name: "Custom range" }).click();
+    await page.getByRole("dialog", { name: "Custom range" }).getByRole("button", { name: "Show range" }).click();
+    await expect(page).toHaveURL(/from=\d{4}-\d\d-\d\d&to=/);
+    await expectAccessible(page, "overview custom range");
+    await points.focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(/\/runs\?.*status=failed/);
+    await expect(page.getByRole("row", { name: /Failed/ })).toHaveCount(3);
     await page.goBack();
+  });
+
+  await test.step("period and tables lie in the address", async () => {
+    await page.goto(`${server.url}/dashboard/overview`);
     await page.getByRole("radio", { name: "Tables" }).check();
     await page.getByRole("radio", { name: "30 days" }).check();
     await expect(page).toHaveURL(/period=30d&v=table|v=table&period=30d/);
@@ -106,6 +135,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     const times = page.getByRole("table", { name: "Time per run" });
     await expect(times.getByRole("row").nth(1)).toHaveText(/^today4\d.*s\d.*s$/);
     await expect(times.getByRole("row").nth(2)).toHaveText(/^[A-Z][a-z]{2} \d+0––$/);
+    await expect(page.getByRole("table", { name: "Latency of runs" })).toBeVisible();
     await expectAccessible(page, "overview tables");
     await expectToFit(page, "overview tables");
   });

@@ -13,6 +13,7 @@ import {
 } from "@tanstack/react-router";
 import { type ComponentType, useState } from "react";
 import type { Environment as Mode } from "../../../server/core/scope.ts";
+import { readPeriod } from "../entities/analytics/period.ts";
 import { readScheduleSearch, readSchedulesSearch } from "../entities/schedule/read-schedule-search.ts";
 import { sessionQuery } from "../entities/session/session.ts";
 import { readWebhookSearch, readWebhooksSearch } from "../entities/webhook/read-webhook-search.ts";
@@ -383,6 +384,7 @@ export const routeTree = root.addChildren([
       () => import("../features/keys/keys-page.tsx").then((it) => it.KeysPage),
       () => useAddress(always),
     ),
+    object("/keys/$keyId", readPeriod, () => import("../features/keys/key-page.tsx").then((it) => it.KeyPage)),
     list("/webhooks", readWebhooksSearch, () =>
       import("../features/webhooks/webhooks-page.tsx").then((it) => it.WebhooksPage),
     ),

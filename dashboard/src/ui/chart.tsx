@@ -1,43 +1,55 @@
 import { clsx } from "clsx";
-import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
-import { useWidth } from "../../lib/use-width.ts";
-import type { Axis } from "./numbers.ts";
+import { type ReactNode, type RefObject, useId, useLayoutEffect, useRef, useState } from "react";
+import type { Axis } from "../lib/numbers.ts";
+import { useWidth } from "../lib/use-width.ts";
+import { type Tip, Tips } from "./chart-tips.tsx";
+import { isStriped, type Tone, tones } from "./chart-tones.ts";
 
 // Our own charts: two kinds of lines and bars, where a library would be more than the rest of the page.
 
-const height = 190;
+const tall = 190;
 const right = 8;
 const top = 18;
 const bottom = 24;
 const roomOfLabel = 52;
 
-/** Where the days and the values of a chart lie, in pixels. */
+/** Where the points in time and the values of a chart lie, in pixels. */
 interface Plot {
   x: (index: number) => number;
   y: (value: number) => number;
-  /** Of one day. */
+  /** Of one point. */
   step: number;
   bottom: number;
 }
 
-/** The axes of a chart over days, its values from zero up. What is drawn in it is the caller's. */
+/** The axes of a chart over points in time, its values from zero up. What is drawn in it is the caller's. */
 export function Chart({
   label,
-  days,
+  points,
   axis: { end, format },
+  tips,
+  height = tall,
+  onOpen,
   children,
 }: {
   /** What it shows, in a sentence. */
   label: string;
-  days: readonly string[];
+  /** What stands below each point, as far as there is room; where some are empty, below the others alone. */
+  points: readonly string[];
   axis: Axis;
+  /** What each point says. */
+  tips: readonly Tip[];
+  height?: number;
+  /** Goes to what a point is made of. */
+  onOpen?: (index: number) => void;
   children: (plot: Plot) => ReactNode;
 }) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const marks = [0, end / 2, end].map((value) => ({ value, label: format(value) }));
   const left = useLabelRoom(box, `${width > 0} ${marks.map(({ label }) => label)}`);
-  const step = (width - left - right) / days.length;
+  const step = (width - left - right) / points.length;
+  const isSparse = points.includes("");
   const every = Math.max(1, Math.ceil(roomOfLabel / Math.max(step, 1)));
   const plot: Plot = {
     x: (index) => left + step * (index + 0.5),
@@ -46,53 +58,133 @@ export function Chart({
     bottom: height - bottom,
   };
   return (
-    <div ref={box} className="h-52 min-w-0 px-4 pt-2">
-      {width > 0 && (
-        <svg width={width} height={height} role="img" aria-label={label} className="block text-2xs">
-          {marks.map(({ value, label }) => (
-            <g key={value}>
-              <line
-                x1={left}
-                x2={width}
-                y1={plot.y(value)}
-                y2={plot.y(value)}
-                className="stroke-line [shape-rendering:crispEdges]"
-              />
-              <text data-axis x={left - 6} y={plot.y(value) + 4} textAnchor="end" className="fill-faint tabular-nums">
-                {label}
-              </text>
-            </g>
-          ))}
-          {days.map(
-            (day, index) =>
-              (days.length - 1 - index) % every === 0 && (
-                <text key={day} x={plot.x(index)} y={height - 6} textAnchor="middle" className="fill-faint">
-                  {day}
-                </text>
-              ),
-          )}
-          {children(plot)}
-        </svg>
-      )}
+    <div className="min-w-0 px-4 pt-2 pb-2">
+      <div ref={box} className="relative min-w-0" style={{ height }}>
+        {width > 0 && (
+          <>
+            <svg width={width} height={height} role="img" aria-label={label} className="block text-2xs">
+              {marks.map(({ value, label }) => (
+                <g key={value}>
+                  <line
+                    x1={left}
+                    x2={width}
+                    y1={plot.y(value)}
+                    y2={plot.y(value)}
+                    className="stroke-line [shape-rendering:crispEdges]"
+                  />
+                  <text
+                    data-axis
+                    x={left - 6}
+                    y={plot.y(value) + 4}
+                    textAnchor="end"
+                    className="fill-faint tabular-nums"
+                  >
+                    {label}
+                  </text>
+                </g>
+              ))}
+              {points.map(
+                (point, index) =>
+                  (isSparse ? point !== "" : (points.length - 1 - index) % every === 0) && (
+                    <text
+                      // biome-ignore lint/suspicious/noArrayIndexKey: points never change places.
+                      key={index}
+                      {...(plot.x(index) + roomOfLabel / 2 > width
+                        ? { x: width, textAnchor: "end" }
+                        : { x: plot.x(index), textAnchor: "middle" })}
+                      y={height - 6}
+                      className="fill-faint"
+                    >
+                      {point}
+                    </text>
+                  ),
+              )}
+              {children(plot)}
+            </svg>
+            <Tips label={label.split(".")[0]!} tips={tips} plot={plot} width={width} height={height} onOpen={onOpen} />
+          </>
+        )}
+      </div>
     </div>
   );
 }
 
-/**
- * One series of a chart: a line with a dot for each day that is known. The second of two is dashed. The last day is not
- * over: it stands apart as a ring, or each line would end in a fall that is none.
- */
+const widest = 34;
+const gap = 1;
+
+/** One bar of a chart: its parts from below, each as high as it counts. */
+export function Stacks({
+  plot,
+  bars,
+  series,
+}: {
+  plot: Plot;
+  bars: readonly (readonly number[])[];
+  series: readonly Tone[];
+}) {
+  const id = useId();
+  const width = Math.max(1, Math.min(widest, plot.step * (plot.step > 6 ? 0.7 : 0.85)));
+  return (
+    <>
+      <defs>
+        {series.filter(isStriped).map((tone) => (
+          <pattern
+            key={tone}
+            id={`${id}${tone}`}
+            width={5}
+            height={5}
+            patternUnits="userSpaceOnUse"
+            patternTransform="rotate(45)"
+          >
+            <rect width={5} height={5} className={tones[tone].soft} />
+            <rect width={2.5} height={5} className={tones[tone].fill} />
+          </pattern>
+        ))}
+      </defs>
+      {bars.map((parts, index) => {
+        let above = plot.bottom;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: points never change places.
+          <g key={index}>
+            {parts.map((value, part) => {
+              if (!(value > 0)) return null;
+              const tone = series[part]!;
+              // What there is is seen, however little it is beside the rest.
+              const height = Math.max(part === 0 ? 1 : 2, plot.bottom - plot.y(value));
+              above -= height;
+              const rect = (
+                <rect
+                  key={tone}
+                  x={plot.x(index) - width / 2}
+                  y={above}
+                  width={width}
+                  height={height}
+                  rx={Math.min(2, width / 4)}
+                  {...(isStriped(tone) ? { fill: `url(#${id}${tone})` } : { className: tones[tone].fill })}
+                />
+              );
+              above -= gap;
+              return rect;
+            })}
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+/** One series of a chart: a line with a dot for each point that is known. One that is not over stands apart as a ring. */
 export function Line({
   plot,
   values,
-  titles,
+  isOpen = false,
   dashed = false,
 }: {
   plot: Plot;
   /** Null breaks the line: what is unknown is not zero. */
   values: readonly (number | null)[];
-  /** Of each dot. */
-  titles: readonly string[];
+  /** Whether the last point is not over: a line to it would end in a fall that is none. */
+  isOpen?: boolean;
   dashed?: boolean;
 }) {
   const tone = dashed ? "stroke-(--step-tool)" : "stroke-(--step-model)";
@@ -100,28 +192,28 @@ export function Line({
   return (
     <g>
       <path
-        d={pathOf(values.slice(0, -1), plot)}
+        d={pathOf(isOpen ? values.slice(0, -1) : values, plot)}
         fill="none"
         strokeWidth={2}
         strokeLinejoin="round"
         strokeDasharray={dashed ? "5 3" : undefined}
         className={tone}
       />
-      {values.map(
-        (value, index) =>
-          value !== null && (
-            <circle
-              key={titles[index]}
-              cx={plot.x(index)}
-              cy={plot.y(value)}
-              r={3}
-              strokeWidth={1.5}
-              className={index === values.length - 1 ? clsx("fill-surface", tone) : fill}
-            >
-              <title>{titles[index]}</title>
-            </circle>
-          ),
-      )}
+      {values.map((value, index) => {
+        const isRing = isOpen && index === values.length - 1;
+        if (value === null || (plot.step < 8 && !isRing)) return null;
+        return (
+          <circle
+            // biome-ignore lint/suspicious/noArrayIndexKey: points never change places.
+            key={index}
+            cx={plot.x(index)}
+            cy={plot.y(value)}
+            r={3}
+            strokeWidth={1.5}
+            className={isRing ? clsx("fill-surface", tone) : fill}
+          />
+        );
+      })}
     </g>
   );
 }
@@ -136,29 +228,7 @@ function pathOf(values: readonly (number | null)[], { x, y }: Plot): string {
     .join("");
 }
 
-/** What the look of a series means. */
-export function Legend({ look, children }: { look: "solid" | "dashed" | "bar" | "striped"; children: string }) {
-  return (
-    <span className="inline-flex items-center gap-1.5">
-      <svg width={18} height={10} aria-hidden className="shrink-0">
-        {look === "bar" && <rect x={4} width={10} height={10} rx={2} className="fill-(--step-model)" />}
-        {look === "striped" && (
-          <>
-            <rect x={4} width={10} height={10} rx={2} className="fill-bad-soft" />
-            <path d="M4,10 L14,0 M4,4 L8,0 M10,10 L14,6" strokeWidth={2} className="stroke-bad" />
-          </>
-        )}
-        {look === "solid" && <line x2={18} y1={5} y2={5} strokeWidth={2} className="stroke-(--step-model)" />}
-        {look === "dashed" && (
-          <line x2={18} y1={5} y2={5} strokeWidth={2} strokeDasharray="5 3" className="stroke-(--step-tool)" />
-        )}
-      </svg>
-      {children}
-    </span>
-  );
-}
-
-const gap = 8;
+const gapOfLabel = 8;
 
 /** How much room the labels of an axis take, measured as they stand there: those marked `data-axis` in an element. */
 function useLabelRoom(element: RefObject<HTMLElement | null>, labels: string): number {
@@ -167,7 +237,7 @@ function useLabelRoom(element: RefObject<HTMLElement | null>, labels: string): n
   useLayoutEffect(() => {
     const texts = element.current?.querySelectorAll<SVGTextElement>("[data-axis]") ?? [];
     if (texts.length > 0)
-      setRoom(Math.ceil(Math.max(...Array.from(texts, (text) => text.getComputedTextLength()))) + gap);
+      setRoom(Math.ceil(Math.max(...Array.from(texts, (text) => text.getComputedTextLength()))) + gapOfLabel);
   }, [element, labels]);
   return room;
 }

@@ -12,7 +12,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { TableSkeleton } from "../../ui/table.tsx";
-import { type Place, placeNames } from "./places.ts";
+import { apiPlace, type Place, placeName } from "./places.ts";
 
 interface Sought {
   /** “agent”. */
@@ -67,7 +67,7 @@ export function ObjectNotFound({
   onLookIn,
   children = (
     <Link to={list} className={buttonClass()}>
-      Go to {placeNames[list].toLowerCase()}
+      Go to {placeName(list)}
     </Link>
   ),
 }: Sought & {
@@ -76,7 +76,7 @@ export function ObjectNotFound({
 }) {
   const { projectId, mode } = useWorkspace();
   const other: Mode = mode === "test" ? "live" : "test";
-  const path = `${list}/${encodeURIComponent(id)}`;
+  const path = `${apiPlace(list)}/${encodeURIComponent(id)}`;
   const there = useQuery({
     queryKey: ["elsewhere", projectId, other, path],
     queryFn: ({ signal }) => get<unknown>(resourceUrl({ projectId, mode: other }, path), signal),

@@ -30,13 +30,13 @@ function usageQuery<T>(at: At, group_by: string, days: readonly string[]) {
   });
 }
 
-/** The newest runs that began since a time and failed. */
-export function failuresQuery(at: At, since: string) {
+/** The newest runs that began in a time and failed. */
+export function failuresQuery(at: At, time: { since: string; until?: string }) {
   return queryOptions({
-    queryKey: runApi.key(at, "failures", since),
+    queryKey: runApi.key(at, "failures", time),
     queryFn: ({ signal }) => {
-      const values = { status: "failed", limit: mostFailures, "created_at[gte]": since };
-      return get<List<Run>>(runApi.url(at) + query(values), signal);
+      const values = { status: "failed", limit: mostFailures, "created_at[gte]": time.since };
+      return get<List<Run>>(runApi.url(at) + query({ ...values, "created_at[lte]": time.until }), signal);
     },
     refetchInterval: every_ms,
   });

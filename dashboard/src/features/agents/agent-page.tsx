@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { FlaskConical, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { lazy, useState } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import type { Agent } from "../../../../server/wire/agent.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
@@ -16,6 +16,7 @@ import { buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Time } from "../../ui/time.tsx";
 import { AgentChatPage } from "./agent-chat-page.tsx";
@@ -23,6 +24,9 @@ import { AgentDefinition } from "./agent-definition.tsx";
 import { AgentRuns } from "./agent-runs.tsx";
 import type { AgentSearch } from "./agent-search.ts";
 import { AgentVersions } from "./agent-versions.tsx";
+
+/** Loaded apart, with its charts. */
+const AgentAnalytics = lazy(() => import("./agent-analytics.tsx").then((it) => ({ default: it.AgentAnalytics })));
 
 interface AgentPageProps {
   id: string;
@@ -48,6 +52,7 @@ export function AgentPage({ id, search, onSearch, onLookIn, onLeave }: AgentPage
               { value: "definition", label: "Definition" },
               { value: "versions", label: "Versions" },
               { value: "runs", label: "Runs" },
+              { value: "analytics", label: "Analytics" },
               { value: "chat", label: "Chat page" },
             ]}
             onChange={(next) => onSearch(next === "definition" ? {} : { tab: next })}
@@ -55,6 +60,11 @@ export function AgentPage({ id, search, onSearch, onLookIn, onLeave }: AgentPage
             {tab === "definition" && <AgentDefinition key={id} agent={agent} />}
             {tab === "versions" && <AgentVersions agent={agent} search={search} onSearch={onSearch} />}
             {tab === "runs" && <AgentRuns agent={agent} />}
+            {tab === "analytics" && (
+              <LoadedPart>
+                <AgentAnalytics id={id} search={search} onPeriod={(period) => onSearch({ tab, ...period })} />
+              </LoadedPart>
+            )}
             {tab === "chat" && <AgentChatPage key={id} id={id} />}
           </Tabs>
         </>

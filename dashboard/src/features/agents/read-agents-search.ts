@@ -1,4 +1,5 @@
 import type { AgentsSearch } from "../../entities/agent/agent-api.ts";
+import { readPeriod } from "../../entities/analytics/period.ts";
 import { given, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
 import { type AgentSearch, agentTabs } from "./agent-search.ts";
 
@@ -14,6 +15,7 @@ export const readAgentSearch = (search: Record<string, unknown>): AgentSearch =>
     tab: readChoice(search.tab, agentTabs),
     version: readVersion(search.version),
     against: readVersion(search.against),
+    ...readPeriod(search),
   });
 
 const readVersion = (value: unknown): number | undefined =>

@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import type { AgentUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
+import { formatCompact, formatDollars, share } from "../../lib/numbers.ts";
 import { Card } from "../../ui/card.tsx";
-import { NumberTable } from "./cards.tsx";
-import { formatCompact, formatDollars, share } from "./numbers.ts";
+import { NumberTable } from "../../ui/number-table.tsx";
 import { endedOf } from "./usage-days.ts";
 
 const most = 20;

@@ -1,99 +1,76 @@
-import { useId } from "react";
+import { useNavigate } from "@tanstack/react-router";
+import { bucketLabel } from "../../entities/analytics/stacks.ts";
+import type { RunsSearch } from "../../entities/run/runs-search.ts";
 import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
+import { type Axis, countAxis, durationAxis } from "../../lib/numbers.ts";
+import { Chart, Line, Stacks } from "../../ui/chart.tsx";
+import { BarLegend, LineLegend } from "../../ui/chart-legend.tsx";
+import type { Tone } from "../../ui/chart-tones.ts";
 import { DayCard, type DayChartProps } from "./cards.tsx";
-import { Chart, Legend, Line } from "./chart.tsx";
-import { type Axis, countAxis, dollarAxis, durationAxis, formatCompact, formatDollars } from "./numbers.ts";
-import { dayLabels, endedOf, timedOf } from "./usage-days.ts";
+import { dayLabels, endedOf, timedOf, todayUtc } from "./usage-days.ts";
 
-const gap = 1;
-const widest = 34;
+const parts: readonly { name: string; tone: Tone }[] = [
+  { name: "Completed or cancelled", tone: "model" },
+  { name: "Failed", tone: "bad" },
+];
 
 /** Runs that ended on each day: what failed stands striped on top of the rest. */
 export function RunsChart({ days, asTable }: DayChartProps) {
+  const labels = dayLabels(days);
+  const open = useOpenDay(days);
+  const most = days.reduce((a, b) => (endedOf(b) > endedOf(a) ? b : a), days[0]!);
+  const failed = days.reduce((sum, { runs }) => sum + runs.failed, 0);
+  const label = `Runs per day. Most: ${labels[days.indexOf(most)]}, ${formatCount(endedOf(most))}. Failed: ${formatCount(failed)} in all.`;
+  const bars = days.map(({ runs }) => [runs.completed + runs.cancelled, runs.failed]);
   return (
     <DayCard
       title="Runs per day"
-      legend={
-        <>
-          <Legend look="bar">Completed or cancelled</Legend>
-          <Legend look="striped">Failed</Legend>
-        </>
-      }
+      legend={parts.map(({ name, tone }) => (
+        <BarLegend key={name} tone={tone}>
+          {name}
+        </BarLegend>
+      ))}
       columns={["Completed", "Failed", "Cancelled"]}
       cells={({ runs }) => [runs.completed, runs.failed, runs.cancelled].map(formatCount)}
       days={days}
       asTable={asTable}
     >
-      <Bars days={days} labels={dayLabels(days)} />
+      <Chart
+        label={label}
+        points={labels}
+        axis={countAxis(days.map(endedOf))}
+        tips={bars.map((values, index) => ({
+          label: dayName(days[index]!),
+          rows: parts.map((part, at) => ({ ...part, value: formatCount(values[at]) })),
+        }))}
+        onOpen={open}
+      >
+        {(plot) => <Stacks plot={plot} bars={bars} series={parts.map(({ tone }) => tone)} />}
+      </Chart>
     </DayCard>
   );
 }
 
-function Bars({ days, labels }: { days: readonly DayUsage[]; labels: readonly string[] }) {
-  const stripes = useId();
-  const most = days.reduce((a, b) => (endedOf(b) > endedOf(a) ? b : a), days[0]!);
-  const failed = days.reduce((sum, { runs }) => sum + runs.failed, 0);
-  const label = `Runs per day. Most: ${labels[days.indexOf(most)]}, ${formatCount(endedOf(most))}. Failed: ${formatCount(failed)} in all.`;
-  return (
-    <Chart label={label} days={labels} axis={countAxis(days.map(endedOf))}>
-      {({ x, y, step, bottom }) => (
-        <>
-          <defs>
-            <pattern id={stripes} width={5} height={5} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-              <rect width={5} height={5} className="fill-bad-soft" />
-              <rect width={2.5} height={5} className="fill-bad" />
-            </pattern>
-          </defs>
-          {days.map(({ day, runs }, index) => {
-            const width = Math.min(widest, step * 0.7);
-            const good = runs.completed + runs.cancelled;
-            const at = x(index) - width / 2;
-            const rest = bottom - y(good);
-            // What failed is seen, however little it is beside the rest.
-            const bad = runs.failed ? Math.max(3, bottom - y(runs.failed)) : 0;
-            return (
-              <g key={day} opacity={index === days.length - 1 ? 0.75 : 1}>
-                <title>
-                  {`${labels[index]}: ${formatCount(good)} completed or cancelled, ${formatCount(runs.failed)} failed`}
-                </title>
-                <rect x={x(index) - step / 2} y={0} width={step} height={bottom} fill="transparent" />
-                <rect x={at} y={bottom - rest} width={width} height={rest} rx={2} className="fill-(--step-model)" />
-                {bad > 0 && (
-                  <>
-                    <rect
-                      x={at}
-                      y={bottom - rest - bad - gap}
-                      width={width}
-                      height={bad}
-                      rx={1}
-                      fill={`url(#${stripes})`}
-                    />
-                    {step > 24 && (
-                      <text
-                        x={x(index)}
-                        y={bottom - rest - bad - 6}
-                        textAnchor="middle"
-                        className="fill-bad font-medium"
-                      >
-                        {formatCompact(runs.failed)}
-                      </text>
-                    )}
-                  </>
-                )}
-              </g>
-            );
-          })}
-        </>
-      )}
-    </Chart>
-  );
+/** Goes to the runs of a day. */
+function useOpenDay(days: readonly DayUsage[], more: RunsSearch = {}) {
+  const navigate = useNavigate();
+  return (index: number) => {
+    const { day } = days[index]!;
+    const time = { since: `${day}T00:00:00.000Z`, until: `${day}T23:59:59.999Z` };
+    void navigate({ to: "/runs", search: { ...more, ...time } });
+  };
 }
+
+const dayName = ({ day }: DayUsage): string => {
+  const at = Date.parse(day);
+  return `${bucketLabel({ at, until: at + 86_400_000 })}${day === todayUtc() ? ", so far" : ""}`;
+};
 
 interface Series {
   name: string;
   values: readonly (number | null)[];
-  /** What the dot of a day says. */
+  /** What a day says of it. */
   say: (value: number | null) => string;
 }
 
@@ -109,21 +86,37 @@ function LinesCard({
   axis: Axis;
   series: readonly Series[];
 }) {
-  const labels = dayLabels(card.days);
-  const lines = series.map((each, index) => ({ ...each, dashed: index === 1 }));
-  const legend = lines.map(({ name, dashed }) => (
-    <Legend key={name} look={dashed ? "dashed" : "solid"}>
+  const { days } = card;
+  const open = useOpenDay(days);
+  const legend = series.map(({ name }, index) => (
+    <LineLegend key={name} dashed={index === 1}>
       {name}
-    </Legend>
+    </LineLegend>
   ));
   return (
     <DayCard {...card} legend={series.length > 1 && legend}>
-      <Chart label={about} days={labels} axis={axis}>
+      <Chart
+        label={about}
+        points={dayLabels(days)}
+        axis={axis}
+        tips={days.map((day, at) => ({
+          label: dayName(day),
+          rows: series.map(({ name, values, say }) => ({ name, value: say(values[at] ?? null) })),
+        }))}
+        onOpen={open}
+      >
         {(plot) =>
-          lines.toReversed().map(({ name, values, say, dashed }) => {
-            const titles = values.map((value, index) => `${labels[index]}: ${say(value)}`);
-            return <Line key={name} plot={plot} values={values} titles={titles} dashed={dashed} />;
-          })
+          series
+            .map(({ name, values }, index) => (
+              <Line
+                key={name}
+                plot={plot}
+                values={values}
+                isOpen={days.at(-1)?.day === todayUtc()}
+                dashed={index === 1}
+              />
+            ))
+            .toReversed()
         }
       </Chart>
     </DayCard>
@@ -139,8 +132,8 @@ export function TimeChart({ days, asTable }: DayChartProps) {
       about={wordsOf(days, dayLabels(days))}
       axis={durationAxis(slow.map((ms) => ms ?? 0))}
       series={[
-        { name: "Median", values: median, say: (ms) => `half of the runs within ${formatDuration(ms)}` },
-        { name: "95th percentile", values: slow, say: (ms) => `95 of 100 runs within ${formatDuration(ms)}` },
+        { name: "Median", values: median, say: formatDuration },
+        { name: "95th percentile", values: slow, say: formatDuration },
       ]}
       columns={["Runs", "Median", "95th percentile"]}
       cells={(day) => [formatCount(timedOf(day)), formatDuration(day.worked_ms.p50), formatDuration(day.worked_ms.p95)]}
@@ -163,33 +156,16 @@ export function TokensChart({ days, asTable }: DayChartProps) {
   return (
     <LinesCard
       title="Tokens per day"
-      about={`Tokens per day, ${formatCount(sum(input))} read and ${formatCount(sum(output))} written in all.`}
+      about={`Tokens per day. ${formatCount(sum(input))} read and ${formatCount(sum(output))} written in all.`}
       axis={countAxis([...input, ...output])}
       series={[
-        { name: "Read", values: input, say: (count) => `${formatCount(count)} tokens read` },
-        { name: "Written", values: output, say: (count) => `${formatCount(count)} tokens written` },
+        { name: "Read", values: input, say: formatCount },
+        { name: "Written", values: output, say: formatCount },
       ]}
       columns={["Read", "From the cache", "Written", "Reasoning"]}
       cells={(day) =>
         [day.input_tokens, day.cached_input_tokens, day.output_tokens, day.reasoning_tokens].map(formatCount)
       }
-      days={days}
-      asTable={asTable}
-    />
-  );
-}
-
-/** What the model calls of each day cost. */
-export function CostChart({ days, asTable }: DayChartProps) {
-  const costs = days.map((day) => day.cost_usd);
-  return (
-    <LinesCard
-      title="Cost per day"
-      about={`Cost per day, ${formatDollars(sum(costs))} in all.`}
-      axis={dollarAxis(costs)}
-      series={[{ name: "Cost", values: costs, say: (usd) => formatDollars(usd ?? 0) }]}
-      columns={["Cost", "Model calls", "Calls without a price"]}
-      cells={(day) => [formatDollars(day.cost_usd), formatCount(day.model_calls), formatCount(day.unknown_cost_calls)]}
       days={days}
       asTable={asTable}
     />

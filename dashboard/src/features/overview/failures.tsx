@@ -4,6 +4,7 @@ import { X } from "lucide-react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import { useAgentName, useAgentNames } from "../../entities/agent/use-agent-name.ts";
+import type { RunsSearch } from "../../entities/run/runs-search.ts";
 import { Card } from "../../ui/card.tsx";
 import { Pill } from "../../ui/pill.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -11,13 +12,15 @@ import { CardError } from "./cards.tsx";
 import { adviceFor, type FailureGroup, failureGroups } from "./failure-groups.ts";
 import { Nothing } from "./needs-you.tsx";
 
+type Within = Pick<RunsSearch, "since" | "until">;
+
 const most = 6;
 
 /** Agents that a group names. */
 const named = 3;
 
-/** Why runs failed that began since a time, what happens most often first. */
-export function Failures({ read, since }: { read: UseQueryResult<List<Run>>; since: string }) {
+/** Why runs failed that began in a time, what happens most often first. */
+export function Failures({ read, time }: { read: UseQueryResult<List<Run>>; time: Within }) {
   const failed = read.data;
   const groups = failureGroups(failed?.data ?? []);
   return (
@@ -25,7 +28,7 @@ export function Failures({ read, since }: { read: UseQueryResult<List<Run>>; sin
       title="Failed runs"
       aside={
         groups.length > 0 && (
-          <Link to="/runs" search={{ status: "failed", since }} className="font-medium text-accent hover:underline">
+          <Link to="/runs" search={{ status: "failed", ...time }} className="font-medium text-accent hover:underline">
             All {failed?.data.length}
             {failed?.has_more && "+"}
           </Link>
@@ -44,7 +47,7 @@ export function Failures({ read, since }: { read: UseQueryResult<List<Run>>; sin
       <ul>
         {groups.slice(0, most).map((group) => (
           <li key={group.code} className="border-b border-line-soft last:border-0">
-            <Entry group={group} since={since} more={failed?.has_more ?? false} />
+            <Entry group={group} time={time} more={failed?.has_more ?? false} />
           </li>
         ))}
       </ul>
@@ -53,12 +56,12 @@ export function Failures({ read, since }: { read: UseQueryResult<List<Run>>; sin
 }
 
 /** `more`: there are failures that were not read, so that the count is the least. */
-function Entry({ group, since, more }: { group: FailureGroup; since: string; more: boolean }) {
+function Entry({ group, time, more }: { group: FailureGroup; time: Within; more: boolean }) {
   const { code, count, agentIds, latest } = group;
   const others = useAgentNames(agentIds.filter((id) => id !== latest.agent_id));
   const names = [useAgentName(latest.agent_id), ...others];
   const agent = others.length > 0 ? undefined : latest.agent_id;
-  const search = { status: "failed", since, agent, error: code } as const;
+  const search = { status: "failed", ...time, agent, error: code } as const;
   const advice = adviceFor(code);
   return (
     <Link to="/runs" search={search} className="block px-4 py-2 hover:bg-hover">

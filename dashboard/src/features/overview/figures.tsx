@@ -1,10 +1,10 @@
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
+import type { Period } from "../../entities/analytics/period.ts";
 import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
-import { formatCompact, formatDollars, share } from "./numbers.ts";
-import type { Period } from "./read-overview-search.ts";
-import { endedOf, sumOf, trendWords } from "./usage-days.ts";
+import { formatCompact, formatDollars, share } from "../../lib/numbers.ts";
+import { endedOf, sumOf, todayUtc, trendWords } from "./usage-days.ts";
 
 /** The four figures of a period, each against the period before. */
 export function Figures({
@@ -16,9 +16,10 @@ export function Figures({
   counted: readonly DayUsage[];
   before: readonly DayUsage[];
   shown: readonly DayUsage[];
-  period: Period;
+  period: Period | { days: number; isOver: boolean };
 }) {
   const [now, then] = [sumOf(counted), sumOf(before)];
+  const over = shown.filter(({ day }) => day < todayUtc());
   const unpriced = now.unpriced > 0 && `${plural(now.unpriced, "call")} without a price left out. `;
   return (
     <>
@@ -26,14 +27,14 @@ export function Figures({
         title="Runs ended"
         value={formatCount(now.ended)}
         trend={trendWords(now.ended, then.ended, period)}
-        values={shown.map(endedOf)}
+        values={over.map(endedOf)}
       />
       <Figure
         title="Failed"
         value={formatCount(now.failed)}
         aside={share(now.failed, now.ended)}
         trend={trendWords(now.failed, then.failed, period)}
-        values={shown.map(({ runs }) => runs.failed)}
+        values={over.map(({ runs }) => runs.failed)}
         bad
       />
       <Figure
@@ -41,7 +42,7 @@ export function Figures({
         value={formatCompact(now.tokens)}
         aside={now.cached > 0 && `${formatCompact(now.cached)} from the cache`}
         trend={trendWords(now.tokens, then.tokens, period)}
-        values={shown.map(({ total_tokens }) => total_tokens)}
+        values={over.map(({ total_tokens }) => total_tokens)}
       />
       <Figure
         title="Cost"
@@ -52,7 +53,7 @@ export function Figures({
             {trendWords(now.cost, then.cost, period)}
           </>
         }
-        values={shown.map(({ cost_usd }) => cost_usd)}
+        values={over.map(({ cost_usd }) => cost_usd)}
       />
     </>
   );
@@ -90,8 +91,7 @@ const sparkWidth = 200;
 const sparkHeight = 34;
 
 /** The way of a figure through the days that are over. The charts below say the same with numbers. */
-function Spark({ values: all, bad }: { values: readonly number[]; bad: boolean }) {
-  const values = all.slice(0, -1);
+function Spark({ values, bad }: { values: readonly number[]; bad: boolean }) {
   const most = Math.max(...values, 1e-9);
   const points = values
     .map((value, index) => {

@@ -1,7 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChartColumn, Table2, Waypoints } from "lucide-react";
-import { useMemo } from "react";
+import { lazy, useMemo } from "react";
+import { daysOf, daysUntil, type PeriodSearch, spanOf } from "../../entities/analytics/period.ts";
+import { PeriodBar } from "../../entities/analytics/period-bar.tsx";
 import { firstApprovalsQuery } from "../../entities/call/approval-api.ts";
 import { newestRunsQuery } from "../../entities/run/run-api.ts";
 import { agentUsageQuery, dayUsageQuery, failuresQuery } from "../../entities/usage/usage-api.ts";
@@ -13,23 +15,22 @@ import { Card } from "../../ui/card.tsx";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetFoot, SheetHead } from "../../ui/sheet.tsx";
 import { Alerts } from "./alerts.tsx";
 import { ByAgent } from "./by-agent.tsx";
-import { CardError, OverviewSkeleton } from "./cards.tsx";
-import { CostChart, RunsChart, TimeChart, TokensChart } from "./day-charts.tsx";
+import { CardError, MoreSkeleton, OverviewSkeleton } from "./cards.tsx";
+import { RunsChart, TimeChart, TokensChart } from "./day-charts.tsx";
 import { Failures } from "./failures.tsx";
 import { Figures } from "./figures.tsx";
 import { NeedsYou } from "./needs-you.tsx";
-import type { OverviewSearch, Period } from "./read-overview-search.ts";
-import { daysUntil, fillDays, periodDays } from "./usage-days.ts";
+import type { OverviewSearch } from "./read-overview-search.ts";
+import { fillDays, shownLeast } from "./usage-days.ts";
 
-const periodChoices: { value: Period; label: string }[] = [
-  { value: "today", label: "Today" },
-  { value: "7d", label: "7 days" },
-  { value: "30d", label: "30 days" },
-];
+/** Loaded apart: the figures and what needs somebody stand before. */
+const MoreCharts = lazy(() => import("./more-charts.tsx").then((it) => ({ default: it.MoreCharts })));
+
 const viewChoices = [
   { value: "chart", label: "Charts", icon: ChartColumn },
   { value: "table", label: "Tables", icon: Table2 },
@@ -44,8 +45,8 @@ export function OverviewPage({
   onSearch: (search: OverviewSearch) => void;
 }) {
   const at = useWorkspace();
-  const { period = "7d", v } = search;
-  const usage = usePeriod(period);
+  const { v } = search;
+  const usage = usePeriod(search);
   const isEmpty = usage.isEmpty;
   useTitle("Overview", at.project.name);
   return (
@@ -55,13 +56,7 @@ export function OverviewPage({
         <ModePill />
         {!isEmpty && (
           <div className="ml-auto flex flex-wrap items-center gap-2">
-            <ChoiceBar
-              name="period"
-              label="Period"
-              choices={periodChoices}
-              chosen={period}
-              onChoose={(chosen) => onSearch({ ...search, period: chosen })}
-            />
+            <PeriodBar search={search} onPeriod={(chosen) => onSearch({ ...chosen, v })} />
             <ChoiceBar
               name="view"
               label="Show as"
@@ -80,7 +75,7 @@ export function OverviewPage({
           onRetry={usage.refetch}
         />
         <Alerts />
-        {isEmpty ? <NothingYet mode={at.mode} /> : <Cards usage={usage} period={period} asTable={v === "table"} />}
+        {isEmpty ? <NothingYet mode={at.mode} /> : <Cards usage={usage} search={search} asTable={v === "table"} />}
       </section>
       {!isEmpty && (
         <SheetFoot>
@@ -93,11 +88,17 @@ export function OverviewPage({
 }
 
 /** What was used in a period and in the one before. */
-function usePeriod(period: Period) {
+function usePeriod(search: PeriodSearch) {
   const at = useWorkspace();
-  const { counted, shown } = periodDays[period];
   const today = useToday();
-  const all = useMemo(() => daysUntil(today, Math.max(2 * counted, shown)), [today, counted, shown]);
+  const { period, from, to } = search;
+  const { all, counted, shown } = useMemo(() => {
+    const days = daysOf({ period, from, to }, today);
+    const shown = Math.max(days.length, shownLeast);
+    // As many as the server counts at once.
+    const before = Math.min(Math.max(2 * days.length, shown), 366);
+    return { all: daysUntil(days.at(-1)!, before), counted: days.length, shown };
+  }, [period, from, to, today]);
   const { data, error, refetch } = useQuery(dayUsageQuery(at, all));
   const filled = data && fillDays(data.data, all);
   const isQuiet = filled?.every((day) => day.runs.started === 0 && day.model_calls === 0) ?? false;
@@ -116,33 +117,39 @@ function usePeriod(period: Period) {
 
 function Cards({
   usage: { days, error },
-  period,
+  search,
   asTable,
 }: {
   usage: ReturnType<typeof usePeriod>;
-  period: Period;
+  search: PeriodSearch;
   asTable: boolean;
 }) {
   const at = useWorkspace();
+  const today = useToday();
   const waiting = useQuery(firstApprovalsQuery(at, 5, 15_000));
-  const since = `${days?.counted[0]?.day}T00:00:00.000Z`;
-  const failed = useQuery({ ...failuresQuery(at, since), enabled: days !== undefined });
-  const agents = useQuery({
-    ...agentUsageQuery(at, days?.counted.map(({ day }) => day) ?? []),
-    enabled: days !== undefined,
-  });
+  const counted = days?.counted.map(({ day }) => day) ?? [];
+  const isOver = counted.length > 0 && counted.at(-1)! < today;
+  const time = {
+    since: `${counted[0]}T00:00:00.000Z`,
+    until: isOver ? `${counted.at(-1)}T23:59:59.999Z` : undefined,
+  };
+  const failed = useQuery({ ...failuresQuery(at, time), enabled: days !== undefined });
+  const agents = useQuery({ ...agentUsageQuery(at, counted), enabled: days !== undefined });
+  const custom = search.from ? { days: counted.length, isOver } : undefined;
   if (!days) return error ? null : <OverviewSkeleton />;
   return (
     <div className="grid grid-cols-2 gap-3 px-4 py-4 rail:px-5 wide:grid-cols-4 [&>section]:col-span-full wide:[&>section]:col-span-2">
       <div className="col-span-full grid grid-cols-2 gap-3 wide:grid-cols-4">
-        <Figures {...days} period={period} />
+        <Figures {...days} period={custom ?? search.period ?? "7d"} />
       </div>
       <NeedsYou read={waiting} />
-      <Failures read={failed} since={since} />
+      <Failures read={failed} time={time} />
       <RunsChart days={days.shown} asTable={asTable} />
       <TimeChart days={days.shown} asTable={asTable} />
+      <LoadedPart fallback={<MoreSkeleton />}>
+        <MoreCharts span={spanOf(counted)} asTable={asTable} />
+      </LoadedPart>
       <TokensChart days={days.shown} asTable={asTable} />
-      <CostChart days={days.shown} asTable={asTable} />
       {agents.error && !agents.data && !error && (
         <Card title="By agent" className="col-span-full!">
           <CardError what="The agents" isShown={false} error={agents.error} onRetry={() => void agents.refetch()} />

@@ -1,9 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import { daysUntil } from "../../entities/analytics/period.ts";
+import {
+  type Axis,
+  countAxis,
+  dollarAxis,
+  durationAxis,
+  formatCompact,
+  formatDollars,
+  share,
+} from "../../lib/numbers.ts";
 import { failureGroups } from "./failure-groups.ts";
-import { type Axis, countAxis, dollarAxis, durationAxis, formatCompact, formatDollars, share } from "./numbers.ts";
 import { readOverviewSearch } from "./read-overview-search.ts";
-import { dayLabel, daysUntil, fillDays, sumOf, trendWords } from "./usage-days.ts";
+import { dayLabel, fillDays, sumOf, trendWords } from "./usage-days.ts";
 
 describe("days", () => {
   test("end today, in UTC, and those without usage are zero", () => {
@@ -26,6 +35,8 @@ test("a trend says how much more or less, and nothing absurd where there was not
   expect(trendWords(100, 100, "30d")).toBe("As in the 30 days before");
   expect(trendWords(5, 0, "7d")).toBe("None in the 7 days before");
   expect(trendWords(5, 0, "today")).toBe("None yesterday");
+  expect(trendWords(88, 100, { days: 3, isOver: true })).toBe("12% less than the 3 days before");
+  expect(trendWords(88, 100, { days: 1, isOver: false })).toBe("12% less so far than the day before");
   expect([trendWords(0, 0, "today"), trendWords(0, 0, "7d")]).toEqual([
     "None, as yesterday",
     "None, as in the 7 days before",

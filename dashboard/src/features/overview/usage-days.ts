@@ -1,16 +1,11 @@
+import type { Period } from "../../entities/analytics/period.ts";
 import type { DayUsage, UsageCounts } from "../../entities/usage/usage-api.ts";
-import type { Period } from "./read-overview-search.ts";
+import { plural } from "../../lib/format.ts";
 
-const day_ms = 86_400_000;
+/** Charts show so many days at least: one bar alone says nothing. */
+export const shownLeast = 7;
 
-/** How many days a period counts, and how many its charts show: one bar alone says nothing. */
-export const periodDays: Record<Period, { counted: number; shown: number }> = {
-  today: { counted: 1, shown: 7 },
-  "7d": { counted: 7, shown: 7 },
-  "30d": { counted: 30, shown: 30 },
-};
-
-/** The period before, as one says it. */
+/** The time before a period, as one says it. */
 const beforeWords: Record<Period, string> = {
   today: "yesterday",
   "7d": "the 7 days before",
@@ -24,12 +19,6 @@ const none: UsageCounts = {
   ...{ cached_input_tokens: 0, reasoning_tokens: 0, cost_usd: 0 },
   ...{ unknown_cost_calls: 0, unknown_token_calls: 0, estimated_calls: 0 },
 };
-
-/** The days of a span in UTC, the oldest first. `today` is the last. */
-export function daysUntil(today: string, count: number): string[] {
-  const end = Date.parse(today);
-  return Array.from({ length: count }, (_, n) => new Date(end - (count - 1 - n) * day_ms).toISOString().slice(0, 10));
-}
 
 /** What was used on each of these days; on those that the report leaves out, nothing. */
 export function fillDays(report: readonly DayUsage[], days: readonly string[]): DayUsage[] {
@@ -57,22 +46,34 @@ export const endedOf = ({ runs }: UsageCounts): number => runs.completed + runs.
 /** Runs whose time is counted: how long one took that somebody broke off says nothing. */
 export const timedOf = ({ runs }: UsageCounts): number => runs.completed + runs.failed;
 
-/** “12% more than the 7 days before”. The period’s last day is not over: what is less now may not stay so. */
-export function trendWords(now: number, before: number, period: Period): string {
-  const than = beforeWords[period];
+/**
+ * “12% more than the 7 days before”. Where the last day is not over, what is less now may not stay so: it is said, and a
+ * custom range of days that are over says it of all of them.
+ */
+export function trendWords(now: number, before: number, period: Period | { days: number; isOver: boolean }): string {
+  const isOver = typeof period === "object" && period.isOver;
+  const than =
+    typeof period === "object"
+      ? `the ${plural(period.days, "day")} before`.replace("1 day", "day")
+      : beforeWords[period];
   if (before === 0) return `${now === 0 ? "None, as in" : "None in"} ${than}`.replace("in yesterday", "yesterday");
   const change = Math.round(((now - before) / before) * 100);
   if (change === 0) return `As ${than}`.replace("As the", "As in the");
   // Beyond this nobody reads a percentage any more.
   if (change > 900) return `${Math.round(now / before)} times as many as ${than}`;
-  return change > 0 ? `${change}% more than ${than}` : `${-change}% less so far than ${than}`;
+  return change > 0 ? `${change}% more than ${than}` : `${-change}% less ${isOver ? "" : "so far "}than ${than}`;
 }
 
 /** What each day is called. */
-export const dayLabels = (days: readonly { day: string }[]): string[] =>
-  days.map(({ day }) => dayLabel(day, days.at(-1)?.day ?? ""));
+export const dayLabels = (days: readonly { day: string }[]): string[] => {
+  const today = todayUtc();
+  return days.map(({ day }) => dayLabel(day, today));
+};
 
-/** “Fri 20”, “today” for the last. */
+/** The day in UTC. */
+export const todayUtc = (): string => new Date().toISOString().slice(0, 10);
+
+/** “Fri 20”, “today” for that day. */
 export function dayLabel(day: string, today: string): string {
   if (day === today) return "today";
   const [weekday, number] = new Date(`${day}T12:00:00Z`)

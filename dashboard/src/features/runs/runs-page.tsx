@@ -1,24 +1,28 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Pause, Play } from "lucide-react";
-import { useCallback, useMemo, useRef, useState } from "react";
+import { ChartColumn, Pause, Play } from "lucide-react";
+import { lazy, useCallback, useMemo, useRef, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { ListHead } from "../../entities/resource/list-head.tsx";
 import { runCountQuery } from "../../entities/run/run-api.ts";
 import { isFiltered, type RunsSearch, viewOf } from "../../entities/run/runs-search.ts";
 import { useMay } from "../../entities/session/use-may.ts";
+import { usePreference } from "../../lib/preference.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useSettled } from "../../lib/use-settled.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { NewRows } from "../../ui/new-rows.tsx";
 import { Paging } from "../../ui/paging.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { useColumns } from "./columns.ts";
+import { countedOf } from "./counted-of.ts";
 import { EraseUser } from "./erase-user.tsx";
+import { HistogramPlace } from "./histogram-place.tsx";
 import { ColumnsMenu, ExportMenu } from "./list-menus.tsx";
 import { NoMatch, NoRuns } from "./no-runs.tsx";
 import { RunsFilters } from "./runs-filters.tsx";
@@ -28,6 +32,9 @@ import { ViewsMenu } from "./views-menu.tsx";
 
 const typingPauseMs = 200;
 const countEveryMs = 15_000;
+
+/** Loaded apart: the rows stand before. */
+const Histogram = lazy(() => import("./histogram.tsx").then((it) => ({ default: it.Histogram })));
 
 interface RunsPageProps {
   search: RunsSearch;
@@ -53,6 +60,8 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
   const { data: total } = useQuery({ ...runCountQuery(at, asked), refetchInterval: live ? countEveryMs : false });
   const selection = useSelection(runs ?? noRuns);
   const [columns, toggleColumn] = useColumns();
+  const [chart, setChart] = usePreference("runs.chart", ["on", "off"], "on");
+  const hasChart = chart === "on";
   const mayRun = useMay("member");
   useRowKeys(body);
   useKeys({
@@ -92,6 +101,16 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
         onText={(q) => onSearch({ ...viewOf(search), q: q || undefined }, true)}
         onOpenRun={onOpenRun}
       >
+        <Button
+          kind="ghost"
+          size="sm"
+          aria-pressed={hasChart}
+          className="max-rail:hidden"
+          onClick={() => setChart(hasChart ? "off" : "on")}
+        >
+          <ChartColumn aria-hidden className="size-3.5" strokeWidth={1.5} />
+          Chart
+        </Button>
         <ColumnsMenu shown={columns} onToggle={toggleColumn} />
         <ExportMenu search={asked} />
       </RunsFilters>
@@ -101,6 +120,11 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
         error={page.error}
         onRetry={() => void page.refetch()}
       />
+      {hasChart && countedOf(asked) && (
+        <LoadedPart fallback={<HistogramPlace />}>
+          <Histogram search={asked} />
+        </LoadedPart>
+      )}
       <div className="relative flex min-h-0 flex-1 flex-col">
         <NewRows count={waiting} onShow={showNew} />
         <section

@@ -97,15 +97,19 @@ function ColumnHead({
       {by === undefined ? (
         label
       ) : (
-        <button
-          type="button"
-          className="inline-flex h-6 items-center gap-1 rounded-sm hover:text-ink"
-          onClick={() => onSort(next)}
-        >
-          {isSorted && numbers.has(column) && <Arrow aria-hidden className="size-3" strokeWidth={2} />}
-          {label}
-          {isSorted && !numbers.has(column) && <Arrow aria-hidden className="size-3" strokeWidth={2} />}
-        </button>
+        <>
+          <button
+            type="button"
+            className="inline-flex h-6 items-center gap-1 rounded-sm hover:text-ink max-rail:hidden"
+            onClick={() => onSort(next)}
+          >
+            {isSorted && numbers.has(column) && <Arrow aria-hidden className="size-3" strokeWidth={2} />}
+            {label}
+            {isSorted && !numbers.has(column) && <Arrow aria-hidden className="size-3" strokeWidth={2} />}
+          </button>
+          {/* On a phone nobody sees the head: what would be pressed there is nowhere. */}
+          <span className="rail:hidden">{label}</span>
+        </>
       )}
     </th>
   );

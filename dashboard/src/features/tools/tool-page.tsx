@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
-import { useState } from "react";
+import { lazy, useState } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import type { Tool } from "../../../../server/wire/tool.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
@@ -16,11 +16,15 @@ import { Badge } from "../../ui/badge.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { ToolDefinition } from "./tool-definition.tsx";
 import { ToolTest } from "./tool-test.tsx";
 import { ToolUsers } from "./tool-users.tsx";
 import { toolParts } from "./types/tool-parts.ts";
+
+/** Loaded apart, with its charts. */
+const ToolAnalytics = lazy(() => import("./tool-analytics.tsx").then((it) => ({ default: it.ToolAnalytics })));
 
 interface ToolPageProps {
   id: string;
@@ -45,6 +49,7 @@ export function ToolPage({ id, search, onSearch, onLookIn, onLeave }: ToolPagePr
             tabs={[
               { value: "definition", label: "Definition" },
               { value: "test", label: "Test" },
+              { value: "analytics", label: "Analytics" },
             ]}
             onChange={(next) => onSearch(next === "definition" ? {} : { tab: next })}
           >
@@ -56,6 +61,11 @@ export function ToolPage({ id, search, onSearch, onLookIn, onLeave }: ToolPagePr
                 serverTool={search.tool}
                 onServerTool={(name) => onSearch({ tab: "test", tool: name })}
               />
+            )}
+            {tab === "analytics" && (
+              <LoadedPart>
+                <ToolAnalytics tool={tool} search={search} onPeriod={(period) => onSearch({ tab, ...period })} />
+              </LoadedPart>
             )}
           </Tabs>
         </>

@@ -1,0 +1,425 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import type { AnalyticsGrouping } from "../../../../server/wire/names.ts";
+import type { AnalyticsReport } from "../../../../server/wire/usage.ts";
+import { formatCount, formatDuration } from "../../lib/format.ts";
+import { countAxis, dollarAxis, durationAxis, formatCompact, formatDollars, share } from "../../lib/numbers.ts";
+import { useNow } from "../../lib/use-now.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Card } from "../../ui/card.tsx";
+import { Chart, Line, Stacks } from "../../ui/chart.tsx";
+import { ChartCard } from "../../ui/chart-card.tsx";
+import { BarLegend } from "../../ui/chart-legend.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { NumberTable } from "../../ui/number-table.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import type { RunsSearch } from "../run/runs-search.ts";
+import { analyticsQuery, type Narrowed, type Span } from "./analytics-api.ts";
+import { StackChart } from "./stack-chart.tsx";
+import {
+  bucketLabel,
+  bucketsOf,
+  outcomesOf,
+  rangeLabel,
+  rangesOf,
+  type Stacked,
+  seriesOf,
+  shortTime,
+} from "./stacks.ts";
+import { useNameOf } from "./use-name-of.ts";
+
+/** What every card of analytics takes. */
+interface CardProps {
+  span: Span;
+  /** An agent, or nothing for all. */
+  narrowed?: Narrowed;
+  asTable?: boolean;
+}
+
+/** A report, and in its place what keeps it away. */
+function useReport(group_by: AnalyticsGrouping, { span, narrowed }: CardProps) {
+  const read = useQuery(analyticsQuery(useWorkspace(), { ...span, ...narrowed, group_by }));
+  const missing = (title: string): ReactNode => (
+    <Card title={title}>
+      {read.error ? (
+        <div className="px-4 py-3">
+          <ErrorNote title="This cannot be shown" error={read.error} onRetry={() => void read.refetch()} />
+        </div>
+      ) : (
+        <div className="flex h-52 flex-col gap-3 p-4" role="status" aria-label={`Loading ${title.toLowerCase()}`}>
+          <Skeleton className="w-1/4" />
+          <Skeleton className="w-3/4" />
+        </div>
+      )}
+    </Card>
+  );
+  return { report: read.data, missing };
+}
+
+const runsOf = ({ narrowed }: CardProps): RunsSearch => (narrowed?.agent_id ? { agent: narrowed.agent_id } : {});
+
+/** Bars over time under their name, or a table of them. Where nothing was, this is said. */
+function StackCard({
+  title,
+  stacked,
+  none,
+  say,
+  axis,
+  search,
+  choice,
+  asTable,
+  about,
+}: {
+  title: string;
+  stacked: Stacked;
+  none: string;
+  say: (value: number) => string;
+  axis?: typeof countAxis;
+  search?: RunsSearch;
+  choice?: ReactNode;
+  asTable?: boolean;
+  /** Behind the title, in the words for who hears the chart. */
+  about: string;
+}) {
+  const { parts, bars } = stacked;
+  const isEmpty = bars.every(({ values }) => values.every((value) => value === 0));
+  if (isEmpty)
+    return (
+      <Card title={title} aside={choice}>
+        <p className="flex min-h-52 items-center justify-center px-4 py-8 text-center text-muted">{none}</p>
+      </Card>
+    );
+  return (
+    <ChartCard
+      title={title}
+      choice={choice}
+      asTable={asTable}
+      legend={parts.map(({ name, tone }) => (
+        <BarLegend key={name} tone={tone}>
+          {name}
+        </BarLegend>
+      ))}
+      columns={["Time", ...parts.map(({ name }) => name)]}
+      rows={bars
+        .map((bar) => ({ key: String(bar.at), cells: [bucketLabel(bar), ...bar.values.map(say)] }))
+        .toReversed()}
+    >
+      <StackChart
+        label={`${title}. ${about}`}
+        stacked={stacked}
+        axis={axis?.(bars.map(({ values }) => sum(values)))}
+        say={say}
+        searchOf={search}
+      />
+    </ChartCard>
+  );
+}
+
+/** Runs that ended, by what became of them. */
+export function OutcomesCard(props: CardProps & { group_by?: AnalyticsGrouping }) {
+  const { report, missing } = useReport(props.group_by ?? "model", props);
+  const now = useNow(false);
+  if (!report) return missing("Runs over time");
+  return (
+    <StackCard
+      title="Runs over time"
+      none="No run ended in this time."
+      about={`${formatCount(report.totals.count)} in all, ${formatCount(report.totals.failed)} failed.`}
+      stacked={outcomesOf(report, ["Completed", "Cancelled", "Failed"], now)}
+      say={formatCount}
+      search={props.group_by === "key" ? undefined : runsOf(props)}
+      asTable={props.asTable}
+    />
+  );
+}
+
+/** The codes that runs failed with. */
+export function ErrorsCard(props: CardProps) {
+  const { report, missing } = useReport("error", props);
+  const now = useNow(false);
+  if (!report) return missing("Errors by code");
+  return (
+    <StackCard
+      title="Errors by code"
+      none="No run failed in this time."
+      about={`${formatCount(report.totals.count)} in all.`}
+      stacked={seriesOf(
+        report,
+        ({ count }) => count,
+        (code) => code,
+        now,
+      )}
+      say={formatCount}
+      search={{ ...runsOf(props), status: "failed" }}
+      asTable={props.asTable}
+    />
+  );
+}
+
+const measures = {
+  cost: { word: "Cost", read: ({ cost_usd }: Counts) => cost_usd, say: formatDollars, axis: dollarAxis },
+  tokens: {
+    word: "Tokens",
+    read: ({ input_tokens, output_tokens }: Counts) => input_tokens + output_tokens,
+    say: formatCompact,
+    axis: countAxis,
+  },
+};
+type Counts = AnalyticsReport["totals"];
+type Measure = keyof typeof measures;
+const groupWords = { model: "model", agent: "agent", key: "API key", user: "user" } as const;
+type Group = keyof typeof groupWords;
+
+/** Cost or tokens, stacked by model, agent, key or user. */
+export function SpendCard({ groups = ["model", "agent", "key", "user"], ...props }: CardProps & { groups?: Group[] }) {
+  const [group_by, setGroup] = useState<Group>(groups[0]!);
+  const [measure, setMeasure] = useState<Measure>("cost");
+  const { report, missing } = useReport(group_by, props);
+  const nameOf = useNameOf(group_by);
+  const now = useNow(false);
+  const { word, read, say, axis } = measures[measure];
+  const title = `${word} by ${groupWords[group_by]}`;
+  if (!report) return missing(title);
+  const pick = "h-(--control-sm) rounded-md border border-line-control bg-surface px-1.5 text-xs text-ink";
+  const choice = (
+    <span className="inline-flex gap-2">
+      <select
+        aria-label="Show"
+        className={pick}
+        value={measure}
+        onChange={({ target }) => setMeasure(target.value as Measure)}
+      >
+        <option value="cost">Cost</option>
+        <option value="tokens">Tokens</option>
+      </select>
+      {groups.length > 1 && (
+        <select
+          aria-label="By"
+          className={pick}
+          value={group_by}
+          onChange={({ target }) => setGroup(target.value as Group)}
+        >
+          {groups.map((group) => (
+            <option key={group} value={group}>
+              by {groupWords[group]}
+            </option>
+          ))}
+        </select>
+      )}
+    </span>
+  );
+  return (
+    <StackCard
+      title={title}
+      choice={choice}
+      none={measure === "cost" ? "Nothing was spent in this time." : "No tokens were used in this time."}
+      about={`${say(read(report.totals))} in all.`}
+      stacked={seriesOf(report, read, nameOf, now)}
+      say={say}
+      axis={axis}
+      search={props.narrowed?.name === undefined ? runsOf(props) : undefined}
+      asTable={props.asTable}
+    />
+  );
+}
+
+/** Deliveries of webhooks or times of schedules, by what became of them. Nothing where there were none. */
+export function OwnedCard({ of, ...props }: CardProps & { of: "webhook" | "schedule" }) {
+  const { report } = useReport(of, props);
+  const now = useNow(false);
+  if (!report || report.totals.count === 0) return null;
+  const isWebhook = of === "webhook";
+  const { count, completed } = report.totals;
+  return (
+    <StackCard
+      title={isWebhook ? "Webhook deliveries" : "Scheduled runs"}
+      none=""
+      about={`${share(completed, count)} of ${formatCount(count)} succeeded.`}
+      stacked={outcomesOf(
+        report,
+        isWebhook ? ["Delivered", "Cancelled", "Failed"] : ["Completed", "Skipped or cancelled", "Failed or missed"],
+        now,
+      )}
+      say={formatCount}
+      asTable={props.asTable}
+    />
+  );
+}
+
+/** How long runs worked, or models took to their first token, as a histogram. */
+export function DurationsCard({ of, ...props }: CardProps & { of: "duration" | "first_token" }) {
+  const { report, missing } = useReport(of, props);
+  const navigate = useNavigate();
+  const title = of === "duration" ? "Latency of runs" : "Time to first token";
+  if (!report) return missing(title);
+  const ranges = rangesOf(report);
+  const { p50 = null, p95 = null, p99 = null } = report.percentiles ?? {};
+  const words = `Median ${formatDuration(p50)}, 95th percentile ${formatDuration(p95)}, 99th ${formatDuration(p99)}`;
+  if (ranges.length === 0)
+    return (
+      <Card title={title}>
+        <p className="flex min-h-52 items-center justify-center px-4 py-8 text-center text-muted">
+          {of === "duration" ? "No run ended in this time." : "No model answered in this time."}
+        </p>
+      </Card>
+    );
+  const noun = of === "duration" ? "Runs" : "Model calls";
+  const open = (index: number) => {
+    const { from, to } = ranges[index]!;
+    const duration = `${from}..${Number.isFinite(to) ? to - 1 : ""}`;
+    void navigate({ to: "/runs", search: { ...runsOf(props), duration, ...timesOf(props.span) } });
+  };
+  return (
+    <ChartCard
+      title={title}
+      asTable={props.asTable}
+      legend={<span>{words}</span>}
+      columns={["Time", noun]}
+      rows={ranges.map((range) => ({ key: String(range.from), cells: [rangeLabel(range), formatCount(range.count)] }))}
+    >
+      <Chart
+        label={`${title}. ${words}.`}
+        points={ranges.map(({ from }) => shortTime(from))}
+        axis={countAxis(ranges.map(({ count }) => count))}
+        tips={ranges.map((range) => ({
+          label: rangeLabel(range),
+          rows: [{ name: noun, value: formatCount(range.count) }],
+        }))}
+        onOpen={of === "duration" ? open : undefined}
+      >
+        {(plot) => <Stacks plot={plot} bars={ranges.map(({ count }) => [count])} series={["model"]} />}
+      </Chart>
+    </ChartCard>
+  );
+}
+
+/** Two days of UTC as times. */
+function timesOf({ from, to }: Span): RunsSearch {
+  const isDay = /^\d{4}-\d\d-\d\d$/;
+  return {
+    since: isDay.test(from) ? `${from}T00:00:00.000Z` : from,
+    until: isDay.test(to) ? `${to}T23:59:59.999Z` : to,
+  };
+}
+
+const mostTools = 12;
+
+/** Tools by their name: how often they were called, how many calls failed, and how long they took. */
+export function ToolsCard({ of, ...props }: CardProps & { /** Only these. */ of?: readonly { name: string }[] }) {
+  const { report, missing } = useReport("tool", props);
+  if (!report) return missing("Tools");
+  const among = of ? report.data.filter(({ name }) => of.some((tool) => tool.name === name)) : report.data;
+  const tools = among.toSorted((a, b) => b.count - a.count).slice(0, mostTools);
+  if (tools.length === 0 && !of) return null;
+  if (tools.length === 0)
+    return (
+      <Card title="Tools">
+        <p className="px-4 py-8 text-center text-muted">None of them was called in this time.</p>
+      </Card>
+    );
+  return (
+    <Card title="Tools" aside={among.length > mostTools && `The ${mostTools} that are called most`}>
+      <NumberTable
+        label="Tools"
+        columns={["Tool", "Calls", "Failed", "Success", "Average latency"]}
+        rows={tools.map(({ name, count, completed, failed, average_ms }) => ({
+          key: name,
+          cells: [
+            <Link
+              key="name"
+              to="/runs"
+              search={{ ...runsOf(props), tool: name, ...timesOf(props.span) }}
+              title={`Runs that called ${name}`}
+              className="cut block hover:underline hover:underline-offset-2"
+            >
+              {name}
+            </Link>,
+            formatCount(count),
+            formatCount(failed),
+            <Success key="success" completed={completed} count={count} />,
+            formatDuration(average_ms),
+          ],
+        }))}
+      />
+    </Card>
+  );
+}
+
+const barWidth = 48;
+
+function Success({ completed, count }: { completed: number; count: number }) {
+  const width = (barWidth * completed) / Math.max(count, 1);
+  return (
+    <span className="inline-flex items-center gap-2">
+      <svg width={barWidth} height={6} aria-hidden className="max-rail:hidden">
+        <rect width={barWidth} height={6} rx={3} className={completed < count ? "fill-bad" : "fill-line"} />
+        <rect width={width} height={6} rx={3} className="fill-(--step-model)" />
+      </svg>
+      <span className="min-w-10">{share(completed, count)}</span>
+    </span>
+  );
+}
+
+/** Calls of one tool by what became of them, and how long they took. */
+export function ToolCards(props: CardProps & { name: string }) {
+  const narrowed = { name: props.name };
+  const { report, missing } = useReport("tool", { ...props, narrowed });
+  const now = useNow(false);
+  if (!report) return missing("Calls");
+  const search = { tool: props.name };
+  return (
+    <>
+      <StackCard
+        title="Calls"
+        none="It was not called in this time."
+        about={`${share(report.totals.completed, report.totals.count)} of ${formatCount(report.totals.count)} succeeded.`}
+        stacked={outcomesOf(report, ["Succeeded", "Cancelled", "Failed"], now)}
+        say={formatCount}
+        search={search}
+        asTable={props.asTable}
+      />
+      {report.totals.count > 0 && <LatencyCard report={report} search={search} asTable={props.asTable} />}
+    </>
+  );
+}
+
+function LatencyCard({ report, search, asTable }: { report: AnalyticsReport; search: RunsSearch; asTable?: boolean }) {
+  const now = useNow(false);
+  const navigate = useNavigate();
+  const points = new Map(report.data.flatMap(({ points }) => points).map((point) => [Date.parse(point.at), point]));
+  const [first, second] = bucketsOf(report, now);
+  const length = second === undefined ? 86_400_000 : second - first!;
+  const bars = bucketsOf(report, now).map((at) => ({ at, until: at + length, ms: points.get(at)?.average_ms ?? null }));
+  const open = (index: number) => {
+    const { at, until } = bars[index]!;
+    const time = { since: new Date(at).toISOString(), until: new Date(until - 1).toISOString() };
+    void navigate({ to: "/runs", search: { ...search, ...time } });
+  };
+  return (
+    <ChartCard
+      title="Average latency"
+      asTable={asTable}
+      legend={<span>{formatDuration(report.totals.average_ms)} in all of this time</span>}
+      columns={["Time", "Average latency"]}
+      rows={bars
+        .map((bar) => ({ key: String(bar.at), cells: [bucketLabel(bar), formatDuration(bar.ms)] }))
+        .toReversed()}
+    >
+      <Chart
+        label={`Average latency. ${formatDuration(report.totals.average_ms)} in all.`}
+        points={bars.map((bar) => bucketLabel(bar).replace(/^\w+ | UTC$/g, ""))}
+        axis={durationAxis(bars.map(({ ms }) => ms ?? 0))}
+        tips={bars.map((bar) => ({
+          label: bucketLabel(bar),
+          rows: [{ name: "Average", value: formatDuration(bar.ms) }],
+        }))}
+        onOpen={open}
+      >
+        {(plot) => <Line plot={plot} values={bars.map(({ ms }) => ms)} />}
+      </Chart>
+    </ChartCard>
+  );
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

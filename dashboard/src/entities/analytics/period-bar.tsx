@@ -1,0 +1,73 @@
+import { useState } from "react";
+import { useForm } from "../../lib/use-form.ts";
+import { useToday } from "../../lib/use-now.ts";
+import { Button } from "../../ui/button.tsx";
+import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { Field } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { daysOf, type PeriodSearch, rangeFault, rangeWords } from "./period.ts";
+
+const choices = [
+  { value: "today", label: "Today" },
+  { value: "7d", label: "7 days" },
+  { value: "30d", label: "30 days" },
+] as const;
+
+/** The time that charts show: a period that ends today, or a custom range of days. */
+export function PeriodBar({ search, onPeriod }: { search: PeriodSearch; onPeriod: (period: PeriodSearch) => void }) {
+  const [asks, setAsks] = useState(false);
+  const { period = "7d", from, to } = search;
+  const isCustom = from !== undefined && to !== undefined;
+  return (
+    <>
+      <ChoiceBar
+        name="period"
+        label="Period"
+        choices={choices}
+        chosen={isCustom ? ("" as typeof period) : period}
+        onChoose={(chosen) => onPeriod({ period: chosen })}
+      />
+      <Button aria-pressed={isCustom} onClick={() => setAsks(true)}>
+        {isCustom ? rangeWords(from, to) : "Custom range"}
+      </Button>
+      {asks && <RangeDialog search={search} onPeriod={onPeriod} onClose={() => setAsks(false)} />}
+    </>
+  );
+}
+
+function RangeDialog({
+  search,
+  onPeriod,
+  onClose,
+}: {
+  search: PeriodSearch;
+  onPeriod: (period: PeriodSearch) => void;
+  onClose: () => void;
+}) {
+  const today = useToday();
+  const form = useForm({
+    first: () => {
+      const days = daysOf(search, today);
+      return { from: days[0]!, to: days.at(-1)! };
+    },
+    check: ({ from, to }) => ({ to: rangeFault(from, to) }),
+    send: async ({ from, to }) => {
+      onClose();
+      onPeriod({ from, to });
+    },
+  });
+  return (
+    <FormDialog
+      form={{ ...form, isUnsaved: false }}
+      onClose={onClose}
+      title="Custom range"
+      about="Days of UTC, the first and the last of them included."
+      act="Show range"
+    >
+      <div className="grid gap-4 rail:grid-cols-2">
+        <Field label="From" type="date" max={today} {...form.text("from")} />
+        <Field label="To" type="date" max={today} {...form.text("to")} />
+      </div>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,83 @@
+import type { ReactNode } from "react";
+import type { ApiKey } from "../../../../server/wire/key.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Time } from "../../ui/time.tsx";
+import { KeyExpiry } from "./key-expiry.tsx";
+import { KeyPill } from "./key-pill.tsx";
+import { useKeyMaker } from "./use-key-acts.ts";
+
+/** All that is known of a key. */
+export function KeyFacts({ apiKey: key, now }: { apiKey: ApiKey; now: number }) {
+  const maker = useKeyMaker(key);
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1.5">
+      <Fact name="Id">
+        <code className="cut">{key.id}</code>
+        <CopyButton text={key.id} what="key id" />
+      </Fact>
+      <Fact name="Status">
+        <KeyPill apiKey={key} />
+      </Fact>
+      <Fact name="Scope">{key.scopes.join(" and ")}</Fact>
+      <Fact name="Expires">
+        <KeyExpiry apiKey={key} now={now} />
+      </Fact>
+      <Fact name="Last used">
+        {key.last_used_at ? <Time at={key.last_used_at} /> : "Not used yet"}
+        {key.last_used_ip && <span className="ml-1.5 text-muted">from {key.last_used_ip}</span>}
+      </Fact>
+      <Fact name="Created">
+        <Time at={key.created_at} />
+        <span className="ml-1.5 text-muted">by {maker}</span>
+      </Fact>
+      {key.exposed_at && (
+        <Fact name="Sent in clear text">
+          <Time at={key.exposed_at} />
+        </Fact>
+      )}
+      <Fact name="Agents">
+        {key.agent_ids ? (
+          <ul className="min-w-0">
+            {key.agent_ids.map((id) => (
+              <AgentName key={id} id={id} />
+            ))}
+          </ul>
+        ) : (
+          "All"
+        )}
+      </Fact>
+      <Fact name="Networks">
+        {key.allowed_cidrs ? <code className="wrap-anywhere">{key.allowed_cidrs.join(", ")}</code> : "All"}
+      </Fact>
+      {key.rotated_from && (
+        <Fact name="Replaces">
+          <code className="cut">{key.rotated_from}</code>
+        </Fact>
+      )}
+      {key.rotated_to && (
+        <Fact name="Replaced by">
+          <code className="cut">{key.rotated_to}</code>
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function AgentName({ id }: { id: string }) {
+  const name = useAgentName(id);
+  return (
+    <li className="cut" title={`${name} ${id}`}>
+      {name}
+    </li>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="flex min-w-0 flex-wrap items-center">{children}</dd>
+    </>
+  );
+}

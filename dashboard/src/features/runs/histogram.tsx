@@ -1,0 +1,77 @@
+import { useQuery } from "@tanstack/react-query";
+import { analyticsQuery, type Span } from "../../entities/analytics/analytics-api.ts";
+import { StackChart } from "../../entities/analytics/stack-chart.tsx";
+import { outcomesOf, type Stacked } from "../../entities/analytics/stacks.ts";
+import { type RunsSearch, spanStart, viewOf } from "../../entities/run/runs-search.ts";
+import { formatCount } from "../../lib/format.ts";
+import { useNow } from "../../lib/use-now.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { BarLegend } from "../../ui/chart-legend.tsx";
+import { countedOf } from "./counted-of.ts";
+import { HistogramPlace } from "./histogram-place.tsx";
+
+const hour_ms = 3_600_000;
+const day_ms = 24 * hour_ms;
+const height = 96;
+
+/** The time that is shown: that of the list, or the last seven days; by the hour up to a week. */
+export function timeOf({ since, until }: RunsSearch, now: number): Span & { bucket: "hour" | "day" } {
+  const end = until ? Date.parse(until) : now;
+  const start = since ? spanStart(since, now) : end - 7 * day_ms;
+  const bucket = end - start <= 7 * day_ms + hour_ms ? "hour" : "day";
+  const unit = bucket === "hour" ? hour_ms : day_ms;
+  // Whole buckets, so that the same is asked for until the next one begins.
+  const iso = (at: number) => new Date(at).toISOString();
+  const last = Math.max(start + 1, end);
+  return { from: iso(Math.floor(start / unit) * unit), to: iso(Math.ceil(last / unit) * unit), bucket };
+}
+
+/** Runs of the list over time, by what became of them. A click on a bar narrows the list to its time. */
+export function Histogram({ search }: { search: RunsSearch }) {
+  const at = useWorkspace();
+  const now = useNow(false);
+  const counted = countedOf(search);
+  const time = timeOf(search, now);
+  const isAsked = counted !== null && Date.parse(time.from) > now - 366 * day_ms;
+  const { data, isPending } = useQuery({
+    ...analyticsQuery(at, { ...time, ...(counted ?? { group_by: "model" }) }),
+    enabled: isAsked,
+  });
+  if (isAsked && isPending) return <HistogramPlace />;
+  if (!isAsked || !data || data.totals.count === 0) return null;
+  const stacked = onlyStatus(outcomesOf(data, ["Completed", "Cancelled", "Failed"], now), search.status);
+  if (!stacked || stacked.bars.length < 3) return null;
+  return (
+    <section aria-label="Runs over time" className="shrink-0 border-b border-line max-rail:hidden">
+      <div className="flex flex-wrap items-center gap-x-4 px-4 pt-2 text-xs text-muted rail:px-5">
+        <h2 className="text-xs font-medium">Runs over time</h2>
+        <span className="ml-auto inline-flex gap-4">
+          {stacked.parts.map(({ name, tone }) => (
+            <BarLegend key={name} tone={tone}>
+              {name}
+            </BarLegend>
+          ))}
+        </span>
+      </div>
+      <StackChart
+        label={`Runs over time. ${formatCount(data.totals.count)} in all, ${formatCount(data.totals.failed)} failed.`}
+        stacked={stacked}
+        say={formatCount}
+        searchOf={viewOf(search)}
+        height={height}
+      />
+    </section>
+  );
+}
+
+const words: Partial<Record<NonNullable<RunsSearch["status"]>, string>> = {
+  ...{ completed: "Completed", cancelled: "Cancelled", failed: "Failed" },
+};
+
+/** The part of a status; null for one that no run ends with. */
+function onlyStatus({ parts, bars }: Stacked, status: RunsSearch["status"]): Stacked | null {
+  if (!status) return { parts, bars };
+  const index = parts.findIndex(({ name }) => name === words[status]);
+  if (index < 0) return null;
+  return { parts: [parts[index]!], bars: bars.map((bar) => ({ ...bar, values: [bar.values[index]!] })) };
+}

@@ -1,0 +1,60 @@
+import { clsx } from "clsx";
+import type { ReactNode } from "react";
+
+interface NumberRow {
+  key: string;
+  /** As many as there are columns; the first names the row. */
+  cells: readonly ReactNode[];
+}
+
+/** Numbers in rows: what a chart shows, to be read and copied. */
+export function NumberTable({
+  label,
+  columns,
+  rows,
+}: {
+  label: string;
+  columns: readonly string[];
+  rows: readonly NumberRow[];
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too.
+    <section aria-label={`${label}, in numbers`} tabIndex={0} className="min-w-0 overflow-x-auto">
+      <table aria-label={label} className="w-full">
+        <thead>
+          <tr>
+            {columns.map((column, index) => (
+              <th
+                key={column}
+                scope="col"
+                className={clsx(
+                  "h-8 bg-subtle px-3 text-2xs font-medium whitespace-nowrap text-muted first:pl-4 last:pr-4",
+                  index === 0 ? "text-left" : "text-right",
+                )}
+              >
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ key, cells }) => (
+            <tr key={key} className="hover:bg-hover">
+              {cells.map((cell, index) => (
+                <td
+                  key={columns[index]}
+                  className={clsx(
+                    "h-(--row-dense) border-t border-line-soft px-3 whitespace-nowrap first:pl-4 last:pr-4",
+                    index === 0 ? "w-full max-w-0 min-w-36" : "text-right",
+                  )}
+                >
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
