@@ -27,12 +27,15 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
   latest.current = { at, search, isAtTop, waiting };
 
   const fold = useCallback(
-    (runs: Run[]) => {
+    ({ listed, single }: Changed) => {
       const { at, search, isAtTop, waiting } = latest.current;
       const key = runsQuery(at, search).queryKey;
       const before = client.getQueryData(key);
       if (!before) return;
       const rules = { firstPage: growsAtTop(search), atTop: isAtTop(), limit: pageSize };
+      const known = new Set(before.data.map((run) => run.id));
+      // What was shown when it was asked for, and is not now, has left the list meanwhile.
+      const runs = [...listed, ...single.filter(({ id }) => known.has(id))];
       const start: LiveRuns = { shown: before.data, waiting, hasMore: before.has_more };
       const after = runs.toReversed().reduce((list, run) => foldLiveRun(list, run, rules), start);
       client.setQueryData(key, {
@@ -42,7 +45,6 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
         first_id: after.shown[0]?.id ?? null,
         last_id: after.shown.at(-1)?.id ?? null,
       });
-      const known = new Set(before.data.map((run) => run.id));
       const added = after.shown.filter((run) => !known.has(run.id)).map((run) => run.id);
       if (added.length) {
         setFresh((ids) => new Set([...ids, ...added]));
@@ -76,8 +78,8 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
       (ids) => {
         settle();
         const { search } = latest.current;
-        return readChanged(client, latest.current, ids).then((runs) => {
-          if (latest.current.search === search) fold(runs);
+        return readChanged(client, latest.current, ids).then((changed) => {
+          if (latest.current.search === search) fold(changed);
         });
       },
       () => void client.invalidateQueries(sessionQuery),
@@ -140,16 +142,22 @@ function followChanges(
   };
 }
 
+/** Runs that changed: those of the page as it is now, and those that were shown and are read by themselves. */
+interface Changed {
+  listed: Run[];
+  single: Run[];
+}
+
 async function readChanged(
   client: ReturnType<typeof useQueryClient>,
   { at, search }: { at: Workspace; search: RunsSearch },
   ids: string[],
-): Promise<Run[]> {
+): Promise<Changed> {
   const shown = new Set(client.getQueryData(runsQuery(at, search).queryKey)?.data.map((run) => run.id));
   const known = ids.filter((id) => shown.has(id));
   const needsPage = known.length > singleReads || (growsAtTop(search) && known.length < ids.length);
   const listed = needsPage ? (await fetchRuns(at, search)).data : [];
   const missing = known.filter((id) => !listed.some((run) => run.id === id));
   const single = await Promise.all(missing.map((id) => client.fetchQuery({ ...runQuery(at, id), staleTime: 0 })));
-  return [...listed, ...single];
+  return { listed, single };
 }
