@@ -163,7 +163,9 @@ test("client tokens may use what runs and threads of their own need, and nothing
 });
 
 test.each(paths)("%s answers to other methods with 405 and the methods that it has", async (path) => {
-  const known = routes.filter((route) => route.path === path).map(({ method }) => method);
+  // Those of `/v1/runs/:id` are also those of `/v1/runs/count`, but for what that has itself.
+  const isAt = (pattern: string) => new RegExp(`^${pattern.replaceAll(/:\w+/g, "[^/]+")}$`).test(path);
+  const known = [...new Set(routes.filter((route) => isAt(route.path)).map(({ method }) => method))];
   const [, admin] = (await clients).find(([scope]) => scope === "admin")!;
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"]) {
     if (known.includes(method)) continue;

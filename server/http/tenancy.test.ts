@@ -540,14 +540,14 @@ const places: Record<string, Place | null> = {
   ...Object.fromEntries(
     ["count", "export"].flatMap((what) => [
       ...(["agent", "parent_run", "source_run"] as const).map((name) => [
-        `GET /v1/${what}/runs ?${name}_id`,
+        `GET /v1/runs/${what} ?${name}_id`,
         {
           kind: name === "agent" ? ("agent" as const) : ("run" as const),
-          ask: async (_: Client, id: string) => ({ path: `/v1/${what}/runs?${name}_id=${id}` }),
+          ask: async (_: Client, id: string) => ({ path: `/v1/runs/${what}?${name}_id=${id}` }),
         },
       ]),
-      [`GET /v1/${what}/runs ?thread_id`, null],
-      [`GET /v1/${what}/runs ?user_id`, null],
+      [`GET /v1/runs/${what} ?thread_id`, null],
+      [`GET /v1/runs/${what} ?user_id`, null],
     ]),
   ),
   "GET /v1/analytics ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/analytics?agent_id=${id}` }) },
@@ -713,9 +713,11 @@ const alike = (answer: Answer, sent: string): string =>
 const ask = ({ key }: Pick<Client, "key">, method: string, path: string, body?: unknown) =>
   server.send(method, path, body, { authorization: `Bearer ${key.secret}` });
 
-const atWork = server.db.sqlite.query("SELECT 1 FROM runs WHERE status = 'in_progress'");
+const atWork = server.db.sqlite.query(
+  "SELECT 1 FROM runs WHERE status = 'in_progress' UNION ALL SELECT 1 FROM erasures WHERE completed_at_ms IS NULL",
+);
 
-/** The same once nothing is read, indexed or swept any more in the background, and no run is at work. */
+/** The same once nothing is read, indexed, erased or swept any more in the background, and no run is at work. */
 async function rowsAtRest(of: Partial<Client>): Promise<Rows> {
   const { processing, memory, files, blobs } = server;
   while (atWork.get()) await Bun.sleep(1);
