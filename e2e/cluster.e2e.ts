@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { masterKeyId } from "../server/db/key-fact.ts";
 import { sqlAt, startPostgres } from "../server/testing/postgres.ts";
+import { masterKey, startCluster } from "./cluster/nodes.ts";
 import { stormCluster } from "./cluster/storm.ts";
 import { runCommand } from "./harness.ts";
 
@@ -32,15 +33,62 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect(figures.broken_streams).toBeGreaterThan(0);
   }, 240_000);
 
+  test("commands are run by the leader, for whoever has the master key", async () => {
+    await using cluster = await startCluster({ nodes: 2 });
+    const run = (args: string[], env: Record<string, string> = {}) =>
+      runCommand(args, {
+        env: { ...cleaned(), RUNNEL_CLUSTER: cluster.url, RUNNEL_MASTER_KEY: masterKey, ...env },
+      });
+    const made = await run(["keys", "create", "--scopes", "read"], { RUNNEL_KEY_NAME: "by the leader" });
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    const asked = async (secret: string) => {
+      const headers = { authorization: `Bearer ${secret}` };
+      return await Promise.all(cluster.nodes.map(async ({ url }) => (await fetch(`${url}/v1/me`, { headers })).status));
+    };
+    expect(await asked(made.stdout.trim())).toEqual([200, 200]);
+    const { data } = JSON.parse((await run(["keys", "list", "--json"])).stdout);
+    const { id } = data.find(({ name }: { name: string }) => name === "by the leader");
+    expect(await run(["keys", "revoke", id])).toMatchObject({ code: 0, stdout: `${id} is revoked.\n` });
+    expect(await asked(made.stdout.trim())).toEqual([401, 401]);
+
+    expect((await run(["projects", "create", "gone"])).code).toBe(0);
+    expect(await run(["projects", "delete", "gone"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--yes"),
+    });
+    expect(await run(["projects", "delete", "gone", "--yes"])).toMatchObject({ code: 0, stdout: "gone is deleted.\n" });
+    const model = ["models", "add", "local", "--base-url", "http://127.0.0.1:1/v1"];
+    expect(await run(model, { RUNNEL_MODEL_API_KEY: "sk-of-a-model" })).toMatchObject({ code: 0 });
+    expect((await run(["models", "list"])).stdout).toContain("http://127.0.0.1:1/v1");
+    expect(await run(["admin", "create", "ada@example.com"])).toMatchObject({
+      code: 2,
+      stderr: "Give the password by RUNNEL_PASSWORD.\n",
+    });
+    expect(await run(["admin", "create", "ada@example.com"], { RUNNEL_PASSWORD: "a long passphrase" })).toMatchObject({
+      code: 0,
+    });
+    expect(await run(["keys", "revoke", "key_none"])).toMatchObject({
+      ...{ code: 1, stdout: "", stderr: "There is no key key_none.\n" },
+    });
+
+    expect(await run(["keys", "list"], { RUNNEL_MASTER_KEY: "2".repeat(64) })).toMatchObject({
+      ...{ code: 1, stdout: "", stderr: expect.stringContaining("not signed with this cluster's RUNNEL_MASTER_KEY") },
+    });
+    expect(await run(["keys", "list"], { RUNNEL_MASTER_KEY: "" })).toMatchObject({ code: 78 });
+    expect(await run(["keys", "list", "--cell", "other"])).toMatchObject({
+      ...{ code: 78, stderr: expect.stringContaining('Nobody leads the cell "other"') },
+    });
+  }, 180_000);
+
   test("a start that cannot take part says why in one line within 20 seconds, with code 78", async () => {
     await using postgres = await startPostgres();
     const { url } = postgres.primary;
     const root = mkdtempSync(join(tmpdir(), "runnel-refused-"));
-    const masterKey = "1".repeat(64);
+    const ownKey = "1".repeat(64);
     let folders = 0;
     const start = async (
       cluster: string,
-      { flags = [] as string[], key = masterKey, folder = `data-${++folders}` } = {},
+      { flags = [] as string[], key = ownKey, folder = `data-${++folders}` } = {},
     ) => {
       const dataDir = join(root, folder);
       const args = ["serve", "--port", "0", "--data-dir", dataDir, "--cluster", cluster, ...flags];
@@ -80,7 +128,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     const taken = url.replace("/postgres", "/taken");
     const asked = await runCommand(["cluster", "status", "--cluster", taken], { env: cleaned() });
     expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining("There is no cell yet.") });
-    const keyId = masterKeyId(Uint8Array.fromHex(masterKey));
+    const keyId = masterKeyId(Uint8Array.fromHex(ownKey));
     for (const [cell, id, version] of [
       ["theirs", "another", 1],
       ["newer", keyId, 9999],

@@ -6,7 +6,7 @@ import { freePort } from "../free-port.ts";
 import { executable, startRunnel } from "../harness.ts";
 import { until } from "../until.ts";
 
-const masterKey = "17".repeat(32);
+export const masterKey = "17".repeat(32);
 export const ttl_s = 2;
 
 /** A node of the cluster: a process that is started again when it ends, on an empty data directory if nobody says otherwise. */

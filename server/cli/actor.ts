@@ -1,8 +1,14 @@
 import { userInfo } from "node:os";
 import type { Actor } from "../db/audit.ts";
+import { commandPlace } from "./command-place.ts";
 
 /** Whoever types a command, as the audit log names them: by their account on this machine. */
-export const cliActor = (): Actor => ({ type: "cli", id: accountName(), ip: null, request_id: null });
+export const cliActor = (): Actor => ({
+  type: "cli",
+  id: commandPlace()?.account ?? accountName(),
+  ip: null,
+  request_id: null,
+});
 
 function accountName(): string {
   try {

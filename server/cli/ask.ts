@@ -1,8 +1,9 @@
 import { createInterface } from "node:readline/promises";
+import { commandPlace } from "./command-place.ts";
 import { CliError } from "./exit-code.ts";
 
 /** Whether a person sits at the terminal and can answer. */
-export const canAsk = (): boolean => process.stdin.isTTY === true;
+export const canAsk = (): boolean => commandPlace() === null && process.stdin.isTTY === true;
 
 /** Asks on standard error, so that standard output stays what the command promises. */
 export async function ask(question: string, signal?: AbortSignal): Promise<string> {

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { commandPlace } from "./command-place.ts";
 import { usageError } from "./exit-code.ts";
 import { jsonOption, option } from "./option.ts";
 import { print, table } from "./print.ts";
@@ -10,6 +11,21 @@ interface StatusFlags {
 
 export const clusterOption = () =>
   option("--cluster <url>", "Postgres with the durable copy: postgres://USER:PASSWORD@HOST[,HOST]/DATABASE");
+
+export const cellOption = () => option("--cell <name>", "cell of the cluster", { default: "main" });
+
+/** Lets commands work on a cluster: its leader runs them. */
+export function sendToLeader(command: Command): Command {
+  for (const child of command.commands) sendToLeader(child);
+  if (command.commands.length > 0) return command;
+  return command
+    .addOption(clusterOption())
+    .addOption(cellOption())
+    .hook("preAction", async (_, asked) => {
+      if (commandPlace() === null && asked.opts().cluster !== undefined)
+        await (await import("./ask-leader.ts")).askLeader(asked);
+    });
+}
 
 export function clusterCommand(): Command {
   const cluster = new Command("cluster").description("the cells that are kept in a Postgres, and their nodes");

@@ -33,6 +33,7 @@ export interface LeadingNode {
   waysOut: WaysOut;
   /** As it was opened for a spare; it believes what other nodes say of whose requests they pass on. */
   entrance: Entrance;
+  seal: ReturnType<typeof createNodeSeal>;
 }
 
 /** Listens and takes part as a spare, which passes requests on to the leader. Settles once this node leads. */
@@ -68,7 +69,7 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
     log.info("a spare, until the cell needs a leader", { cell: cluster.cell, port: entrance.port });
     const lead = await spare.lead();
     isSpare = false;
-    return { lead, waysOut: createWaysOut(lead.ship), entrance: believingNodes(entrance, seal) };
+    return { lead, waysOut: createWaysOut(lead.ship), entrance: believingNodes(entrance, seal), seal };
   } catch (error) {
     await entrance.cut();
     throw error;

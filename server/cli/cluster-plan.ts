@@ -49,7 +49,7 @@ export function planCluster(flags: ClusterFlags, plan: ListenPlan, masterKey?: s
 }
 
 /** A key in the folder of one node would be gone with that node. */
-function readKey(text = ""): Uint8Array {
+export function readKey(text = ""): Uint8Array {
   if (!/^[0-9a-f]{64}$/i.test(text.trim()))
     throw new ClusterError(
       "With --cluster all nodes need the same RUNNEL_MASTER_KEY: 32 bytes as 64 hexadecimal digits, such as openssl rand -hex 32 prints.",

@@ -48,6 +48,6 @@ const foreseen = new Set([
 export function explain(error: unknown): string | null {
   if (error instanceof CommanderError) return null;
   if (!(error instanceof Error)) return String(error);
-  if (foreseen.has(error.name) || "code" in error) return error.message;
+  if (foreseen.has(error.name) || "code" in error) return error.message || null;
   return error.stack ?? error.message;
 }

@@ -8,7 +8,7 @@ import { readDuration } from "./duration.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { findProject, requireProject } from "./find-project.ts";
 import { addDataOptions, type DataFlags, option } from "./option.ts";
-import { print, table } from "./print.ts";
+import { print, printBeside, table } from "./print.ts";
 import { withStores } from "./with-stores.ts";
 
 interface ListOptions extends DataFlags {
@@ -129,7 +129,7 @@ async function rotate(id: string, { dataDir, json, overlap, expiresIn }: RotateO
       ...(expires_in_seconds !== undefined && { expires_in_seconds }),
     }),
   );
-  if (!json) console.error(`${id} is good until ${key.previous.expires_at}. Its successor ${key.id}:`);
+  if (!json) printBeside(`${id} is good until ${key.previous.expires_at}. Its successor ${key.id}:`);
   print(json, key, () => key.secret);
 }
 

@@ -22,7 +22,7 @@ import { masterKeyOf } from "./master-key.ts";
 export type Stores = ReturnType<typeof storesOf>;
 
 /** What is kept there; each is opened when it is asked for, since to open some makes what they need. */
-function storesOf(db: Db, dir: DataDir) {
+export function storesOf(db: Db, dir: DataDir) {
   const audit = createAudit({ db });
   const accounts = () => createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
   return {
@@ -51,7 +51,7 @@ export async function withData<T>(
   const looked = openDataDir(path, { lock: false, create });
   if (existsSync(join(looked.path, clusterMark)))
     throw new CliError(
-      `${looked.path} belongs to a node of a cluster, whose database is changed by its leader alone. Use the dashboard or the API.`,
+      `${looked.path} belongs to a node of a cluster, whose database is changed by its leader alone. --cluster and RUNNEL_MASTER_KEY send the command there.`,
     );
   const dir = isCurrent(looked) ? looked : openDataDir(path, { lock: true, create });
   try {

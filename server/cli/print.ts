@@ -1,6 +1,18 @@
+import { commandPlace } from "./command-place.ts";
+
 /** One JSON object for programs, or the text for people, on standard output. */
 export function print(json: boolean | undefined, object: object, text: () => string): void {
-  console.log(json ? JSON.stringify(object) : text());
+  say("stdout", json ? JSON.stringify(object) : text());
+}
+
+/** A line beside what programs read, on standard error. */
+export const printBeside = (text: string): void => say("stderr", text);
+
+function say(where: "stdout" | "stderr", text: string): void {
+  const place = commandPlace();
+  if (place) place.say(where, text);
+  else if (where === "stdout") console.log(text);
+  else console.error(text);
 }
 
 /** Columns as wide as their widest cell, without control characters: what has them may be named by anybody. */

@@ -3,7 +3,7 @@ import { build } from "../lib/build-info.ts";
 import { adminCommand } from "./admin.ts";
 import { backupCommand } from "./backup.ts";
 import { type ClientFlags, clientOptions } from "./client-options.ts";
-import { clusterCommand, clusterOption } from "./cluster-command.ts";
+import { clusterCommand, clusterOption, sendToLeader } from "./cluster-command.ts";
 import { configCommand } from "./config-command.ts";
 import { docsCommand, licensesCommand } from "./docs.ts";
 import type { DoctorFlags } from "./doctor.ts";
@@ -29,11 +29,11 @@ export function createProgram(): Command {
     .description("A self-hosted agent runtime in one executable.")
     .version(versionText(), "--version", "print the version")
     .addCommand(serve, { isDefault: true })
-    .addCommand(keysCommand())
-    .addCommand(projectsCommand())
-    .addCommand(modelsCommand())
+    .addCommand(sendToLeader(keysCommand()))
+    .addCommand(sendToLeader(projectsCommand()))
+    .addCommand(sendToLeader(modelsCommand()))
     .addCommand(embedderCommand())
-    .addCommand(adminCommand())
+    .addCommand(sendToLeader(adminCommand()))
     .addCommand(runCommand())
     .addCommand(traceCommand())
     .addCommand(suiteCommand())

@@ -161,7 +161,7 @@ async function remove(name: string, { dataDir, json, yes }: DeleteOptions): Prom
     return await projects.remove(known.id, cliActor());
   });
   // Opened anew: an older database was brought forward under the lock, which is asked for again now.
-  await withStores(dataDir, false, ({ db }) => erased(db, dataDir, project.id));
+  await withStores(dataDir, false, ({ db, dir }) => erased(db, dir.path, project.id));
   print(json, { id: project.id, object: "project", deleted: true }, () => `${project.name} is deleted.`);
 }
 

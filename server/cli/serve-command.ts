@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { logFormats } from "../lib/log.ts";
-import { clusterOption } from "./cluster-command.ts";
+import { cellOption, clusterOption } from "./cluster-command.ts";
 import { usageError } from "./exit-code.ts";
 import { configOption, dataDirOption, jsonOption, option } from "./option.ts";
 import { sandboxFlags } from "./sandbox-flags.ts";
@@ -55,7 +55,7 @@ export const serveCommand = (): Command =>
     .addOption(option("--backup-keep <n>", "with --backup-to: delete all but the newest there"))
     .addOption(option("--audit-days <n>", "days that the audit log is kept, or: forever", { default: "365" }))
     .addOption(clusterOption())
-    .addOption(option("--cell <name>", "cell of the cluster", { default: "main" }))
+    .addOption(cellOption())
     .addOption(option("--cluster-address <origin>", "where other nodes reach it (default: where it listens)"))
     .addOption(option("--cluster-ttl <seconds>", "silence after which a leader is replaced", { default: "3" }))
     .addOption(option("--otlp-endpoint <url>", "an OpenTelemetry collector that gets the trace of every run that ends"))

@@ -25,6 +25,7 @@ import { readDays } from "./duration.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { exitCodes, usageError } from "./exit-code.ts";
 import { type Greeting, greetingText } from "./greeting.ts";
+import { createLeaderCommands } from "./leader-commands.ts";
 import {
   domainsOf,
   type ListenFlags,
@@ -37,6 +38,7 @@ import {
 import type { Handle } from "./listener.ts";
 import { type MailFlags, mailSecrets, mailSettings } from "./mail-settings.ts";
 import { type OidcFlags, oidcSettings } from "./oidc-settings.ts";
+import { storesOf } from "./open-data.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
 import { openStorage, type Storage, type StorageFlags } from "./open-storage.ts";
 import { type OtlpFlags, otlpSecrets, otlpTarget } from "./otlp-target.ts";
@@ -158,7 +160,11 @@ export async function serve(flags: ServeFlags): Promise<never> {
   if (few) log.warn(few);
 
   const recovered_runs = await app.recover();
-  const handle: Handle = (request) => app.app.handle(routable(request));
+  const serveRequest: Handle = (request) => app.app.handle(routable(request));
+  const commands = leading && createLeaderCommands({ seal: leading.seal, stores: storesOf(db, dir) });
+  const handle: Handle = commands
+    ? async (request) => (await commands(request)) ?? (await serveRequest(request))
+    : serveRequest;
   entrance.letIn(waysOut ? waysOut.answering(handle, () => clusterAway(() => publicUrlAt(entrance.port))) : handle);
   const tellCommands = () => {
     const cacert = cacertOf(entrance);

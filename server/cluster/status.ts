@@ -1,4 +1,5 @@
 import { SQL } from "bun";
+import { ClusterError } from "./cluster-error.ts";
 import { requireEngine } from "./engine.ts";
 import { makeTables } from "./tables.ts";
 
@@ -57,6 +58,17 @@ export const readCluster = (url: string): Promise<CellStatus[]> =>
           behind: Math.max(0, Number(row.head) - Number(applied)),
         })),
     }));
+  });
+
+/** Where the leader of a cell is reached, and what its certificate is verified by. Throws `ClusterError` when there is none. */
+export const findLeader = (url: string, cell: string): Promise<{ address: string; certificate: string }> =>
+  asking(url, async (sql) => {
+    const [row] = await sql.unsafe(
+      "SELECT address, certificate FROM runnel_cells WHERE id = $1 AND lease_until > clock_timestamp()",
+      [cell],
+    );
+    if (!row) throw new ClusterError(`Nobody leads the cell "${cell}" at the moment.`);
+    return { address: row.address, certificate: row.certificate };
   });
 
 const commits = 15;
