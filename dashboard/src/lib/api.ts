@@ -42,6 +42,13 @@ export function post<T>(path: string, body: unknown = {}, headers: Record<string
   return send<T>("POST", path, body, undefined, headers);
 }
 
+/** POST of a file as it is to a path under `/console/api`. */
+export async function postFile<T>(path: string, file: Blob, type: string): Promise<T> {
+  const response = await request("POST", path, file, undefined, { "Content-Type": type });
+  if (!response.ok) throw await refusalOf(response);
+  return (await response.json().catch(() => null)) as T;
+}
+
 /** PATCH of a path under `/console/api`. */
 export function patch<T>(path: string, body: unknown): Promise<T> {
   return send<T>("PATCH", path, body);
@@ -100,7 +107,7 @@ async function send<T>(
 async function request(
   method: string,
   path: string,
-  body: string | undefined,
+  body: string | Blob | undefined,
   signal?: AbortSignal,
   more: Record<string, string> = {},
 ): Promise<Response> {

@@ -6,6 +6,8 @@ import { type AgentsSearch, agentsQuery } from "../../entities/agent/agent-api.t
 import { ListPage } from "../../entities/resource/list-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ImportBundle } from "../../entities/transfer/import-bundle.tsx";
+import { ActivityCells, activityColumns, useActivity } from "../../entities/usage/activity.tsx";
+import type { Activity } from "../../entities/usage/activity-of.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
@@ -17,6 +19,7 @@ const columns = [
   { label: "Model" },
   { label: "Tools", right: true },
   { label: "Version", right: true },
+  ...activityColumns("Runs"),
   { label: "Last change" },
   { label: "Actions", silent: true },
 ];
@@ -24,6 +27,7 @@ const columns = [
 /** All agents of a project and mode. */
 export function AgentsPage({ search, onSearch }: { search: AgentsSearch; onSearch: (search: AgentsSearch) => void }) {
   const { q = "" } = search;
+  const activityOf = useActivity("agent");
   const read = useQuery(agentsQuery(useWorkspace(), search));
   const fits = ({ name }: ListedAgent) => name.toLowerCase().includes(q.toLowerCase());
   const list = { ...read, data: read.data && { ...read.data, data: read.data.data.filter(fits) } };
@@ -32,7 +36,7 @@ export function AgentsPage({ search, onSearch }: { search: AgentsSearch; onSearc
       title="Agents"
       noun="agent"
       {...{ list, columns, search, onSearch }}
-      row={(agent) => <AgentRow key={agent.id} agent={agent} />}
+      row={(agent) => <AgentRow key={agent.id} agent={agent} activity={activityOf(agent.id)} />}
       filters={
         <SearchField
           label="Search agents by name"
@@ -57,7 +61,7 @@ export function AgentsPage({ search, onSearch }: { search: AgentsSearch; onSearc
 }
 
 /** One agent of the list. The whole row opens it. */
-function AgentRow({ agent }: { agent: ListedAgent }) {
+function AgentRow({ agent, activity }: { agent: ListedAgent; activity: Activity | null }) {
   const { id, name, description, model, tools_count, version, updated_at } = agent;
   const mayTry = useMay("member");
   return (
@@ -78,6 +82,7 @@ function AgentRow({ agent }: { agent: ListedAgent }) {
         <span className="rail:hidden"> {tools_count === 1 ? "tool" : "tools"}</span>
       </Cell>
       <Cell right>v{version}</Cell>
+      <ActivityCells activity={activity} />
       <Cell className="whitespace-nowrap rail:text-muted">
         <Time at={updated_at} />
       </Cell>

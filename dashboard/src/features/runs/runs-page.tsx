@@ -4,6 +4,7 @@ import { ChartColumn, Pause, Play } from "lucide-react";
 import { lazy, useCallback, useMemo, useRef, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { ListHead } from "../../entities/resource/list-head.tsx";
+import { ImportRun } from "../../entities/run/import-run.tsx";
 import { runCountQuery } from "../../entities/run/run-api.ts";
 import { isFiltered, type RunsSearch, viewOf } from "../../entities/run/runs-search.ts";
 import { useMay } from "../../entities/session/use-may.ts";
@@ -87,6 +88,7 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
           {live && stream === "open" && <LiveDot />}
           {live ? "Live" : "Paused"}
         </Button>
+        <ImportRun onOpenRun={onOpenRun} />
         <ViewsMenu search={search} onSearch={onSearch} />
         {mayRun && search.user && <EraseUser key={search.user} userId={search.user} />}
         {mayRun && (

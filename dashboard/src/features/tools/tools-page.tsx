@@ -7,6 +7,8 @@ import { ListPage } from "../../entities/resource/list-page.tsx";
 import { approvalWords, toolsQuery, usersQuery } from "../../entities/tool/tool-api.ts";
 import type { ToolsSearch } from "../../entities/tool/tools-search.ts";
 import { ImportBundle } from "../../entities/transfer/import-bundle.tsx";
+import { ActivityCells, activityColumns, useActivity } from "../../entities/usage/activity.tsx";
+import type { Activity } from "../../entities/usage/activity-of.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -21,6 +23,7 @@ const columns = [
   { label: "Type" },
   { label: "Approval" },
   { label: "Used by" },
+  ...activityColumns("Calls"),
   { label: "Changed" },
 ];
 
@@ -29,6 +32,7 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
   const at = useWorkspace();
   const list = useQuery(toolsQuery(at, search));
   const users = useQuery(usersQuery(at));
+  const activityOf = useActivity("tool");
   const [secrets, setSecrets] = useState(false);
   return (
     <>
@@ -36,7 +40,14 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
         title="Tools"
         noun="tool"
         {...{ list, columns, search, onSearch }}
-        row={(tool) => <ToolRow key={tool.id} tool={tool} users={users.data && (users.data.users[tool.id] ?? [])} />}
+        row={(tool) => (
+          <ToolRow
+            key={tool.id}
+            tool={tool}
+            users={users.data && (users.data.users[tool.id] ?? [])}
+            activity={activityOf(tool.name)}
+          />
+        )}
         acts={
           <>
             <ImportBundle />
@@ -67,7 +78,15 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
   );
 }
 
-function ToolRow({ tool, users }: { tool: Tool; users: readonly { name: string }[] | undefined }) {
+function ToolRow({
+  tool,
+  users,
+  activity,
+}: {
+  tool: Tool;
+  users: readonly { name: string }[] | undefined;
+  activity: Activity | null;
+}) {
   const { id, name, description, type, last_error } = tool;
   const { word, target } = toolParts[type];
   const names = users?.map((agent) => agent.name).join(", ");
@@ -93,6 +112,7 @@ function ToolRow({ tool, users }: { tool: Tool; users: readonly { name: string }
           {users === undefined ? "–" : names || "No agent"}
         </span>
       </Cell>
+      <ActivityCells activity={activity} />
       <Cell className="whitespace-nowrap rail:text-muted">
         <Time at={tool.updated_at} />
       </Cell>

@@ -1,9 +1,10 @@
 import { Download, RotateCcw } from "lucide-react";
-import type { RunError, FileFacts as StepFile } from "../../../../server/core/run-event.ts";
+import type { Decider, RunError, FileFacts as StepFile } from "../../../../server/core/run-event.ts";
 import { stepKinds } from "../../../../server/core/step-kinds.ts";
 import type { Approval } from "../../../../server/core/trace.ts";
 import type { TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
+import { useActorName } from "../../entities/user/use-actor-name.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes, formatCost, formatCount, formatDuration } from "../../lib/format.ts";
@@ -77,19 +78,24 @@ function StepError({
 
 function Decision({ approval }: { approval: Approval }) {
   const { decision, reason, edited, at, by } = approval;
-  const who =
-    by === null ? "" : by.type === "user" ? " at the dashboard" : by.type === "api_key" ? " with an API key" : "";
+  const name = useActorName(by);
   return (
     <Note tone={decision === "approve" ? "ok" : "info"}>
       <p>
         <b>{decision === "approve" ? "Approved" : "Rejected"}</b>
-        {who}, <Time at={at} />
+        {by && ` ${whoWords(by, name)}`}, <Time at={at} />
         {edited && ", with other arguments"}
       </p>
       {reason && <p className="text-muted">{reason}</p>}
-      {by?.id && <code className="wrap-anywhere text-muted">{by.id}</code>}
+      {by?.id && name === null && <code className="wrap-anywhere text-muted">{by.id}</code>}
     </Note>
   );
+}
+
+/** `by ada@example.com`, `with the API key “Desk”`; of one who is gone only where it was said. */
+function whoWords({ type }: Decider, name: string | null): string {
+  if (type === "user") return name === null ? "at the dashboard" : `by ${name}`;
+  return type === "api_key" ? (name === null ? "with an API key" : `with the API key “${name}”`) : "";
 }
 
 function Result({ step, live }: StepProps) {
