@@ -24,6 +24,7 @@ const folder = process.env.RUNNEL_SHOTS ?? inProject("dist/shots");
 const looks = [
   { name: "light", theme: "light", width: 1440, height: 900 },
   { name: "dark", theme: "dark", width: 1440, height: 900 },
+  { name: "1240", theme: "light", width: 1240, height: 900 },
   { name: "900", theme: "light", width: 900, height: 900 },
   { name: "390", theme: "light", width: 390, height: 844 },
 ] as const;

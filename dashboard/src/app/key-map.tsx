@@ -45,6 +45,8 @@ const groups: { title: string; keys: [keys: string[], does: string][] }[] = [
       [["[", "]"], "Tab of the detail"],
       [["space"], "Play or pause"],
       [[",", "."], "Previous step, next step"],
+      [["+", "-", "0"], "Zoom in, zoom out, whole run"],
+      [["h", "l"], "Earlier, later while zoomed in"],
       [["f"], "Fork from the selected step"],
     ],
   },

@@ -26,6 +26,7 @@ import { useLive } from "./use-live.ts";
 import { useRested } from "./use-rested.ts";
 import { useRows } from "./use-rows.ts";
 import { useTimeline } from "./use-timeline.ts";
+import { useZoom } from "./use-zoom.ts";
 
 /** What the address of the page holds. */
 interface TraceSearch {
@@ -74,6 +75,7 @@ export function FoundTrace(props: FoundTraceProps) {
   const timing = useTiming(run);
   const folded = search.fold !== "off";
   const timeline = useTimeline(loaded, rows, folded);
+  const zoom = useZoom();
   const first = useFirst(rows, run, loaded.hasMore);
   const selected = search.step ?? first;
   const row = rows.find(({ key }) => key === keyOfDetail(selected)) ?? (loaded.hasMore ? undefined : rows[0]);
@@ -151,6 +153,7 @@ export function FoundTrace(props: FoundTraceProps) {
               found={sought.trim() ? shown.length : null}
               problems={problems.length}
               onProblem={() => goToProblem(1)}
+              zoom={zoom}
               folded={folded}
               onFolded={(fold) => onSearch({ fold: fold ? undefined : "off" })}
             />
@@ -165,6 +168,7 @@ export function FoundTrace(props: FoundTraceProps) {
                 onSelect={select}
                 onEnter={enter}
                 onToggle={toggleRow}
+                zoom={zoom}
               />
             )}
           </section>

@@ -84,7 +84,7 @@ export const StepRow = memo(function StepRow(props: StepRowProps) {
       >
         {took}
       </span>
-      <span className="relative mx-4 h-2 min-w-0 flex-1 max-rail:mr-4 max-rail:ml-12 max-rail:flex-[1_0_70%] rail:h-full">
+      <span className="relative mx-4 h-2 min-w-0 flex-1 overflow-x-clip max-rail:mr-4 max-rail:ml-12 max-rail:flex-[1_0_70%] rail:h-full">
         <StepBar row={row} timeline={timeline} isLater={isLater} />
       </span>
     </div>

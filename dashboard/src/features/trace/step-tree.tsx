@@ -1,11 +1,20 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { clsx } from "clsx";
-import { type KeyboardEvent, useEffect, useRef, useSyncExternalStore } from "react";
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useSyncExternalStore,
+} from "react";
 import { useReplay } from "./replay-context.ts";
 import type { Row } from "./row.ts";
 import { StepRow } from "./step-row.tsx";
 import type { Timeline } from "./timeline.ts";
 import { treeKey } from "./tree-key.ts";
+import { useWheel, type Zoom } from "./use-zoom.ts";
 
 interface StepTreeProps {
   rows: readonly Row[];
@@ -17,14 +26,19 @@ interface StepTreeProps {
   /** A phone leaves the tree for the step. */
   onEnter: (key: string) => void;
   onToggle: (row: Row, open: boolean) => void;
+  zoom: Zoom;
 }
 
 /** Of the axis, which stays above the rows. */
 const axisHeight = 28;
 
 /** Tree and waterfall: each row is both. Only those in sight are in the document, however many there are. */
-export function StepTree({ rows, timeline, worked_ms, selected, onSelect, onEnter, onToggle }: StepTreeProps) {
+export function StepTree(props: StepTreeProps) {
+  const { rows, worked_ms, selected, onSelect, onEnter, onToggle, zoom } = props;
+  const timeline = useMemo(() => props.timeline.zoom(zoom.view), [props.timeline, zoom.view]);
   const scroller = useRef<HTMLDivElement>(null);
+  const lane = useRef<HTMLSpanElement>(null);
+  useWheel(scroller, lane, zoom);
   const height = useRowHeight();
   const index = rows.findIndex(({ key }) => key === selected);
   const virtual = useVirtualizer({
@@ -76,7 +90,7 @@ export function StepTree({ rows, timeline, worked_ms, selected, onSelect, onEnte
 
   return (
     <div ref={scroller} className="flex min-h-0 flex-1 flex-col overflow-y-auto">
-      <Axis timeline={timeline} />
+      <Axis timeline={timeline} lane={lane} zoom={zoom} />
       <div
         role="tree"
         aria-label="Steps"
@@ -111,17 +125,15 @@ export function StepTree({ rows, timeline, worked_ms, selected, onSelect, onEnte
 /** Where the replay stands, through all rows. On a phone the names are in the way: there later steps are pale, no more. */
 function Head({ timeline }: { timeline: Timeline }) {
   const replay = useReplay();
-  if (replay === null) return null;
+  const at = replay === null ? -1 : timeline.at(replay);
+  if (at < 0 || at > 1) return null;
   return (
     <div
       aria-hidden
       data-head
       className="pointer-events-none absolute inset-y-0 right-4 hidden rail:block left-[calc(var(--trace-name)+var(--trace-time)+var(--space-4))]"
     >
-      <i
-        className="absolute inset-y-0 -ml-px border-l-2 border-accent"
-        style={{ left: `${Math.min(1, Math.max(0, timeline.at(replay))) * 100}%` }}
-      />
+      <i className="absolute inset-y-0 -ml-px border-l-2 border-accent" style={{ left: `${at * 100}%` }} />
     </div>
   );
 }
@@ -131,7 +143,7 @@ function Grid({ timeline }: { timeline: Timeline }) {
   return (
     <div
       aria-hidden
-      className="pointer-events-none absolute inset-y-0 right-4 left-[calc(var(--trace-name)+var(--trace-time)+var(--space-4))] hidden rail:block"
+      className="pointer-events-none absolute inset-y-0 right-4 left-[calc(var(--trace-name)+var(--trace-time)+var(--space-4))] hidden overflow-clip rail:block"
     >
       {timeline.ticks.map(({ at, label }) => (
         <i
@@ -152,7 +164,20 @@ function Grid({ timeline }: { timeline: Timeline }) {
 }
 
 /** The head of tree and waterfall: the names of the columns, and the times. */
-function Axis({ timeline }: { timeline: Timeline }) {
+function Axis({
+  timeline,
+  lane,
+  zoom: { isZoomed, pan },
+}: {
+  timeline: Timeline;
+  lane: RefObject<HTMLSpanElement | null>;
+  zoom: Zoom;
+}) {
+  const drag = (event: PointerEvent<HTMLSpanElement>) => {
+    const { currentTarget } = event;
+    if (event.type === "pointerdown" && isZoomed) currentTarget.setPointerCapture(event.pointerId);
+    else if (currentTarget.hasPointerCapture(event.pointerId)) pan(-event.movementX / currentTarget.clientWidth);
+  };
   return (
     <div
       aria-hidden
@@ -160,7 +185,15 @@ function Axis({ timeline }: { timeline: Timeline }) {
     >
       <span className="w-(--trace-name) shrink-0 pl-5">Step</span>
       <span className="w-(--trace-time) shrink-0 text-right">Time</span>
-      <span className="relative mx-4 h-full min-w-0 flex-1">
+      <span
+        ref={lane}
+        className={clsx(
+          "relative mx-4 h-full min-w-0 flex-1 select-none",
+          isZoomed && "cursor-grab active:cursor-grabbing",
+        )}
+        onPointerDown={drag}
+        onPointerMove={drag}
+      >
         {timeline.ticks.map(({ at, label }) => (
           <span
             key={`${label} ${at}`}

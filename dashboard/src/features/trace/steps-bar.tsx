@@ -1,7 +1,8 @@
-import { Search, TriangleAlert } from "lucide-react";
+import { type LucideIcon, Scan, Search, TriangleAlert, ZoomIn, ZoomOut } from "lucide-react";
 import type { RefObject } from "react";
 import { formatCount, plural } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
+import type { Zoom } from "./use-zoom.ts";
 
 /** Above the tree: what to find in it, the way to what went wrong, and whether waiting is folded. */
 export function StepsBar({
@@ -13,6 +14,7 @@ export function StepsBar({
   folded,
   onFolded,
   input,
+  zoom,
 }: {
   sought: string;
   onSought: (text: string) => void;
@@ -23,6 +25,7 @@ export function StepsBar({
   folded: boolean;
   onFolded: (folded: boolean) => void;
   input: RefObject<HTMLInputElement | null>;
+  zoom: Zoom;
 }) {
   return (
     <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-x-2 gap-y-1 border-b border-line py-1 pr-4 pl-4 rail:pr-3 rail:pl-5">
@@ -59,10 +62,35 @@ export function StepsBar({
           {plural(problems, "problem")}
         </Button>
       )}
-      <label className="ml-auto flex shrink-0 cursor-pointer items-center gap-1.5 text-xs whitespace-nowrap">
+      <fieldset aria-label="Zoom" className="ml-auto flex max-rail:hidden">
+        {zoom.isZoomed && <ZoomButton word="Show the whole run" keys="0" icon={Scan} onClick={zoom.whole} />}
+        <ZoomButton word="Zoom out" keys="-" icon={ZoomOut} off={!zoom.isZoomed} onClick={zoom.farther} />
+        <ZoomButton word="Zoom in" keys="+" icon={ZoomIn} onClick={zoom.nearer} />
+      </fieldset>
+      <label className="flex max-rail:ml-auto shrink-0 cursor-pointer items-center gap-1.5 text-xs whitespace-nowrap">
         <input type="checkbox" checked={folded} onChange={(event) => onFolded(event.target.checked)} />
         Fold waiting
       </label>
     </div>
+  );
+}
+
+function ZoomButton({
+  word,
+  keys,
+  icon: Icon,
+  off = false,
+  onClick,
+}: {
+  word: string;
+  keys: string;
+  icon: LucideIcon;
+  off?: boolean;
+  onClick: () => void;
+}) {
+  return (
+    <Button kind="ghost" size="icon-sm" aria-label={word} title={`${word} (${keys})`} disabled={off} onClick={onClick}>
+      <Icon aria-hidden className="size-4" strokeWidth={1.5} />
+    </Button>
   );
 }

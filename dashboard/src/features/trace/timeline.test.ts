@@ -57,6 +57,18 @@ describe("a timeline", () => {
     }
   });
 
+  test("shows a part of itself over the whole width, with marks of its own", () => {
+    const line = createTimeline(whole, work, false);
+    const near = line.zoom({ from: line.at(2000), to: line.at(4000) });
+    expect([2000, 3000, 4000].map(near.at)).toEqual([0, 0.5, 1].map((at) => expect.closeTo(at, 9)));
+    expect(near.timeOf(0.5)).toBeCloseTo(3000, 3);
+    expect(near.at(1000)).toBeLessThan(0);
+    expect(near.at(101_000)).toBeGreaterThan(1);
+    expect(near.ticks.length).toBeGreaterThan(2);
+    for (const { at } of near.ticks) expect(at >= 0 && at <= 1).toBe(true);
+    expect(near.zoom({ from: 0, to: 1 }).ticks).toEqual(line.ticks);
+  });
+
   test("keeps short pauses, and folds no more than leaves room for the work", () => {
     const short = createTimeline(
       { from: 0, to: 9000 },

@@ -1,3 +1,5 @@
+import { type View, wholeView } from "./zoom.ts";
+
 /** A mark of the axis. `at` is between 0 and 1. */
 interface Tick {
   at: number;
@@ -15,6 +17,8 @@ export interface Timeline {
   /** The time that stands there. */
   timeOf(fraction: number): number;
   ticks: Tick[];
+  /** The same, with that part of it from 0 to 1. */
+  zoom(view: View): Timeline;
 }
 
 /** Shorter stretches are no wait that anybody would fold. */
@@ -31,16 +35,25 @@ export function createTimeline(whole: Span, work: readonly Span[], folded: boole
   const folds = folded ? widest(long) : [];
   const shown = Math.max(1, within.to - within.from - total(folds));
   const share = folds.length === 0 ? 0 : Math.min(breakShare, 0.4 / folds.length);
-  const pieces = piecesOf(within, folds, shown, share);
-  const at = (time: number) => place(pieces, time);
-  return {
-    begin: within.from,
-    end: within.to,
-    folds,
-    at,
-    timeOf: (fraction) => timeAt(pieces, fraction),
-    ticks: ticksOf(pieces, within, shown, folds),
+  const all = piecesOf(within, folds, shown, share);
+  const zoom = (view: View): Timeline => {
+    const pieces = all.map((piece) => seenIn(view, piece));
+    return {
+      begin: within.from,
+      end: within.to,
+      folds,
+      at: (time) => place(pieces, time),
+      timeOf: (fraction) => timeAt(pieces, fraction),
+      ticks: ticksOf(pieces, within, shown * (view.to - view.from)),
+      zoom,
+    };
   };
+  return zoom(wholeView);
+}
+
+function seenIn({ from, to }: View, piece: Piece): Piece {
+  const seen = (at: number) => (at - from) / (to - from);
+  return { ...piece, left: seen(piece.left), right: seen(piece.right) };
 }
 
 /** More breaks than fit would leave no room for the work: the shortest stay as they are. */
@@ -94,19 +107,21 @@ const ticksAbout = 6;
 /** Labels nearer than this would touch. */
 const apart = 0.09;
 
-function ticksOf(pieces: readonly Piece[], within: Span, shown: number, folds: readonly Span[]): Tick[] {
+function ticksOf(pieces: readonly Piece[], within: Span, shown: number): Tick[] {
   const step = steps_ms.find((each) => shown / each <= ticksAbout) ?? Math.ceil(shown / ticksAbout / day_ms) * day_ms;
   const ticks: Tick[] = [];
   for (const piece of pieces) {
-    if (piece.isFold) continue;
-    const first = Math.ceil((piece.from - within.from) / step) * step;
-    for (let ms = first; ms <= piece.to - within.from; ms += step) {
+    if (piece.isFold || piece.right < 0 || piece.left > 1) continue;
+    // What lies outside of what is seen may be hours of milliseconds.
+    const [from, to] = [Math.max(0, piece.left), Math.min(1, piece.right)].map((at) => timeAt([piece], at));
+    const first = Math.ceil((from! - within.from) / step) * step;
+    for (let ms = first; ms <= to! - within.from; ms += step) {
       const at = place([piece], within.from + ms);
       const last = ticks.at(-1);
       if (!last || at - last.at >= apart) ticks.push({ at, label: tickLabel(ms, step) });
     }
   }
-  return folds.length === 0 ? ticks : ticks.filter(({ at }) => at <= 1);
+  return ticks;
 }
 
 /** `0 s`, `1.5 s`, `200 ms`, `3 min`: all of an axis in one unit. */

@@ -140,6 +140,20 @@ function Facts({ run }: { run: Run }) {
           <CopyButton text={thread_id} what="thread id" />
         </Fact>
       )}
+      {Object.entries(metadata ?? {})
+        .filter(([name]) => name !== "schedule_id")
+        .map(([name, value]) => (
+          <Fact key={name} name={name}>
+            <Link
+              to="/runs"
+              search={{ metadata: [`${name}=${value}`] }}
+              className={`${link} max-w-40`}
+              title={`Runs with ${name}: ${value}`}
+            >
+              {value}
+            </Link>
+          </Fact>
+        ))}
     </dl>
   );
 }
