@@ -90,9 +90,11 @@ export function createApp(options: AppOptions) {
   const secrets = composeSecrets(base);
   const webhooks = composeWebhooks({ ...base, journals, followed: later.followed });
   const files = composeFiles({ ...base, journals, announcing: webhooks.ports, memory: later.memory });
+  const { priceOf } = connections.ports.prices;
+  const usage = composeUsage({ ...base, journals, ended, projects: projects.ports.projects, priceOf });
   const memory = composeMemory({
     ...{ ...base, connections: connections.ports.connections, files: files.ports },
-    announced: webhooks.ports.announced,
+    ...{ announced: webhooks.ports.announced, pay: usage.ports.pay },
   });
   const tools = composeTools({
     ...{ ...base, secrets: secrets.ports, files: files.ports.files, agents: later.agents, runs: later.runs },
@@ -100,7 +102,6 @@ export function createApp(options: AppOptions) {
   const agents = composeAgents({
     ...{ ...base, connections: connections.ports.connections, tools: tools.ports.tools, memory: memory.ports.stores },
   });
-  const usage = composeUsage({ ...base, journals, ended, projects: projects.ports.projects });
   const search = composeSearch({ ...base, ended });
   const threads = composeThreads({ ...base, journals, files: files.ports.files });
   const shared = { ...base, http, journals, projects: projects.ports.projects, agents: agents.ports };

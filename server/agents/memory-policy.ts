@@ -3,7 +3,7 @@ import { contextStrategies, type MemoryPolicy, type PinnedStore } from "../core/
 import type { Fault } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
-import { rerankDefault_candidates } from "../core/retrieval.ts";
+import { completeRerank } from "../core/retrieval.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { HistoryInput, idOf, passageChoices, RerankInput } from "../http/schemas.ts";
 import { named, oneOf, orNull } from "../lib/schema.ts";
@@ -85,7 +85,7 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
         auto_retrieve: auto_retrieve ?? memoryKinds[known[i]!.kind].isSearched,
         top_k: top_k ?? 6,
         score_threshold: score_threshold ?? 0,
-        ...(rerank && { rerank: { model: rerank.model, candidates: rerank.candidates ?? rerankDefault_candidates } }),
+        ...(rerank && { rerank: completeRerank(rerank) }),
         ...(choices.diversity && { diversity: choices.diversity }),
         ...(choices.neighbors && { neighbors: choices.neighbors }),
         ...(learn && { learn }),

@@ -86,9 +86,14 @@ export type MemoryKindName = (typeof memoryKindNames)[number];
 export const memoryScopes = ["user", "session", "project"] as const;
 export type MemoryScope = (typeof memoryScopes)[number];
 
-/** What puts the passages that a search found into a better order: a cross-encoder by a connection. */
+export const rerankTypes = ["cross_encoder", "chat"] as const;
+export type RerankType = (typeof rerankTypes)[number];
+
+/** What puts the passages that a search found into a better order: a cross-encoder by a connection, or any model of chats. */
 export interface Rerank {
   model: string;
+  /** Absent: a cross-encoder. */
+  type?: RerankType;
   /** How many passages it is shown, at most. */
   candidates: number;
 }

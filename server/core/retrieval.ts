@@ -1,13 +1,24 @@
 import { hashJson } from "../lib/hash.ts";
-import type { AgentSnapshot, PinnedStore } from "./agent-snapshot.ts";
+import type { AgentSnapshot, PinnedStore, Rerank } from "./agent-snapshot.ts";
 import { byteLength } from "./byte-length.ts";
 import { limits } from "./limits.ts";
 import type { RetrievedPassage, RunEvent } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
 import { startStep } from "./step-events.ts";
 
-/** How many of the passages found a reranker is shown where nothing else is said. */
-export const rerankDefault_candidates = 50;
+/** How many of the passages found a reranker is shown where nothing else is said: a chat model costs more. */
+export const rerankDefault_candidates = { cross_encoder: 50, chat: 20 } as const;
+
+/** A reranker with all that was left out. */
+export const completeRerank = ({
+  model,
+  type = "cross_encoder",
+  candidates,
+}: Partial<Rerank> & Pick<Rerank, "model">): Rerank => ({
+  model,
+  candidates: candidates ?? rerankDefault_candidates[type],
+  ...(type === "chat" && { type }),
+});
 
 /** Of all passages of one retrieval, which stay in the prompt of every model call. */
 const passagesMax_bytes = 128 * 1024;

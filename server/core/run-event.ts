@@ -400,7 +400,7 @@ export const eventFields = {
     by: optional(Decider),
     /** What the call made; they come into being in the transaction of this event. */
     files: optional(many(FileFacts)),
-    /** What a child run cost, which counts for its parent too. */
+    /** What a child run cost, or the models that a search asked: it is counted where it was spent, and for this run too. */
     usage: optional(RunUsage),
   },
   "subagent.started": { tool_call_id: Id, run_id: Id, agent_id: Id },
@@ -439,6 +439,8 @@ export const eventFields = {
     reranks: optional(many(StoreRerank)),
     /** Absent where every store was searched by meaning too. */
     degradations: optional(many(StoreDegradation)),
+    /** What models took that the search asked: an operator's, for vectors or an order. It is counted where it was spent. */
+    usage: optional(RunUsage),
     latency_ms: Milliseconds,
   },
   /** The prompt had become too long for the model; ends a `compaction` step. */

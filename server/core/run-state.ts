@@ -24,7 +24,7 @@ import type { EarlierMessage } from "./run-input.ts";
 import type { StepType } from "./step-kinds.ts";
 import { stepKinds } from "./step-kinds.ts";
 import { stoodUntil } from "./timing.ts";
-import { addModelCall, addToolResult, noUsage } from "./usage.ts";
+import { addChildRun, addModelCall, addToolResult, noUsage } from "./usage.ts";
 
 export const runStatuses = ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof runStatuses)[number];
@@ -355,7 +355,9 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
       return { ...state, documents: event.documents, to_prepare: without(state, "documents") };
     case "memory.retrieved": {
       const { query, stores, matches, failures } = event;
-      return { ...state, retrieved: { query, stores, matches, failures }, to_prepare: without(state, "retrieval") };
+      const usage = event.usage ? addChildRun(state.usage, event.usage) : state.usage;
+      const retrieved = { query, stores, matches, failures };
+      return { ...state, retrieved, usage, to_prepare: without(state, "retrieval") };
     }
     case "context.compacted": {
       const { summary, left_out, spent } = event;

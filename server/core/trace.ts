@@ -147,9 +147,13 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
         ofCall(event.tool_call_id).subagent = { run_id: event.run_id, agent_id: event.agent_id };
         break;
       case "memory.retrieved": {
-        const { query, stores, matches, failures, reranks, degradations } = event;
+        const { query, stores, matches, failures, reranks, degradations, usage } = event;
         const output = { matches, failures, ...(reranks && { reranks }), ...(degradations && { degradations }) };
-        Object.assign(steps[event.step_index]!, { input: { query, stores }, output });
+        Object.assign(steps[event.step_index]!, {
+          input: { query, stores },
+          output,
+          ...(usage && { usage: usageOfRun(usage) }),
+        });
         break;
       }
       case "context.compacted":

@@ -1,5 +1,5 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
-import { mostTurns } from "../core/agent-snapshot.ts";
+import { mostTurns, rerankTypes } from "../core/agent-snapshot.ts";
 import { Budget as anyBudget } from "../core/budget-schema.ts";
 import { Metadata as anyMetadata } from "../core/fields.ts";
 import { idPattern, type Kind } from "../core/ids.ts";
@@ -134,12 +134,13 @@ export const settingFields = {
   seed: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
 };
 
-/** A cross-encoder that puts what was found into a better order. */
+/** A model that puts what was found into a better order. */
 export const RerankInput = named(
   "RerankInput",
   Type.Object(
     {
       model: Type.String({ minLength: 1, maxLength: 300 }),
+      type: Type.Optional(oneOf(rerankTypes)),
       candidates: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
     },
     closed,

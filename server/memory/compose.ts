@@ -1,4 +1,6 @@
+import type { Environment } from "../core/scope.ts";
 import type { Base, Part } from "../http/part.ts";
+import type { Pay } from "../models/payer.ts";
 import { createEmbedders, type Embedders, type EmbeddersOptions } from "../retrieval/embed/embedder.ts";
 import { ownModelsFolder } from "../retrieval/embed/own-models.ts";
 import { createSearcher } from "../retrieval/search/searcher.ts";
@@ -31,19 +33,22 @@ export function composeMemory({
   connections,
   files: { documents, files, processing, onMoved },
   announced,
+  pay,
   embedders: givenEmbedders,
   ...base
 }: Base &
   MemoryOptions & {
-    connections: { resolve(model: string, environment: "live"): ReturnType<EmbeddersOptions["resolve"]> };
+    connections: { resolve(model: string, environment: Environment): ReturnType<EmbeddersOptions["resolve"]> };
     files: FilePorts;
     announced: () => void;
+    pay: Pay;
   }) {
   const { db, database, log, now } = base;
   const embedders =
     givenEmbedders ??
     createEmbedders({
       resolve: (model) => connections.resolve(model, "live"),
+      pay,
       log,
       folder: database ? ownModelsFolder(database) : null,
     });
@@ -74,7 +79,7 @@ export function composeMemory({
   const keys = createKeyStore({ db, stores, now });
   const search = createMemorySearch({
     ...{ db, stores, searcher, embedders, now },
-    rank: createRankMatches({ resolve: (model) => connections.resolve(model, "live") }),
+    rank: createRankMatches({ resolve: connections.resolve, pay }),
   });
 
   return {

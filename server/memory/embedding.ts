@@ -1,6 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { fault, validationError } from "../http/errors.ts";
+import type { Payer } from "../models/payer.ts";
 import { type Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
 import { type BuiltInModel, builtInModels, defaultModel, isHere } from "../retrieval/embed/models.ts";
 import type { Embedding } from "./schema.ts";
@@ -13,9 +14,9 @@ export interface ChosenEmbedding {
 /** What makes vectors, by the model's name. */
 export interface Embedders {
   /** Of these dimensions; null: of as many as the model makes. */
-  of(model: string, dimensions: number | null, owner?: string): Embedder;
+  of(model: string, dimensions: number | null, payer?: Payer): Embedder;
   /** How long the vectors of a model are. */
-  probe(model: string, signal?: AbortSignal): Promise<number>;
+  probe(model: string, payer?: Payer, signal?: AbortSignal): Promise<number>;
 }
 
 export type EmbeddingChooser = ReturnType<typeof createEmbeddingChooser>;
@@ -24,18 +25,18 @@ const probe_ms = 20_000;
 
 /** Says what a store is embedded with. Another model than the built-in ones is asked once: a name alone promises nothing. */
 export function createEmbeddingChooser({ embedders }: { embedders: Embedders }) {
-  async function dimensionsOf({ model, dimensions }: Embedding): Promise<number> {
+  async function dimensionsOf({ model, dimensions }: Embedding, payer: Payer): Promise<number> {
     const signal = AbortSignal.timeout(probe_ms);
-    if (dimensions === undefined) return await embedders.probe(model, signal);
-    await embedders.of(model, dimensions).embed(["Hello"], signal);
+    if (dimensions === undefined) return await embedders.probe(model, payer, signal);
+    await embedders.of(model, dimensions, payer).embed(["Hello"], signal);
     return dimensions;
   }
 
   return {
-    async choose(wanted: Embedding | null): Promise<ChosenEmbedding> {
+    async choose(wanted: Embedding | null, payer: Payer): Promise<ChosenEmbedding> {
       const meant = wanted ?? { model: defaultModel };
       if (isHere(meant.model)) return builtIn(meant);
-      const dimensions = await dimensionsOf(meant).catch((error) => {
+      const dimensions = await dimensionsOf(meant, payer).catch((error) => {
         throw refusalOf(error, meant.model);
       });
       if (dimensions > limits.embedding_dimensions)

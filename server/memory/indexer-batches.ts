@@ -1,7 +1,8 @@
-import { type Environment, nameOf } from "../core/scope.ts";
+import { type Environment, nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
+import type { Payer } from "../models/payer.ts";
 import { type Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
 import { addVectors, addWords } from "../retrieval/search/tables.ts";
 import { createEntryWork, type EntryWork, type PendingChunk } from "./entry-work.ts";
@@ -40,7 +41,7 @@ export function createBatches({
   pause_ms,
 }: {
   db: Db;
-  embedders: { of(model: string, dimensions: number, owner?: string): Embedder };
+  embedders: { of(model: string, dimensions: number, payer?: Payer): Embedder };
   documents: Documents;
   queue: ReturnType<typeof createIndexerQueue>;
   rests: ReturnType<typeof createRests>;
@@ -103,10 +104,10 @@ export function createBatches({
     const { model, dimensions } = store;
     try {
       const texts = parts.flatMap(({ chunks }) => chunks.map(({ text }) => text));
-      const vectors = texts.length > 0 ? await embedders.of(model, dimensions, nameOf(store)).embed(texts, signal) : [];
+      const vectors = texts.length > 0 ? await embedders.of(model, dimensions, store).embed(texts, signal) : [];
       await record(store, parts, vectors);
       for (const { one } of parts) rests.clear(one.entry.id);
-      rests.clear(`model:${model}`);
+      for (const name of restsOf(store)) rests.clear(name);
     } catch (error) {
       signal.throwIfAborted();
       const fault = faultOf(error);
@@ -120,12 +121,14 @@ export function createBatches({
   async function refused(store: VectorStoreRow, parts: readonly Part[], fault: EmbeddingError): Promise<void> {
     const { code, message } = fault;
     if (fault.retryable) {
-      rests.fail(`model:${store.model}`);
+      rests.fail(restOf(store, fault));
       await write(() => {
         for (const { one } of parts) work.noteFault(one.entry, { code, message });
       });
       log.warn("an embedding model could not be asked", { model: store.model, error_code: code });
     }
+    if (code === "budget_exceeded") return; // However long that takes: it is no fault of the texts.
+
     for (const { one } of parts) {
       const failures = rests.fail(one.entry.id);
       const isHopeless = failures >= manyFailures && now() - one.entry.updated_at_ms > patience_ms;
@@ -185,6 +188,16 @@ export function createBatches({
 
   return { workOn };
 }
+
+/** What rests of a failure: the model for everybody, or whoever has nothing left for any. */
+const restOf = (store: VectorStoreRow, { code }: EmbeddingError): string =>
+  code === "budget_exceeded" ? budgetName(store) : modelName(store);
+
+const budgetName = (store: Scope): string => `budget:${nameOf(store)}`;
+const modelName = ({ model }: Pick<VectorStoreRow, "model">): string => `model:${model}`;
+
+/** The names by which the entries of a store may rest all together. */
+export const restsOf = (store: VectorStoreRow): string[] => [modelName(store), budgetName(store)];
 
 /** Null for what is a fault of ours. A vector that cannot be kept is the model's. */
 function faultOf(error: unknown): EmbeddingError | null {

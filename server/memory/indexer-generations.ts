@@ -1,7 +1,7 @@
-import { nameOf } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
+import type { Payer } from "../models/payer.ts";
 import type { Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
 import { addVectors, createStoreTables, dropVectors, vectorsTable } from "../retrieval/search/tables.ts";
 import type { PendingChunk } from "./entry-work.ts";
@@ -32,7 +32,7 @@ const pause_ms = 5;
  */
 export function createGenerations(options: {
   db: Db;
-  embedders: { of(model: string, dimensions: number, owner?: string): Embedder };
+  embedders: { of(model: string, dimensions: number, payer?: Payer): Embedder };
   queue: IndexerQueue;
   write: Write;
   forget: (storeNumber: number) => void;
@@ -100,7 +100,7 @@ export function createGenerations(options: {
   async function fill(store: VectorStoreRow, job: Progress, chunks: readonly PendingChunk[]): Promise<void> {
     const dimensions = store.next_dimensions!;
     const texts = chunks.map(({ text }) => text);
-    const vectors = await embedders.of(store.next_model!, dimensions, nameOf(store)).embed(texts, signal);
+    const vectors = await embedders.of(store.next_model!, dimensions, store).embed(texts, signal);
     const tables = { number: store.number, generation: job.generation, dimensions };
     const done = await write(() => {
       if (!isCurrent(store)) return 0;

@@ -2,8 +2,9 @@ import type { Db } from "../db/open.ts";
 import { persist } from "../db/persist.ts";
 import type { Log } from "../lib/log.ts";
 import { sleep } from "../lib/retry.ts";
+import type { Payer } from "../models/payer.ts";
 import { type Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
-import { createBatches } from "./indexer-batches.ts";
+import { createBatches, restsOf } from "./indexer-batches.ts";
 import type { Documents, Write } from "./indexer-chunks.ts";
 import { createGenerations } from "./indexer-generations.ts";
 import { createIndexerQueue } from "./indexer-queue.ts";
@@ -14,7 +15,7 @@ import type { EntryRow, StoreRow, VectorStoreRow } from "./row.ts";
 
 export interface IndexerOptions {
   db: Db;
-  embedders: { of(model: string, dimensions: number, owner?: string): Embedder };
+  embedders: { of(model: string, dimensions: number, payer?: Payer): Embedder };
   documents: Documents;
   /** The vectors of a store are others now. */
   forget: (storeNumber: number) => void;
@@ -62,12 +63,13 @@ export function createIndexer(options: IndexerOptions) {
   async function work(store: VectorStoreRow): Promise<void> {
     const before = turns.wakes();
     const entriesRestUntil = rests.nextOfEntries(); // Before they are read: one that rests now is not among them.
-    const worked = rests.has(`model:${store.model}`) ? false : await batches.workOn(store);
+    const worked = restsOf(store).some(rests.has) ? false : await batches.workOn(store);
     const changed = store.next_model === null ? false : await change(store);
     if (worked || changed) return rests.clear(store.id);
     if (before !== turns.wakes()) return;
     // Nothing can be done now: until a rest is over, or somebody wakes us.
-    rests.until(store.id, rests.has(`model:${store.model}`) ? rests.end(`model:${store.model}`) : entriesRestUntil);
+    const ends = restsOf(store).filter(rests.has).map(rests.end);
+    rests.until(store.id, ends.length > 0 ? Math.max(...ends) : entriesRestUntil);
   }
 
   async function change(store: VectorStoreRow): Promise<boolean> {

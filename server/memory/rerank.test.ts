@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import type { Rerank } from "../core/agent-snapshot.ts";
+import { BudgetError, type Pay, unpaid } from "../models/payer.ts";
 import type { Match } from "../retrieval/search/searcher.ts";
 import { createRankMatches } from "./rerank.ts";
 
+const scope = { project_id: "proj_1", environment: "test" as const };
 const key = "sk-rerank-0123456789";
 
 interface Asked {
@@ -13,7 +16,7 @@ interface Asked {
 type Answer = (asked: Asked) => Response | Promise<Response>;
 
 /** A reranker on loopback, and what ranks by it. */
-function serve(answer: Answer, { base = "/v1", provider = "openai_compatible", wait_ms = 5000 } = {}) {
+function serve(answer: Answer, { base = "/v1", provider = "openai_compatible", wait_ms = 5000, pay = unpaid } = {}) {
   const asked: Asked[] = [];
   const server = Bun.serve({
     ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
@@ -27,11 +30,11 @@ function serve(answer: Answer, { base = "/v1", provider = "openai_compatible", w
   });
   const base_url = `${server.url.origin}${base}`;
   const connection = { name: "gpu", provider: provider as "openai_compatible", base_url, api_key: key };
-  const rank = createRankMatches({ resolve: (model) => ({ connection, model }), wait_ms });
+  const rank = createRankMatches({ resolve: (model) => ({ connection, model }), wait_ms, pay });
   return {
     asked,
-    rank: (matches: readonly Match[], signal?: AbortSignal) =>
-      rank(matches, { query: "question", by: { model: "cross", candidates: 50 } }, signal),
+    rank: (matches: readonly Match[], signal?: AbortSignal, by: Partial<Rerank> = {}) =>
+      rank(matches, { query: "question", by: { model: "cross", candidates: 50, ...by }, payer: scope }, signal),
     [Symbol.asyncDispose]: () => server.stop(true),
   };
 }
@@ -129,6 +132,89 @@ test("a provider without rerankers is not asked", async () => {
   await using it = serve(() => results([]), { provider: "anthropic" });
   expect((await it.rank(found)).error?.code).toBe("model_not_available");
   expect(it.asked).toEqual([]);
+});
+
+test("the first search alone waits for a reranker that does not answer", async () => {
+  await using it = serve(() => new Promise<Response>(() => {}), { wait_ms: 200 });
+  const first = await it.rank(found);
+  expect(await it.rank(found)).toEqual(first);
+  expect(it.asked).toHaveLength(1);
+});
+
+test("what a reranker says that it has read is paid for; what it does not say is left open", async () => {
+  const read: (number | null)[] = [];
+  const pay: Pay = (_payer, { model }, make) =>
+    make(({ usage }) => void (model === "cross" && read.push(usage.input_tokens)));
+  const said = [{ usage: { total_tokens: 42 } }, { meta: { tokens: { input_tokens: 17 } } }, {}, { usage: null }];
+  await using it = serve(() => Response.json({ results: scored(1, 1, 1), ...said[it.asked.length - 1] }), { pay });
+  for (const _ of said) expect((await it.rank(found)).error).toBeNull();
+  expect(read).toEqual([42, 17, null, null]);
+});
+
+test("a reranker is not asked where a budget has no room for it, and the order stays", async () => {
+  const pay: Pay = () => Promise.reject(new BudgetError("Nothing is left."));
+  await using it = serve(() => results(scored(1, 1, 1)), { pay });
+  const error = { code: "budget_exceeded", message: "Nothing is left." };
+  for (const type of [undefined, "chat"] as const)
+    expect(await it.rank(found, undefined, { type })).toEqual({ matches: found, error });
+  expect(it.asked).toEqual([]);
+});
+
+describe("a chat model", () => {
+  /** Says this as one answer, and what that took. */
+  const says = (content: string): Response => {
+    const chunks = [
+      { choices: [{ index: 0, delta: { role: "assistant", content } }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+      { choices: [], usage: { prompt_tokens: 300, completion_tokens: 20, total_tokens: 320 } },
+    ];
+    const lines = [
+      ...chunks.map((chunk) => JSON.stringify({ id: "c", object: "chat.completion.chunk", ...chunk })),
+      "[DONE]",
+    ];
+    return new Response(lines.map((line) => `data: ${line}\n\n`).join(""), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  };
+  const chat = { type: "chat", model: "small" } as const;
+
+  test("rates passages that it is shown with the question, and is paid for what it read and said", async () => {
+    const spent: unknown[] = [];
+    const pay: Pay = (_payer, { request }, make) =>
+      make(({ usage }) => void spent.push([request.settings.max_output_tokens! > 0, usage]));
+    const answer = '```json\n{"scores": [{"passage": 3, "score": 9}, {"passage": 2, "score": 4}]}\n```';
+    await using it = serve(() => says(answer), { pay });
+    const { matches, error } = await it.rank(found, undefined, chat);
+    expect([error, order(matches), matches.map(({ score }) => score)]).toEqual([null, "cba", [0.9, 0.4, 0]]);
+    expect(it.asked.map(({ path }) => path)).toEqual(["/v1/chat/completions"]);
+    const { messages } = it.asked[0]!.body as { messages: { role: string; content: string }[] };
+    expect(JSON.parse(messages.at(-1)!.content)).toEqual({
+      question: "question",
+      passages: [1, 2, 3].map((passage) => ({ passage, text: found[passage - 1]!.text })),
+    });
+    expect(spent).toEqual([[true, expect.objectContaining({ input_tokens: 300, output_tokens: 20 })]]);
+  });
+
+  test("reads the beginning of a long passage, so that its price is bounded", async () => {
+    await using it = serve(() => says('{"scores": []}'));
+    const long = found.map((match) => ({ ...match, text: match.text.repeat(100_000) }));
+    expect((await it.rank(long, undefined, chat)).error).toBeNull();
+    expect(JSON.stringify(it.asked[0]!.body).length).toBeLessThan(10_000);
+  });
+
+  test.each([
+    "I cannot do that.",
+    '{"scores": [{"passage": 4, "score": 9}]}',
+    '{"scores": [{"passage": 1}]}',
+    "{}",
+    "{",
+  ])("that answers %j leaves the order as it is, and it is said why", async (answer) => {
+    await using it = serve(() => says(answer));
+    expect(await it.rank(found, undefined, chat)).toEqual({
+      matches: found,
+      error: { code: "rerank_failed", message: "The model's answer is no list of scores." },
+    });
+  });
 });
 
 test("a search that nobody waits for any more ends", async () => {

@@ -1,54 +1,108 @@
 import type { Rerank } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
+import type { Environment } from "../core/scope.ts";
+import { createBreaker } from "../lib/breaker.ts";
+import { createModelCache } from "../models/model-cache.ts";
+import { BudgetError, type Pay, type Payer, read, readingOf, unpaid } from "../models/payer.ts";
 import type { Connection } from "../models/port.ts";
 import { createReranker, RerankError } from "../models/rerank.ts";
 import type { Match } from "../retrieval/search/searcher.ts";
+import { hear } from "../worker/ask.ts";
+import { rankRequest, readScores } from "./ask-to-rank.ts";
+
+interface Fault {
+  code: string;
+  message: string;
+}
 
 export interface Reranked {
   /** The best first; as they were found where they could not be ranked. */
   matches: Match[];
   /** Why they could not be ranked. */
-  error: { code: string; message: string } | null;
+  error: Fault | null;
 }
 
 export type RankMatches = ReturnType<typeof createRankMatches>;
 
-/** How long a search waits for a reranker. */
-const patience_ms = 5000;
+/** How long a search waits for a reranker, and for how long one that did not answer is not asked again. */
+const [patience_ms, chatPatience_ms, rest_ms] = [5000, 20_000, 10_000];
 
-/** Puts what a search found in the order of a cross-encoder. A failure costs the new order, and never the search. */
+interface Order {
+  query: string;
+  by: Rerank;
+  payer: Payer;
+}
+
+/**
+ * Puts what a search found in the order of a cross-encoder or of a chat model. A failure costs the new order, and never the
+ * search; nor does a budget that has no room for it.
+ */
 export function createRankMatches({
   resolve,
+  pay = unpaid,
   rerank = createReranker(),
-  wait_ms = patience_ms,
+  wait_ms,
 }: {
   /** Where a model is reached; throws when it is not. */
-  resolve(model: string): { connection: Connection; model: string };
+  resolve(model: string, environment: Environment): { connection: Connection; model: string };
+  pay?: Pay;
   rerank?: ReturnType<typeof createReranker>;
   wait_ms?: number;
 }) {
-  return async function rank(
-    matches: readonly Match[],
-    { query, by }: { query: string; by: Rerank },
-    signal?: AbortSignal,
-  ): Promise<Reranked> {
-    const limit = AbortSignal.timeout(wait_ms);
+  const openModel = createModelCache();
+  const breaker = createBreaker<Fault>({ rest_ms });
+
+  function byCrossEncoder({ query, by, payer }: Order, documents: string[], signal: AbortSignal): Promise<number[]> {
+    const request = readingOf(documents.map((document) => `${query} ${document}`));
+    return pay(payer, { model: by.model, request }, async (count) => {
+      const { scores, tokens } = await rerank({ ...resolve(by.model, payer.environment), query, documents }, signal);
+      if (documents.length > 0) count(read(tokens));
+      return scores;
+    });
+  }
+
+  async function byChat({ query, by, payer }: Order, passages: string[], signal: AbortSignal): Promise<number[]> {
+    if (passages.length === 0) return [];
+    const { connection, model } = resolve(by.model, payer.environment);
+    const request = rankRequest(query, passages);
+    return await pay(payer, { model: by.model, request }, async (count) => {
+      const heard = await hear(await openModel(connection, model), request, signal, { max_ms: 2 * chatPatience_ms });
+      count(heard);
+      signal.throwIfAborted();
+      if (heard.error) throw new RerankError("rerank_failed", heard.error.message);
+      const scores = readScores(heard.answer, passages.length);
+      if (!scores) throw new RerankError("rerank_failed", "The model's answer is no list of scores.");
+      return scores;
+    });
+  }
+
+  return async function rank(matches: readonly Match[], order: Order, signal?: AbortSignal): Promise<Reranked> {
+    const { model, type } = order.by;
+    const name = `${type} ${model}`;
+    const known = breaker.refusal(name);
+    if (known) return { matches: [...matches], error: known };
+    const max_ms = wait_ms ?? (type === "chat" ? chatPatience_ms : patience_ms);
+    const limit = AbortSignal.timeout(max_ms);
     try {
-      const documents = matches.map(({ text }) => text);
-      const order = { ...resolve(by.model), query, documents };
-      const scores = await rerank(order, AbortSignal.any([limit, ...(signal ? [signal] : [])]));
+      const either = AbortSignal.any([limit, ...(signal ? [signal] : [])]);
+      const texts = matches.map(({ text }) => text);
+      const scores = await (type === "chat" ? byChat : byCrossEncoder)(order, texts, either);
+      breaker.worked(name);
       const ranked = matches.map((match, index) => ({ ...match, score: scores[index]! }));
       return { matches: ranked.sort((a, b) => b.score - a.score), error: null };
     } catch (error) {
       if (signal?.aborted) throw error;
-      return { matches: [...matches], error: reasonOf(error, limit.aborted, wait_ms) };
+      const fault = reasonOf(error, limit.aborted, max_ms);
+      if (limit.aborted) breaker.failed(name, fault);
+      return { matches: [...matches], error: fault };
     }
   };
 }
 
-function reasonOf(error: unknown, isLate: boolean, wait_ms: number): Reranked["error"] {
+function reasonOf(error: unknown, isLate: boolean, wait_ms: number): Fault {
   if (isLate)
     return { code: "rerank_failed", message: `The reranker did not answer within ${wait_ms / 1000} seconds.` };
-  if (error instanceof RerankError || error instanceof AppError) return { code: error.code, message: error.message };
+  if (error instanceof RerankError || error instanceof BudgetError || error instanceof AppError)
+    return { code: error.code, message: error.message };
   throw error;
 }

@@ -11,7 +11,14 @@ import { createMemorySearch } from "./search.ts";
 
 /** A search of a store whose model is at a server that never answers, and what the words of its query would find. */
 function beforeASilentServer(byWords: Match[]) {
-  const silent = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => new Promise<Response>(() => {}) });
+  let asked = 0;
+  const silent = Bun.serve({
+    ...{ port: 0, idleTimeout: 0 },
+    fetch() {
+      asked++;
+      return new Promise<Response>(() => {});
+    },
+  });
   const embedders = createEmbedders({
     log: silentLog,
     resolve: (model) => ({
@@ -34,6 +41,7 @@ function beforeASilentServer(byWords: Match[]) {
     },
   });
   return {
+    asked: () => asked,
     search: (body: SearchMemory) => search({ project_id: "proj_1", environment: "live" }, "mem_1", body),
     async [Symbol.asyncDispose]() {
       embedders.stop();
@@ -67,6 +75,15 @@ test("a search by both finds by words alone where the embedding server never ans
     degraded: true,
     degraded_error: { code: "embedding_failed", message: expect.any(String) },
   });
+});
+
+test("the first search alone waits for an embedding server that never answers: others do not ask it for a while", async () => {
+  await using it = beforeASilentServer([match]);
+  const first = await it.search({ query: "harbour" });
+  expect(it.asked()).toBe(1);
+  for (const query of ["harbour", "boats"]) expect(await it.search({ query })).toEqual(first);
+  await expect(it.search({ query: "harbour", mode: "vector" })).rejects.toMatchObject({ code: "embedding_failed" });
+  expect(it.asked()).toBe(1);
 });
 
 test("a client that leaves its search is no fault of the server", async () => {

@@ -1,10 +1,13 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import { rerankDefault_candidates } from "../core/retrieval.ts";
+import { completeRerank } from "../core/retrieval.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
+import { createBreaker } from "../lib/breaker.ts";
+import type { Payer } from "../models/payer.ts";
+import { EmbeddingError } from "../retrieval/embed/embedder.ts";
 import { runsHere } from "../retrieval/embed/models.ts";
 import { checkFilter, type Filter } from "../retrieval/search/filter.ts";
 import type { Match, Searcher } from "../retrieval/search/searcher.ts";
@@ -23,6 +26,8 @@ const defaultTopK = 10;
 const [diverse_times, diverse_most] = [4, 100];
 /** How long a provider may take over a query: whoever asks waits, and a run begins only then. */
 const provider_ms = 5000;
+/** How long one that failed is not asked again. */
+const rest_ms = 10_000;
 
 /** Finds what a store knows of a question. */
 export function createMemorySearch({
@@ -33,6 +38,7 @@ export function createMemorySearch({
   rank,
   now = Date.now,
   patience_ms = provider_ms,
+  breaker = createBreaker({ rest_ms }),
 }: {
   db: Db;
   stores: Pick<MemoryStores, "find">;
@@ -41,24 +47,30 @@ export function createMemorySearch({
   rank: RankMatches;
   now?: () => number;
   patience_ms?: number;
+  /** Of models that are asked elsewhere. */
+  breaker?: ReturnType<typeof createBreaker<unknown>>;
 }) {
   const filenames = createFilenames(db);
   const withNeighbors = createNeighbors(db);
 
-  async function vectorOf(store: VectorStoreRow, query: string, signal?: AbortSignal) {
-    const { model, dimensions } = store;
+  async function vectorOf({ model, dimensions }: VectorStoreRow, query: string, payer: Payer, signal?: AbortSignal) {
+    const known = breaker.refusal(model);
+    if (known) throw known;
     const limit = runsHere(model) ? [] : [AbortSignal.timeout(patience_ms)];
     const limited = AbortSignal.any([...limit, ...(signal ? [signal] : [])]);
     try {
-      const [vector] = await embedders.of(model, dimensions, nameOf(store)).embed([query], limited);
+      const [vector] = await embedders.of(model, dimensions, payer).embed([query], limited);
+      breaker.worked(model);
       return vector!;
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw embeddingRefusal(error, model);
+      const refusal = embeddingRefusal(error, model);
+      if (!runsHere(model) && isAway(error)) breaker.failed(model, refusal);
+      throw refusal;
     }
   }
 
-  async function matches(scope: Scope, memoryId: string, body: SearchMemory, signal?: AbortSignal): Promise<Found> {
+  async function matches(scope: Payer, memoryId: string, body: SearchMemory, signal?: AbortSignal): Promise<Found> {
     const { query, top_k = defaultTopK, score_threshold = null, diversity = 0 } = body;
     let { mode = "hybrid" } = body;
     let degraded: Found["degraded"] = null;
@@ -69,11 +81,12 @@ export function createMemorySearch({
       const vector =
         mode === "keyword"
           ? null
-          : await vectorOf(store, query, signal).catch((error) => {
+          : await vectorOf(store, query, scope, signal).catch((error) => {
               if (mode !== "hybrid" || !(error instanceof AppError)) throw error;
               // Words need no model: better found by them than not at all.
               mode = "keyword";
-              degraded = { code: error.code, message: error.message };
+              const { code } = error.cause instanceof EmbeddingError ? error.cause : error;
+              degraded = { code: code === "budget_exceeded" ? code : error.code, message: error.message };
               return null;
             });
       const { number, generation, dimensions } = store;
@@ -94,7 +107,7 @@ export function createMemorySearch({
 
   /** More than are wanted are ranked, so that a threshold is one of the scores that stay. */
   async function inOrder(
-    scope: Scope,
+    scope: Payer,
     memoryId: string,
     body: SearchMemory,
     signal?: AbortSignal,
@@ -105,15 +118,16 @@ export function createMemorySearch({
       const { matches: found, degraded } = await matches(scope, memoryId, { ...body, top_k: most }, signal);
       return { matches: diverse(found, top_k, diversity), error: null, degraded };
     }
-    const by = { model: rerank.model, candidates: rerank.candidates ?? rerankDefault_candidates };
+    const by = completeRerank(rerank);
     const wide = { ...body, top_k: Math.max(top_k, by.candidates), score_threshold: null };
     const { matches: found, degraded } = await matches(scope, memoryId, wide, signal);
-    const ranked = await rank(found, { query, by }, signal);
+    const ranked = await rank(found, { query, by, payer: scope }, signal);
     const best = ranked.matches.filter(({ score }) => score >= (score_threshold ?? 0));
     return { ...ranked, matches: diverse(best, top_k, diversity), degraded };
   }
 
-  return async function search(scope: Scope, memoryId: string, body: SearchMemory, signal?: AbortSignal) {
+  /** A run says that it pays, and hears what it cost. */
+  return async function search(scope: Payer, memoryId: string, body: SearchMemory, signal?: AbortSignal) {
     const { matches: found, error, degraded } = await inOrder(scope, memoryId, body, signal);
     const names = filenames(scope, found);
     const { neighbors = 0 } = body;
@@ -129,6 +143,12 @@ export function createMemorySearch({
     };
   };
 }
+
+/** Whether the server of a model is at fault: others need not wait for it too. */
+const isAway = (error: unknown): boolean =>
+  error instanceof EmbeddingError
+    ? error.retryable && error.code !== "budget_exceeded"
+    : error instanceof Error && error.name === "TimeoutError";
 
 interface Found {
   matches: Match[];

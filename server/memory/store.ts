@@ -50,7 +50,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
   async function create(author: Author, input: CreateMemory) {
     const { name, kind, scope = "project", ttl_seconds = null, metadata = {} } = input;
     refuse([...nameFaults(name), ...(!memoryKinds[kind].isSearched && input.embedding ? [keysHaveNone()] : [])]);
-    const chosen = memoryKinds[kind].isSearched ? await embeddings.choose(input.embedding ?? null) : null;
+    const chosen = memoryKinds[kind].isSearched ? await embeddings.choose(input.embedding ?? null, author) : null;
     const [id, at] = [newId("memory", now()), now()];
     const row = await db.write(() => {
       const { project_id, environment } = author;
@@ -75,7 +75,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
       ...nameFaults(input.name),
       ...(!memoryKinds[known.kind].isSearched && input.embedding ? [keysHaveNone()] : []),
     ]);
-    const chosen = input.embedding ? await embeddings.choose(input.embedding) : null;
+    const chosen = input.embedding ? await embeddings.choose(input.embedding, author) : null;
     const row = await db.write(() => {
       const before = find(author, id);
       const { name, ttl_seconds, metadata } = input;

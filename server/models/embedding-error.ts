@@ -1,4 +1,4 @@
-type EmbeddingFault = "embedding_failed" | "model_not_available" | "dimensions_mismatch";
+type EmbeddingFault = "embedding_failed" | "model_not_available" | "dimensions_mismatch" | "budget_exceeded";
 
 /** Why there are no vectors. The message is fit to be shown: it holds no key. */
 export class EmbeddingError extends Error {

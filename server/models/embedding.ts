@@ -23,6 +23,8 @@ interface RemoteOptions {
   fetch?: Fetch;
   /** How long one request may take. */
   timeout_ms?: number;
+  /** Hears how many tokens each request that was answered took; null where the provider does not say. */
+  count?: (tokens: number | null, texts: readonly string[]) => void;
 }
 
 const triesMax = 4;
@@ -44,6 +46,7 @@ export function remoteEmbedding({
   dimensions,
   fetch,
   timeout_ms = 60_000,
+  count,
 }: RemoteOptions): RemoteEmbedding {
   const secrets = connection.api_key ? [connection.api_key] : [];
   const size = batchMax[connection.provider];
@@ -56,11 +59,12 @@ export function remoteEmbedding({
     const release = untilAborted([signal], () => limit.abort());
     try {
       const providerOptions = dimensions === null ? undefined : lengthOption(connection.provider, model, dimensions);
-      const { embeddings } = await (await opened).doEmbed({
+      const { embeddings, usage } = await (await opened).doEmbed({
         values: texts.map(sendable),
         abortSignal: limit.signal,
         ...(providerOptions && { providerOptions }),
       });
+      count?.(usage?.tokens ?? null, texts);
       return checked(embeddings, texts.length, dimensions);
     } catch (error) {
       signal.throwIfAborted();

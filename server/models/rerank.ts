@@ -13,6 +13,13 @@ export class RerankError extends Error {
   }
 }
 
+interface Ranking {
+  /** From 0 to 1, in the order of the documents. */
+  scores: number[];
+  /** How many it took; null where the server does not say. */
+  tokens: number | null;
+}
+
 interface RerankOrder {
   connection: Connection;
   model: string;
@@ -35,13 +42,13 @@ const notUnderstood: readonly number[] = [400, 404, 405, 422];
 export function createReranker({ fetch = modelFetch }: { fetch?: Fetch } = {}) {
   const spoken = new Map<string, Dialect>();
 
-  /** How well each document fits, from 0 to 1, in their order. Throws `RerankError`, or the signal's reason. */
-  return async function rerank(order: RerankOrder, signal: AbortSignal): Promise<number[]> {
+  /** How well each document fits. Throws `RerankError`, or the signal's reason. */
+  return async function rerank(order: RerankOrder, signal: AbortSignal): Promise<Ranking> {
     const { connection, documents } = order;
     const { base_url, provider } = connection;
     if (provider !== "openai_compatible" || base_url === null)
       throw new RerankError("model_not_available", `The provider ${provider} has no models that rank passages.`);
-    if (documents.length === 0) return [];
+    if (documents.length === 0) return { scores: [], tokens: 0 };
     const known = spoken.get(base_url) ?? "documents";
     let dialect = known;
     let response = await ask(dialect, order, base_url, signal);
@@ -54,9 +61,10 @@ export function createReranker({ fetch = modelFetch }: { fetch?: Fetch } = {}) {
       await response.body?.cancel();
       throw failed(`The reranker answered with status ${response.status}.`);
     }
-    const scores = scoresOf(await bodyOf(response, signal), documents.length);
+    const answer = readAnswer(await bodyOf(response, signal));
+    const scores = scoresOf(resultsOf(answer), documents.length);
     spoken.set(base_url, dialect);
-    return scores;
+    return { scores, tokens: tokensOf(answer) };
   };
 
   async function ask(dialect: Dialect, order: RerankOrder, base_url: string, signal: AbortSignal): Promise<Response> {
@@ -89,8 +97,7 @@ async function bodyOf(response: Response, signal: AbortSignal): Promise<string> 
 }
 
 /** Each document has one score: an answer that leaves some out, or names one twice, says nothing of the rest. */
-function scoresOf(text: string, count: number): number[] {
-  const results = resultsOf(text);
+function scoresOf(results: unknown[], count: number): number[] {
   if (results.length !== count) throw failed(`The reranker ranked ${results.length} of ${count} passages.`);
   const scores = new Map<number, number>();
   for (const result of results) {
@@ -105,13 +112,31 @@ function scoresOf(text: string, count: number): number[] {
   return inOrder.every((score) => score >= 0 && score <= 1) ? inOrder : inOrder.map(sigmoid);
 }
 
-function resultsOf(text: string): unknown[] {
+interface Answer {
+  results?: unknown;
+  usage?: { total_tokens?: unknown } | null;
+  meta?: { tokens?: { input_tokens?: unknown } | null } | null;
+}
+
+function readAnswer(text: string): Answer | unknown[] | null {
   try {
-    const answer = JSON.parse(text);
-    const results = Array.isArray(answer) ? answer : answer?.results;
-    if (Array.isArray(results)) return results;
-  } catch {} // Said below.
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function resultsOf(answer: Answer | unknown[] | null): unknown[] {
+  const results = Array.isArray(answer) ? answer : answer?.results;
+  if (Array.isArray(results)) return results;
   throw failed("The reranker's answer cannot be read.");
+}
+
+/** What Jina and vLLM, or Cohere, say that they read. */
+function tokensOf(answer: Answer | unknown[] | null): number | null {
+  if (Array.isArray(answer)) return null;
+  const said = answer?.usage?.total_tokens ?? answer?.meta?.tokens?.input_tokens;
+  return Number.isSafeInteger(said) && (said as number) >= 0 ? (said as number) : null;
 }
 
 const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value));

@@ -1,10 +1,12 @@
 import type { MemoryScope } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
-import type { RunCreated, ToolError } from "../core/run-event.ts";
+import type { ModelSpend, RunCreated, ToolError } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
+import { addModelCall, noUsage } from "../core/usage.ts";
 import type { EntryStore } from "../memory/entries.ts";
 import type { KeyStore } from "../memory/keys.ts";
 import type { MemorySearch } from "../memory/search.ts";
+import type { Payer } from "../models/payer.ts";
 import type { Answerers } from "./answers.ts";
 import { scopeIdFor } from "./scope-ids.ts";
 
@@ -30,14 +32,21 @@ export function createMemoryAnswers({
     scopeIdFor(stores.find(scope, memoryId), ownerOf(runId));
 
   return {
-    search_memory: ({ run_id, ...scope }, { memory_id, ...asked }) =>
+    search_memory: ({ run_id, project_id, environment }, { memory_id, standing, ...asked }) =>
       orRefused(async () => {
+        const scope = { project_id, environment };
         const scope_id = scopeIdOf(scope, run_id, memory_id) ?? undefined;
-        const found = await search(scope, memory_id, { ...asked, scope_id });
+        const spends: ModelSpend[] = [];
+        const payer: Payer = {
+          ...{ ...scope, run: standing },
+          told: (spent) => void spends.push(spent),
+        };
+        const found = await search(payer, memory_id, { ...asked, scope_id });
         const { data, reranked, rerank_error = null, degraded_error } = found;
         return {
           ...(reranked !== undefined && { reranked: { error: rerank_error } }),
           ...(degraded_error && { degraded: degraded_error }),
+          ...(spends.length > 0 && { usage: spends.reduce(addModelCall, noUsage) }),
           matches: data.map(
             ({ id: entry_id, text, context, score, file_id, filename, chunk_index, page, heading }) => ({
               ...{ memory_id, entry_id, text: context ?? text, score, file_id, filename, chunk_index, page, heading },

@@ -390,3 +390,40 @@ test("a schedule of an agent that remembers each user is for one of them, or is 
   await server.send("GET", `/v1/runs/${fired.id}/events`, undefined, headers); // Ends with the run.
   expect((await steps(client, fired))[0].output.matches).toMatchObject([{ text: "Hello is what Ann says." }]);
 });
+
+test("what a search pays a model for ranking counts in its run, in the trace and once in the usage of the day", async () => {
+  await using server = await start();
+  const client = await server.client();
+  const { id: memory_id } = await store(client);
+  await remember(client, memory_id, reset);
+  // The built-in model says the question back, which is no list of scores: it was asked all the same.
+  const rerank = { model: "test/echo", type: "chat" };
+  const searches = { stores: [{ memory_id, rerank }] };
+  const made = await agent(client, searches, scripted(calls("memory_search", { query: "red button" })));
+  expect(made.memory.stores[0].rerank).toEqual({ model: "test/echo", type: "chat", candidates: 20 });
+  const ended = await run(client, made, "How is the coffee machine reset?");
+  const [retrieval, , search] = await steps(client, ended);
+  expect([retrieval.output.matches.length, retrieval.output.reranks[0].error.code]).toEqual([1, "rerank_failed"]);
+  expect(search.output.not_reranked[0].code).toBe("rerank_failed");
+  for (const { usage } of [retrieval, search])
+    expect([usage.cost_usd, usage.estimated]).toEqual([0, false]);
+  const took = (step: { usage: { input_tokens: number } }) => step.usage.input_tokens;
+  expect(took(retrieval)).toBeGreaterThan(50);
+  const ofModel = async () =>
+    (await client.get("/v1/usage?group_by=model")).body.data.find(
+      ({ model }: { model: string }) => model === "test/echo",
+    );
+  expect(await ofModel()).toMatchObject({ model_calls: 2, input_tokens: took(retrieval) + took(search) });
+  expect(ended.usage).toMatchObject({ model_calls: 4, tool_calls: 1 });
+  expect(ended.usage.input_tokens).toBeGreaterThan(took(retrieval) + took(search));
+  const all = (await client.get("/v1/usage")).body.totals;
+  expect([all.model_calls, all.input_tokens]).toEqual([4, ended.usage.input_tokens]);
+
+  const bounded = await run(client, made, "How?", { budget: { max_total_tokens: 2000 } });
+  const [short] = await steps(client, bounded);
+  expect(short.output.reranks[0].error).toMatchObject({ code: "budget_exceeded" });
+  expect([short.usage, (await ofModel()).model_calls]).toEqual([null, 2]);
+  // Outside of a run it is counted under no agent.
+  const { body: found } = await client.post(`/v1/memory/${memory_id}/search`, { query: "red button", rerank });
+  expect([found.reranked, found.rerank_error.code, (await ofModel()).model_calls]).toEqual([false, "rerank_failed", 3]);
+});

@@ -7,7 +7,7 @@ import { openDatabase } from "../db/open.ts";
 import { createJournal } from "../journal/journal.ts";
 import { createProjectStore } from "../projects/store.ts";
 import { createRunProjector } from "../runs/project.ts";
-import { createUsageProjector } from "../usage/project.ts";
+import { createUsageProjector, createUsageSums } from "../usage/project.ts";
 
 /** Where old journals lie. */
 export const corpus = join(import.meta.dir, "../core/__fixtures__/journals/v1");
@@ -17,7 +17,7 @@ export async function openUsageJournal(at: number) {
   const db = openDatabase(":memory:");
   const project = await createProjectStore({ db, audit: createAudit({ db }) }).create("shop");
   const projectRun = createRunProjector(db.sqlite);
-  const projectUsage = createUsageProjector(db);
+  const projectUsage = createUsageProjector(createUsageSums(db));
   const clock = { at };
   const journal = createJournal({
     db,

@@ -1,10 +1,12 @@
+import type { ModelPrice } from "../core/price.ts";
 import type { Base, Part } from "../http/part.ts";
 import type { Journals } from "../journal/compose.ts";
 import type { EndedRuns } from "../journal/ended-runs.ts";
 import { createAnalytics } from "./analytics-store.ts";
 import { createForgetUser, createRunCounts } from "./count-runs.ts";
 import { createDayBudgets } from "./day-budgets.ts";
-import { createUsageProjector } from "./project.ts";
+import { createPaidCalls } from "./paid-calls.ts";
+import { createUsageProjector, createUsageSums } from "./project.ts";
 import { createReservations } from "./reservations.ts";
 import { analyticsRoutes, usageRoutes } from "./routes.ts";
 import { createUsageStore } from "./store.ts";
@@ -17,12 +19,20 @@ export function composeUsage({
   projects,
   db,
   now,
+  log,
   ended,
-}: Base & { journals: Journals; projects: { settingsOf: Settings }; ended: EndedRuns }) {
+  priceOf,
+}: Base & {
+  journals: Journals;
+  projects: { settingsOf: Settings };
+  ended: EndedRuns;
+  priceOf: (model: string) => ModelPrice | null;
+}) {
   const usage = createUsageStore({ db });
   const dayBudgets = createDayBudgets({ usage, settings: projects.settingsOf, now });
   const reservations = createReservations({ dayBudgets, headOf: journals.journal.head });
-  journals.project(createUsageProjector(db));
+  const sumOf = createUsageSums(db);
+  journals.project(createUsageProjector(sumOf));
   journals.onCommit(reservations.committed);
   ended.follow(createRunCounts(db));
   return {
@@ -30,6 +40,11 @@ export function composeUsage({
       usageRoutes({ auth, usage, now }),
       analyticsRoutes({ auth, report: createAnalytics({ db }), now }),
     ],
-    ports: { dayBudgets, reservations, spentOn: usage.spentOn, forgetUser: createForgetUser(db) },
+    ports: {
+      pay: createPaidCalls({ db, sumOf, dayBudgets, settingsOf: projects.settingsOf, priceOf, log, now }),
+      ...{ dayBudgets, reservations },
+      spentOn: usage.spentOn,
+      forgetUser: createForgetUser(db),
+    },
   } satisfies Part;
 }

@@ -42,12 +42,10 @@ interface Sum {
   durations: Map<number, number>;
 }
 
-/**
- * Adds what runs use to the usage of the day, in the transaction of the journal's entries that say so: each entry is
- * inserted once, so it is counted once, whatever is recovered or read again. What runs of one commit add to the same row
- * is added together.
- */
-export function createUsageProjector({ sqlite, write }: Pick<Db, "sqlite" | "write">): Projector {
+export type UsageSums = ReturnType<typeof createUsageSums>;
+
+/** Gives the sum that a write adds to a row of usage, within the write. What is added to the same row is added together. */
+export function createUsageSums({ sqlite, write }: Pick<Db, "sqlite" | "write">) {
   const add = sqlite.query(
     `INSERT INTO usage_days (project_id, environment, day, agent_id, model, ${counters.join(", ")})
      VALUES (?, ?, ?, ?, ?, ${counters.map(() => "?").join(", ")})
@@ -70,15 +68,21 @@ export function createUsageProjector({ sqlite, write }: Pick<Db, "sqlite" | "wri
   }
   write.defer({ finish, forget });
 
-  function sumOf(...group: Sum["group"]): Sum {
+  return function sumOf(...group: Sum["group"]): Sum {
     const name = group.join(" ");
     const known = sums.get(name);
     if (known) return known;
     const sum: Sum = { group, counts: noCounts(), durations: new Map() };
     sums.set(name, sum);
     return sum;
-  }
+  };
+}
 
+/**
+ * Adds what runs use to the usage of the day, in the transaction of the journal's entries that say so: each entry is
+ * inserted once, so it is counted once, whatever is recovered or read again.
+ */
+export function createUsageProjector(sumOf: UsageSums): Projector {
   return ({ project_id, environment, agent_id, model, worked_ms }, entries) => {
     if (!entries.some(({ event }) => isCounted(event))) return;
     const sum = sumOf(project_id, environment, dayOf(entries[0]!.at), agent_id, model ?? "");
@@ -120,7 +124,10 @@ function counterOf(event: RunEvent): keyof Counts | null {
   }
 }
 
-/** What a model was paid for. A child run counts what it used itself: its parent's `tool.completed` only repeats it. */
+/**
+ * What a model was paid for. A child run counts what it used itself, and a search what it asked of models: `tool.completed`
+ * and `memory.retrieved` of the run only repeat it.
+ */
 export function spentBy(event: RunEvent): ModelSpend | null {
   if (event.type === "step.completed") return event.answer;
   const isSpending =
@@ -128,7 +135,7 @@ export function spentBy(event: RunEvent): ModelSpend | null {
   return isSpending ? event.spent : null;
 }
 
-function addSpent(counts: Counts, { usage, cost_usd, estimated }: ModelSpend): void {
+export function addSpent(counts: Counts, { usage, cost_usd, estimated }: ModelSpend): void {
   counts.model_calls++;
   counts.input_tokens += usage.input_tokens ?? 0;
   counts.output_tokens += usage.output_tokens ?? 0;

@@ -1,5 +1,11 @@
 import type { Static } from "@sinclair/typebox";
-import { contextStrategies, guardrailActions, guardrailPoints, guardrailTypes } from "../core/agent-snapshot.ts";
+import {
+  contextStrategies,
+  guardrailActions,
+  guardrailPoints,
+  guardrailTypes,
+  rerankTypes,
+} from "../core/agent-snapshot.ts";
 import type { ModelSettings } from "../core/model-call.ts";
 import * as t from "../lib/schema.ts";
 import { resource } from "./schema.ts";
@@ -37,7 +43,9 @@ const MemoryPolicy = t.named(
         auto_retrieve: t.boolean,
         top_k: t.integer,
         score_threshold: t.number,
-        rerank: t.optional(t.named("Rerank", t.object({ model: t.text, candidates: t.integer }))),
+        rerank: t.optional(
+          t.named("Rerank", t.object({ model: t.text, type: t.optional(t.oneOf(rerankTypes)), candidates: t.integer })),
+        ),
         diversity: t.optional(t.number),
         neighbors: t.optional(t.integer),
         learn: t.optional(t.boolean),

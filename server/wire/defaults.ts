@@ -38,7 +38,7 @@ export const defaults: Record<string, Values> = {
   ChunkingInParts: chunking,
   CreateMemoryRequest: { scope: "project" },
   SearchMemoryRequest: { top_k: 10, mode: "hybrid", diversity: 0, neighbors: 0 },
-  RerankInput: { candidates: 50 },
+  RerankInput: { type: "cross_encoder" },
   MemoryPolicyStoreInput: { access: "read", top_k: 6, score_threshold: 0 },
   HistoryPolicyInput: { mode: "none", max_messages: 50 },
   ContextPolicyInput: { strategy: "compact", reserve_output_tokens: 4096, tool_output_max_bytes: 40_000 },

@@ -76,6 +76,7 @@ export const MemoryMatches = t.named(
   }),
 );
 export type MemoryMatch = Static<typeof MemoryMatch>;
+export type MemoryMatches = Static<typeof MemoryMatches>;
 
 const place = { object: t.word("memory_key"), key: t.text, memory_id: t.text, scope_id: t.orNull(t.text) };
 

@@ -54,6 +54,9 @@ function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal
     {
       run_id: "run_1",
       owner: "project",
+      standing: () => {
+        throw new Error("Nobody searches.");
+      },
       recorded: Promise.resolve(),
       secrets: async () => ({ headers, signing_secret, named }),
       hidden: () => hidden,

@@ -13,6 +13,7 @@ import type {
   ToolError,
 } from "../core/run-event.ts";
 import type { EgressPolicy } from "../lib/egress.ts";
+import type { Standing } from "../models/payer.ts";
 import type { Connection } from "../models/port.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import type { Done } from "./tools/outcome.ts";
@@ -75,13 +76,20 @@ export interface Asks {
       score_threshold: number;
       filter?: Record<string, unknown>;
       rerank?: Rerank;
+      /** What the run has to spend, and what it has spent. */
+      standing: Standing;
     } & PassageChoices;
     /**
      * `reranked` where it was asked for: `error` says why the passages stay as they were found. `degraded`: why they were
-     * found by words alone.
+     * found by words alone. `usage`: what models took for it; absent where none that is paid for was asked.
      */
     answer:
-      | { matches: RetrievedPassage[]; reranked?: { error: ToolError | null }; degraded?: ToolError }
+      | {
+          matches: RetrievedPassage[];
+          reranked?: { error: ToolError | null };
+          degraded?: ToolError;
+          usage?: RunUsage;
+        }
       | { refused: ToolError };
   };
   /** Adds a text to a memory store, once a call; returns when it can be found, or soon. */

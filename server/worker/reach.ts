@@ -49,7 +49,7 @@ function createTools(now: () => number, warn: Warn): Reach["tools"] {
     const mcp = createMcpClient({ egress, stdio });
     // Of all tools, and of earlier calls too: whatever was sent somewhere may be echoed from elsewhere.
     const hidden = createHidden();
-    const context: Omit<ToolContext, "recorded"> = {
+    const context: Omit<ToolContext, "recorded" | "standing"> = {
       run_id: start.run_id,
       owner: start.owner,
       fileIds: start.file_ids,
@@ -77,8 +77,8 @@ function createTools(now: () => number, warn: Warn): Reach["tools"] {
     };
     return {
       keepFile: context.keepFile,
-      runTool: (call, tool, signal, recorded) =>
-        runners[tool.type as keyof typeof runners](call, tool, { ...context, recorded }, signal),
+      runTool: (call, tool, signal, recorded, standing) =>
+        runners[tool.type as keyof typeof runners](call, tool, { ...context, recorded, standing }, signal),
       close: () => void mcp.close(),
     };
   };

@@ -2,10 +2,12 @@ import type { PinnedStore } from "../core/agent-snapshot.ts";
 import { decidedEvents, isBlocked } from "../core/guardrail-event.ts";
 import { processRestarted, restartStep } from "../core/restart.ts";
 import { mergedPassages, retrievalQuery, searchedStores } from "../core/retrieval.ts";
-import type { MemoryRetrieved, RetrievedPassage, RunEvent, ToolError } from "../core/run-event.ts";
+import type { MemoryRetrieved, RetrievedPassage, RunEvent, RunUsage, ToolError } from "../core/run-event.ts";
 import { openStep } from "../core/run-state.ts";
 import { endStep } from "../core/step-events.ts";
+import { addChildRun } from "../core/usage.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { standingOf } from "../models/payer.ts";
 import { screenPassages } from "./screen-passages.ts";
 import { Superseded, type Turn } from "./turn.ts";
 
@@ -32,6 +34,7 @@ export async function retrieve(turn: Turn): Promise<void> {
   const blocked = findings.find(isBlocked);
   const reranks = found.flatMap(({ reranks }) => reranks);
   const degradations = found.flatMap(({ degradations }) => degradations);
+  const usages = found.flatMap(({ usage }) => usage ?? []);
   const retrieved: RunEvent = {
     type: "memory.retrieved",
     ...{ step_index, query, latency_ms, matches: passages },
@@ -39,6 +42,7 @@ export async function retrieve(turn: Turn): Promise<void> {
     failures: found.flatMap(({ failure }) => failure ?? []),
     ...(reranks.length > 0 && { reranks }),
     ...(degradations.length > 0 && { degradations }),
+    ...(usages.length > 0 && { usage: usages.reduce(addChildRun) }),
   };
   await record(
     ...(blocked ? [] : [retrieved]), // What is blocked is not written down.
@@ -55,18 +59,20 @@ interface Found {
   reranks: NonNullable<MemoryRetrieved["reranks"]>;
   degradations: NonNullable<MemoryRetrieved["degradations"]>;
   failure: MemoryRetrieved["failures"][number] | null;
+  usage?: RunUsage;
 }
 
-async function search(store: PinnedStore, query: string, { ports }: Turn): Promise<Found> {
+async function search(store: PinnedStore, query: string, { ports, state }: Turn): Promise<Found> {
   const { memory_id, top_k, score_threshold, rerank, diversity, neighbors } = store;
-  const order = { memory_id, query, top_k, score_threshold, rerank, diversity, neighbors };
+  const standing = standingOf(state());
+  const order = { memory_id, query, top_k, score_threshold, rerank, diversity, neighbors, standing };
   const answer = await ports.ask("search_memory", order);
   if ("refused" in answer)
     return { matches: [], reranks: [], degradations: [], failure: failureOf(memory_id, answer.refused) };
-  const { matches, reranked, degraded } = answer;
+  const { matches, reranked, degraded, usage } = answer;
   const reranks = reranked ? [{ memory_id, reranked: reranked.error === null, error: reranked.error }] : [];
   const degradations = degraded ? [{ memory_id, error: degraded }] : [];
-  return { matches, reranks, degradations, failure: null };
+  return { matches, reranks, degradations, failure: null, usage };
 }
 
 const failureOf = (memory_id: string, { code, message }: ToolError) => ({ memory_id, code, message });

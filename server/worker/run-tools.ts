@@ -6,6 +6,7 @@ import { processRestarted, restartStep } from "../core/restart.ts";
 import { isOver, type OpenStep, type ToolCall } from "../core/run-state.ts";
 import { type Result, settleCall, stepTypeOf } from "../core/settle.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { standingOf } from "../models/payer.ts";
 import { bounded } from "./bound.ts";
 import { judgesOn } from "./judge.ts";
 import { screenResult } from "./screen-result.ts";
@@ -88,7 +89,10 @@ async function outcomeOf(
   recorded: Promise<void>,
 ): Promise<ToolOutcome> {
   try {
-    return (await startChild(call(), tool, turn)) ?? (await turn.ports.runTool(call(), tool, turn.signal, recorded));
+    return (
+      (await startChild(call(), tool, turn)) ??
+      (await turn.ports.runTool(call(), tool, turn.signal, recorded, () => standingOf(turn.state())))
+    );
   } catch (error) {
     // A tool that was stopped says so by throwing: no bug, and nothing that the journal has to hold.
     throw turn.signal.aborted ? new Superseded() : error;

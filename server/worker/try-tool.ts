@@ -1,6 +1,8 @@
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
 import { newId } from "../core/ids.ts";
 import type { ToolCall } from "../core/run-state.ts";
+import { noUsage } from "../core/usage.ts";
+import type { Standing } from "../models/payer.ts";
 import { bounded } from "./bound.ts";
 import type { Ask, ToolTry, TriedOutcome } from "./messages.ts";
 import type { Reach } from "./reach.ts";
@@ -16,7 +18,7 @@ export async function tryTool(
   const { runTool, keepFile, close } = tools({ owner, secrets, egress, run_id: "none", attempt: 1, file_ids: [] }, ask);
   const recorded = Promise.withResolvers<void>();
   try {
-    const outcome = await runTool(callOf(tool, args), tool, signal, recorded.promise);
+    const outcome = await runTool(callOf(tool, args), tool, signal, recorded.promise, () => nothing);
     if ("child" in outcome) throw new Error("A child run has no parent here.");
     return "later" in outcome ? outcome : await bounded(outcome, tool, keepFile);
   } catch (error) {
@@ -27,6 +29,9 @@ export async function tryTool(
     close();
   }
 }
+
+/** No run has spent anything. */
+const nothing: Standing = { agent_id: "", budget: null, usage: noUsage };
 
 const callOf = ({ id, name, type }: ToolSnapshot, args: Record<string, unknown>): ToolCall => ({
   id: newId("tool_call"),

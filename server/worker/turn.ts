@@ -38,6 +38,7 @@ type RunTool = (
   tool: ToolSnapshot,
   signal: AbortSignal,
   recorded: Promise<void>,
+  standing: ToolContext["standing"],
 ) => Promise<ToolOutcome>;
 
 /** The run was ended or taken over while this loop worked on it: it stops without a word. */

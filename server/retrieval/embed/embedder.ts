@@ -1,6 +1,8 @@
+import { nameOf } from "../../core/scope.ts";
 import type { Log } from "../../lib/log.ts";
 import { remoteEmbedding } from "../../models/embedding.ts";
 import { EmbeddingError } from "../../models/embedding-error.ts";
+import { BudgetError, type Pay, type Payer, read, readingOf, unpaid } from "../../models/payer.ts";
 import type { Connection } from "../../models/port.ts";
 import { createBuiltIn } from "./built-in.ts";
 
@@ -17,6 +19,8 @@ export interface Embedder {
 export interface EmbeddersOptions {
   /** Where a provider's model is reached; throws when it is not. */
   resolve(model: string): { connection: Connection; model: string };
+  /** Who is paid by texts' owners; by default nobody. */
+  pay?: Pay;
   log: Log;
   idle_ms?: number;
   /** Where the operator's own models are; null: nowhere. */
@@ -26,7 +30,7 @@ export interface EmbeddersOptions {
 export type Embedders = ReturnType<typeof createEmbedders>;
 
 /** All embedding models by their full names: the built-in ones, and those of the operator's connections. */
-export function createEmbedders({ resolve, log, idle_ms, folder = null }: EmbeddersOptions) {
+export function createEmbedders({ resolve, pay = unpaid, log, idle_ms, folder = null }: EmbeddersOptions) {
   const builtIn = createBuiltIn({ log, idle_ms });
 
   function reach(model: string): ReturnType<EmbeddersOptions["resolve"]> {
@@ -40,9 +44,26 @@ export function createEmbedders({ resolve, log, idle_ms, folder = null }: Embedd
     }
   }
 
-  async function remote(model: string, dimensions: number | null, texts: readonly string[], signal?: AbortSignal) {
+  async function remote(
+    model: string,
+    dimensions: number | null,
+    texts: readonly string[],
+    { payer, signal }: { payer?: Payer; signal?: AbortSignal },
+  ) {
     // Asked anew for every call, as the operator may change connections at any time.
-    return await remoteEmbedding({ ...reach(model), dimensions }).embed(texts, signal);
+    const reached = reach(model);
+    if (!payer) return await remoteEmbedding({ ...reached, dimensions }).embed(texts, signal);
+    try {
+      return await pay(payer, { model, request: readingOf(texts) }, (count) =>
+        remoteEmbedding({
+          ...{ ...reached, dimensions },
+          count: (tokens, part) => count({ ...read(tokens), request: readingOf(part) }),
+        }).embed(texts, signal),
+      );
+    } catch (error) {
+      if (error instanceof BudgetError) throw new EmbeddingError("budget_exceeded", error.message, true);
+      throw error;
+    }
   }
 
   /** Of a model that runs here. */
@@ -51,30 +72,33 @@ export function createEmbedders({ resolve, log, idle_ms, folder = null }: Embedd
     here: BuiltInModel | OwnModel,
     made: number,
     dimensions: number | null,
-    owner?: string,
+    payer?: Payer,
   ): Embedder {
     return {
       async embed(texts, signal) {
         if (dimensions !== null && dimensions !== made) throw otherLength(model, made, dimensions);
-        return await builtIn.embed(here, texts, signal, owner);
+        return await builtIn.embed(here, texts, signal, payer && nameOf(payer));
       },
     };
   }
 
   return {
-    /** The embedder of a model by its full name, for vectors of one length: null is the model's own. Owners of texts take queue. */
-    of(model: string, dimensions: number | null, owner?: string): Embedder {
+    /**
+     * The embedder of a model by its full name, for vectors of one length: null is the model's own. Those who pay for
+     * texts take turns with the models of here, and pay for those of others.
+     */
+    of(model: string, dimensions: number | null, payer?: Payer): Embedder {
       const own = findOwnModel(folder, model);
-      if (own) return embedderOf(model, own, own.dimensions, dimensions, owner);
-      if (!isHere(model)) return { embed: (texts, signal) => remote(model, dimensions, texts, signal) };
-      return embedderOf(model, model, builtInModels[model].dimensions, dimensions, owner);
+      if (own) return embedderOf(model, own, own.dimensions, dimensions, payer);
+      if (!isHere(model)) return { embed: (texts, signal) => remote(model, dimensions, texts, { payer, signal }) };
+      return embedderOf(model, model, builtInModels[model].dimensions, dimensions, payer);
     },
     /** The length of a model's vectors, which is what it answers; the built-in ones' are known. */
-    async probe(model: string, signal?: AbortSignal): Promise<number> {
+    async probe(model: string, payer?: Payer, signal?: AbortSignal): Promise<number> {
       if (isHere(model)) return builtInModels[model].dimensions;
       const own = findOwnModel(folder, model);
       if (own) return own.dimensions;
-      const [vector] = await remote(model, null, ["dimensions"], signal);
+      const [vector] = await remote(model, null, ["dimensions"], { payer, signal });
       return vector!.length;
     },
     stop: builtIn.stop,

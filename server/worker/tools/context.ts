@@ -3,6 +3,7 @@ import type { FileFacts } from "../../core/run-event.ts";
 import type { ToolCall } from "../../core/run-state.ts";
 import type { Egress } from "../../lib/egress.ts";
 import type { McpClient } from "../../mcp/client.ts";
+import type { Standing } from "../../models/payer.ts";
 import type { ProgramFile } from "../../sandbox/program.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Ask, ToolSecrets } from "../messages.ts";
@@ -24,6 +25,8 @@ export interface ToolContext {
   /** Settles once the result of the call is on record, or never will be: until then its answer is in memory. */
   recorded: Promise<void>;
   egress: Egress;
+  /** What the run has to spend, and what it has spent. */
+  standing(): Standing;
   /** Asks the main thread. */
   ask: Ask;
   /** What a tool sends and signs with now; from then on no output may hold it. */

@@ -1,6 +1,7 @@
 import type { MemoryOperation, ToolStore } from "../../core/agent-snapshot.ts";
 import type { RetrievedPassage } from "../../core/run-event.ts";
 import type { ToolCall } from "../../core/run-state.ts";
+import { addChildRun } from "../../core/usage.ts";
 import type { ToolContext, ToolRunner } from "./context.ts";
 import { type Done, failed } from "./outcome.ts";
 
@@ -16,14 +17,14 @@ type Operation = (call: ToolCall, stores: readonly ToolStore[], context: ToolCon
 
 const done = (output: unknown): Done => ({ output, error: null, attempts: 1 });
 
-const searchMemory: Operation = async ({ arguments: args }, stores, { ask }) => {
+const searchMemory: Operation = async ({ arguments: args }, stores, { ask, standing }) => {
   const { query, top_k, filter } = args as { query: string; top_k?: number; filter?: Record<string, unknown> };
   const answers = await Promise.all(
     stores.map(async (store) => {
       const { memory_id, score_threshold, rerank, diversity, neighbors } = store;
       const most = top_k ?? store.top_k;
       const order = { memory_id, query, top_k: most, score_threshold, filter, rerank, diversity, neighbors };
-      return { store, answer: await ask("search_memory", order) };
+      return { store, answer: await ask("search_memory", { ...order, standing: standing() }) };
     }),
   );
   const matches = answers.flatMap(({ store, answer }) =>
@@ -41,12 +42,14 @@ const searchMemory: Operation = async ({ arguments: args }, stores, { ask }) => 
   );
   const most = top_k ?? Math.max(...stores.map((store) => store.top_k));
   const best = matches.sort((a, b) => b.score - a.score).slice(0, most);
-  return done({
+  const found = {
     matches: best,
     ...(failures.length > 0 && { failures }),
     ...(not_reranked.length > 0 && { not_reranked }),
     ...(by_words_alone.length > 0 && { by_words_alone }),
-  });
+  };
+  const usages = answers.flatMap(({ answer }) => ("usage" in answer && answer.usage) || []);
+  return { ...done(found), ...(usages.length > 0 && { usage: usages.reduce(addChildRun) }) };
 };
 
 const shownMatch = ({ text, score, entry_id, file_id, filename, page, heading }: RetrievedPassage, store: string) => ({

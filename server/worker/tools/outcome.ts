@@ -8,7 +8,7 @@ export type ToolOutcome = Done | { later: true; attempts: number } | { child: "w
 export type Done = ({ output: unknown; error: null } | { output: null; error: ToolError; request: RequestState }) & {
   attempts: number;
   files?: FileFacts[];
-  /** What a child run cost. */
+  /** What a child run cost, or the models that a search asked. */
   usage?: RunUsage;
 };
 

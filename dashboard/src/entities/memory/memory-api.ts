@@ -1,8 +1,9 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { RerankType } from "../../../../server/core/agent-snapshot.ts";
 import type {
   MemoryEntry as Entry,
   MemoryKey as KeyValue,
-  MemoryMatch as Match,
+  MemoryMatches,
   Memory as Store,
 } from "../../../../server/wire/memory.ts";
 import type { List } from "../../../../server/wire/schema.ts";
@@ -45,13 +46,20 @@ export interface SearchOrder {
   mode?: SearchMode;
   scope_id?: string;
   filter?: object;
+  rerank?: Rerank;
+}
+
+/** A model that puts what was found into a better order. */
+export interface Rerank {
+  model: string;
+  type?: RerankType;
 }
 
 /** The passages that fit best. */
 export function matchesQuery(at: At, id: string, order: SearchOrder) {
   return queryOptions({
     queryKey: [...storeApi.of(at, id).queryKey, "search", order],
-    queryFn: () => post<List<Match>>(storeApi.url(at, id, `/search`), order),
+    queryFn: () => post<MemoryMatches>(storeApi.url(at, id, `/search`), order),
     placeholderData: keepPreviousData,
     retry: false,
   });

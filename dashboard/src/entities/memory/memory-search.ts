@@ -1,3 +1,4 @@
+import type { RerankType } from "../../../../server/core/agent-snapshot.ts";
 import type { entryStatuses, searchModes } from "../../../../server/wire/names.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
 
@@ -25,6 +26,10 @@ export interface StoreSearch extends PageSearch {
   /** What is searched for; of keys, their beginning. */
   q?: string;
   mode?: SearchMode;
+  /** What puts the passages found into a better order. */
+  rerank?: RerankType;
+  /** Its model. */
+  by?: string;
   /** JSON. */
   filter?: string;
 }

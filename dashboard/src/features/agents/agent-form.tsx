@@ -35,7 +35,7 @@ export function AgentForm(props: AgentFormProps) {
         title="Memory"
         about="The stores that its runs search and write, and how much of a thread they read."
       >
-        <MemoryPolicyFields {...json("memory")} />
+        <MemoryPolicyFields model={draft.model.trim()} {...json("memory")} />
       </FormSection>
       <Bounds {...props} />
       <FormSection

@@ -5,6 +5,7 @@ import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import type { MemoryPolicy } from "../../entities/agent/definition.ts";
 import { changeStore, pickStores, policyText, readPolicy } from "../../entities/agent/policy.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
+import { RerankFields } from "../../entities/memory/rerank-fields.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
@@ -13,12 +14,14 @@ import { JsonField, type JsonFieldProps } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
 
 interface PolicyProps {
+  /** The agent's, which ranks passages where nothing else is said. */
+  model: string;
   policy: MemoryPolicy;
   onPolicy: (policy: MemoryPolicy) => void;
 }
 
 /** What an agent remembers, as fields or as JSON: both write the same text. */
-export function MemoryPolicyFields({ value: text, fault, onText }: JsonFieldProps) {
+export function MemoryPolicyFields({ model, value: text, fault, onText }: JsonFieldProps & { model: string }) {
   const [view, setView] = useState<"fields" | "json">("fields");
   const policy = readPolicy(text);
   const isJson = view === "json" || policy === null;
@@ -50,7 +53,7 @@ export function MemoryPolicyFields({ value: text, fault, onText }: JsonFieldProp
         />
       ) : (
         <>
-          <Stores policy={policy} onPolicy={onPolicy} />
+          <Stores model={model} policy={policy} onPolicy={onPolicy} />
           <History policy={policy} onPolicy={onPolicy} />
           {fault && <p className="text-xs text-bad wrap-anywhere">{fault}</p>}
         </>
@@ -59,7 +62,7 @@ export function MemoryPolicyFields({ value: text, fault, onText }: JsonFieldProp
   );
 }
 
-function Stores({ policy, onPolicy }: PolicyProps) {
+function Stores({ model, policy, onPolicy }: PolicyProps) {
   const at = useWorkspace();
   const { data: stores = [], isPending } = useQuery(storeApi.every(at));
   const chosen = (policy.stores ?? []).map(({ memory_id }) => memory_id);
@@ -88,7 +91,7 @@ function Stores({ policy, onPolicy }: PolicyProps) {
               <Badge>{store.kind}</Badge>
               <Badge>{store.scope}</Badge>
             </label>
-            {chosen.includes(store.id) && <StoreUse store={store} policy={policy} onPolicy={onPolicy} />}
+            {chosen.includes(store.id) && <StoreUse store={store} model={model} policy={policy} onPolicy={onPolicy} />}
           </div>
         ))}
       </div>
@@ -96,7 +99,7 @@ function Stores({ policy, onPolicy }: PolicyProps) {
   );
 }
 
-function StoreUse({ store, policy, onPolicy }: PolicyProps & { store: Store }) {
+function StoreUse({ store, model, policy, onPolicy }: PolicyProps & { store: Store }) {
   const use = policy.stores?.find(({ memory_id }) => memory_id === store.id) ?? { memory_id: store.id };
   const isVector = store.kind === "vector";
   return (
@@ -135,6 +138,20 @@ function StoreUse({ store, policy, onPolicy }: PolicyProps & { store: Store }) {
           Search it with each input
         </label>
       )}
+      {isVector && (
+        <RerankFields
+          type={use.rerank ? (use.rerank.type ?? "cross_encoder") : null}
+          model={use.rerank?.model ?? ""}
+          onType={(type) =>
+            onPolicy(
+              changeStore(policy, store.id, {
+                rerank: type ? { model: type === "chat" ? model : "", type } : undefined,
+              }),
+            )
+          }
+          onModel={(model) => onPolicy(changeStore(policy, store.id, { rerank: { ...use.rerank, model } }))}
+        />
+      )}
       {isVector && store.scope === "user" && (
         <label className="flex h-(--control) items-center gap-2 text-xs">
           <input
@@ -149,7 +166,7 @@ function StoreUse({ store, policy, onPolicy }: PolicyProps & { store: Store }) {
   );
 }
 
-function History({ policy, onPolicy }: PolicyProps) {
+function History({ policy, onPolicy }: Omit<PolicyProps, "model">) {
   const { history = {}, context = {} } = policy;
   return (
     <div className="grid gap-4 rail:grid-cols-3">

@@ -1,3 +1,4 @@
+import { rerankTypes } from "../../../../server/core/agent-snapshot.ts";
 import { entryStatuses, searchModes } from "../../../../server/wire/names.ts";
 import { memoryKinds, memoryTabs, type StoreSearch, type StoresSearch } from "../../entities/memory/memory-search.ts";
 import { given, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
@@ -15,6 +16,8 @@ export function readStoreSearch(search: Record<string, unknown>): StoreSearch {
     status: readChoice(search.status, entryStatuses),
     q: readText(search.q, 8192),
     mode: readChoice(search.mode, searchModes),
+    rerank: readChoice(search.rerank, rerankTypes),
+    by: readText(search.by, 300),
     filter: typeof search.filter === "object" ? JSON.stringify(search.filter) : readText(search.filter, 4096),
     after,
     before: after ? undefined : readText(search.before, 512),

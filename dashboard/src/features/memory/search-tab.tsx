@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Search, SearchX } from "lucide-react";
 import type { MemoryMatch as Match } from "../../../../server/wire/memory.ts";
 import { matchesQuery, type SearchOrder } from "../../entities/memory/memory-api.ts";
+import { RerankFields } from "../../entities/memory/rerank-fields.tsx";
 import { plural } from "../../lib/format.ts";
 import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -34,28 +35,38 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
     ...(search.mode && { mode: search.mode }),
     ...(search.of && { scope_id: search.of }),
     ...(sent && { filter: sent }),
+    ...(search.rerank && search.by && { rerank: { model: search.by, type: search.rerank } }),
   };
   const isAsked = order.query !== "" && (!needsScope || Boolean(search.of));
   const found = useQuery({ ...matchesQuery(at, store.id, order), enabled: isAsked });
   const form = useForm({
-    first: { text: search.q ?? "", mode: search.mode ?? "hybrid", of: search.of ?? "", filter: search.filter ?? "" },
-    check: ({ text, of, filter }) => ({
+    first: {
+      text: search.q ?? "",
+      mode: search.mode ?? "hybrid",
+      of: search.of ?? "",
+      filter: search.filter ?? "",
+      rerank: search.rerank ?? ("" as const),
+      by: search.by ?? "",
+    },
+    check: ({ text, of, filter, rerank, by }) => ({
+      ...(rerank && by.trim() === "" && { by: "Choose a model." }),
       ...(text.trim() === "" && { text: "Write what is looked for." }),
       ...(needsScope && of.trim() === "" && { of: "Scope" }),
       filter: readObject(filter).fault,
     }),
-    send: async ({ text, mode, of, filter }) => {
+    send: async ({ text, mode, of, filter, rerank, by }) => {
       onSearch({
         tab: "search",
         q: text.trim(),
         ...(mode !== "hybrid" && { mode }),
         ...(needsScope && { of: of.trim() }),
         ...(filter.trim() && { filter: filter.trim() }),
+        ...(rerank && { rerank, by: by.trim() }),
       });
       if (isAsked) void found.refetch();
     },
   });
-  const { text, filter } = form.draft;
+  const { text, filter, rerank, by } = form.draft;
   return (
     <div className="relative min-h-0 flex-1 overflow-y-auto px-4 py-4 rail:px-5">
       <Form form={{ ...form, isUnsaved: false }} className="flex max-w-200 flex-col gap-3">
@@ -73,8 +84,17 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
             Search
           </Button>
         </div>
-        <div className="max-w-80">
-          <ChoiceBar name="search mode" label="Search mode" choices={modes} {...form.choose("mode")} />
+        <div className="flex flex-wrap items-end gap-2">
+          <div className="w-80">
+            <ChoiceBar name="search mode" label="Search mode" choices={modes} {...form.choose("mode")} />
+          </div>
+          <RerankFields
+            type={rerank || null}
+            model={by}
+            error={form.faults.by}
+            onType={(type) => form.set({ rerank: type ?? "" })}
+            onModel={(by) => form.set({ by })}
+          />
         </div>
         <details open={filter !== "" || undefined}>
           <summary className="w-fit font-medium text-muted hover:text-ink">Filter by metadata</summary>
@@ -97,9 +117,26 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
       <div className="mt-4 max-w-200">
         <ErrorNote title="The search failed" error={found.error} onRetry={() => void found.refetch()} />
         {isAsked && !found.error && found.isPending && <p className="text-muted">Searching</p>}
-        {isAsked && !found.error && found.data && <Found matches={found.data.data} />}
+        {isAsked && !found.error && found.data && (
+          <>
+            <FellBack title="By words alone" error={found.data.degraded_error} />
+            <FellBack title="Not reranked" error={found.data.rerank_error} />
+            <Found matches={found.data.data} />
+          </>
+        )}
       </div>
     </div>
+  );
+}
+
+/** What was asked for and could not be had. */
+function FellBack({ title, error }: { title: string; error?: { message: string } | null }) {
+  return (
+    error && (
+      <p role="status" className="pb-2 text-warn">
+        {title}: {error.message}
+      </p>
+    )
   );
 }
 

@@ -33,6 +33,7 @@ export function ByAgent({ agents }: { agents: readonly AgentUsage[] }) {
 
 function AgentLink({ id }: { id: string }) {
   const name = useAgentName(id);
+  if (id === "") return <span title="Embeddings and reranking outside of runs">Memory</span>;
   return (
     <Link
       to="/agents/$agentId"

@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../../../core/errors.ts";
-import { nameOf } from "../../../core/scope.ts";
 import { estimateTokens } from "../../../documents/estimate-tokens.ts";
 import { fault, validationError } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
@@ -61,7 +60,7 @@ export function createEmbeddings({ embedders, stores, patience_ms = 300_000 }: D
     if (isHere(model)) refuseLong(texts);
     const limit = AbortSignal.timeout(patience_ms);
     try {
-      const embedder = embedders.of(model, body.dimensions ?? null, nameOf(principal));
+      const embedder = embedders.of(model, body.dimensions ?? null, principal);
       const vectors = await embedder.embed(texts, AbortSignal.any([request.signal, limit]));
       return json(200, await written(body, texts, vectors));
     } catch (error) {

@@ -1,0 +1,48 @@
+import { useQuery } from "@tanstack/react-query";
+import type { RerankType } from "../../../../server/core/agent-snapshot.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Select } from "../../ui/select.tsx";
+import { SuggestField } from "../../ui/suggest-field.tsx";
+import { modelsQuery } from "../model/model-api.ts";
+
+interface RerankFieldsProps {
+  type: RerankType | null;
+  model: string;
+  error?: string | null;
+  onType: (type: RerankType | null) => void;
+  onModel: (model: string) => void;
+}
+
+/** What puts the passages that a search found into a better order. */
+export function RerankFields({ type, model, error, onType, onModel }: RerankFieldsProps) {
+  const models = useQuery({ ...modelsQuery(useWorkspace()), enabled: type === "chat" });
+  const known = type === "chat" ? (models.data?.data ?? []).filter(({ available }) => available) : [];
+  return (
+    <>
+      <div className="w-40">
+        <Select
+          label="Rerank"
+          value={type ?? ""}
+          choices={[
+            { value: "", label: "As found" },
+            { value: "cross_encoder", label: "By a reranker" },
+            { value: "chat", label: "By a chat model" },
+          ]}
+          onChoose={(chosen) => onType(chosen || null)}
+        />
+      </div>
+      {type && (
+        <div className="w-70">
+          <SuggestField
+            label="Reranking model"
+            placeholder={type === "chat" ? "<provider>/<model>" : "openai_compatible/<connection>/<model>"}
+            items={known.map(({ id }) => ({ value: id }))}
+            value={model}
+            error={error}
+            onValue={onModel}
+          />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import type { ModelPrice } from "../core/price.ts";
+import type { ProjectSettings } from "../core/project-settings.ts";
+import type { ModelSpend } from "../core/run-event.ts";
+import { noUsage } from "../core/usage.ts";
+import { silentLog } from "../lib/log.ts";
+import { type Payer, read, readingOf } from "../models/payer.ts";
+import { openUsageJournal } from "../testing/usage-journal.ts";
+import { createDayBudgets } from "./day-budgets.ts";
+import { createPaidCalls } from "./paid-calls.ts";
+import { createUsageSums } from "./project.ts";
+import { createUsageStore } from "./store.ts";
+
+const noon = Date.parse("2026-11-21T12:00:00Z");
+const price: ModelPrice = { input: 2, cached_input: 1, output: 8, as_of: "2026-04", source: "operator" };
+const request = readingOf(["x".repeat(400)]);
+
+async function open(settings: Pick<ProjectSettings, "budget_per_day" | "unknown_price"> = {}) {
+  const { db, project, ...journal } = await openUsageJournal(noon);
+  const usage = createUsageStore({ db });
+  const dayBudgets = createDayBudgets({ usage, settings: () => settings, now: () => noon });
+  const priceOf = (model: string) => (model === "openai/priced" ? price : null);
+  const parts = { db, sumOf: createUsageSums(db), dayBudgets, settingsOf: () => settings, priceOf, log: silentLog };
+  const payer: Payer = { project_id: project.id, environment: "test" };
+  return {
+    ...{ payer, pay: createPaidCalls({ ...parts, now: () => noon }) },
+    spent: () => usage.spentOn(payer, "2026-11-21"),
+    rows: () => db.sqlite.query("SELECT agent_id, model, model_calls, estimated, unknown_cost FROM usage_days").all(),
+    [Symbol.dispose]: () => journal[Symbol.dispose](),
+  };
+}
+
+test("a call is counted in the usage of the day by its own model and price, also one that fails in the middle", async () => {
+  using it = await open();
+  const told: ModelSpend[] = [];
+  const payer = { ...it.payer, told: (spent: ModelSpend) => void told.push(spent) };
+  const call = { model: "openai/priced", request };
+  const found = await it.pay(payer, call, async (count) => {
+    count(read(100));
+    return "found";
+  });
+  expect(found).toBe("found");
+  expect(told).toMatchObject([{ usage: { input_tokens: 100, output_tokens: 0 }, cost_usd: 0.0002, estimated: false }]);
+  const half = it.pay(payer, call, async (count) => {
+    count(read(50));
+    throw new Error("The second half was lost.");
+  });
+  await expect(half).rejects.toThrow("second half");
+  expect(it.spent()).toEqual({ total_tokens: 150, cost_nano_usd: 300_000 });
+  await it.pay(payer, call, async () => null); // Nothing was answered: nothing is paid for.
+  expect(it.rows()).toEqual([{ agent_id: "", model: "openai/priced", model_calls: 2, estimated: 0, unknown_cost: 0 }]);
+});
+
+test("where the server does not say how much it read, that is estimated; a price that nobody knows is counted as such", async () => {
+  using it = await open();
+  const standing = { agent_id: "agt_1", budget: null, usage: noUsage };
+  const call = { model: "ollama/unknown", request };
+  await it.pay({ ...it.payer, run: standing }, call, async (count) => count(read(null)));
+  expect(it.rows()).toEqual([
+    { agent_id: "agt_1", model: "ollama/unknown", model_calls: 1, estimated: 1, unknown_cost: 1 },
+  ]);
+  expect(it.spent().total_tokens).toBeGreaterThan(100);
+});
+
+test("a call that the day, or its run, has no room for is not made", async () => {
+  using it = await open({ budget_per_day: { max_total_tokens: 1000 } });
+  const call = { model: "openai/priced", request };
+  const never = async () => {
+    throw new Error("It was made.");
+  };
+  const standing = { agent_id: "agt_1", budget: { max_total_tokens: 100 }, usage: noUsage };
+  await expect(it.pay({ ...it.payer, run: standing }, call, never)).rejects.toMatchObject({
+    ...{ code: "budget_exceeded", message: expect.stringContaining("The run has used 0 of 100 tokens") },
+  });
+  await it.pay(it.payer, call, async (count) => count(read(900)));
+  await expect(it.pay(it.payer, call, never)).rejects.toMatchObject({
+    ...{ code: "budget_exceeded", message: expect.stringContaining("900 are spent and 0 reserved") },
+  });
+});
+
+test("calls that are made at once never pass the day's budget together", async () => {
+  using it = await open({ budget_per_day: { max_total_tokens: 500 } });
+  const call = { model: "openai/priced", request }; // At most some 240 tokens.
+  const answered = Promise.withResolvers<void>();
+  const made = Array.from({ length: 5 }, () => it.pay(it.payer, call, () => answered.promise));
+  answered.resolve();
+  const ends = await Promise.allSettled(made);
+  expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "rejected", "rejected"]);
+  await it.pay(it.payer, call, async (count) => count(read(1))); // What was held is free again.
+});
+
+test("under a budget in USD a price that nobody knows is refused, unless the project says otherwise", async () => {
+  const budget_per_day = { max_cost_usd: 1 };
+  const call = { model: "ollama/unknown", request };
+  using strict = await open({ budget_per_day });
+  await expect(strict.pay(strict.payer, call, async () => {})).rejects.toMatchObject({ code: "budget_exceeded" });
+  using lax = await open({ budget_per_day, unknown_price: "allow" });
+  await lax.pay(lax.payer, call, async (count) => count(read(10)));
+});
