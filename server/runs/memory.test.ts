@@ -405,8 +405,7 @@ test("what a search pays a model for ranking counts in its run, in the trace and
   const [retrieval, , search] = await steps(client, ended);
   expect([retrieval.output.matches.length, retrieval.output.reranks[0].error.code]).toEqual([1, "rerank_failed"]);
   expect(search.output.not_reranked[0].code).toBe("rerank_failed");
-  for (const { usage } of [retrieval, search])
-    expect([usage.cost_usd, usage.estimated]).toEqual([0, false]);
+  for (const { usage } of [retrieval, search]) expect([usage.cost_usd, usage.estimated]).toEqual([0, false]);
   const took = (step: { usage: { input_tokens: number } }) => step.usage.input_tokens;
   expect(took(retrieval)).toBeGreaterThan(50);
   const ofModel = async () =>
