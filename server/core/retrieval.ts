@@ -7,7 +7,7 @@ import type { RunState } from "./run-state.ts";
 import { startStep } from "./step-events.ts";
 
 /** How many of the passages found a reranker is shown where nothing else is said: a chat model costs more. */
-export const rerankDefault_candidates = { cross_encoder: 50, chat: 20 } as const;
+const rerankDefault_candidates = { cross_encoder: 50, chat: 20 } as const;
 
 /** A reranker with all that was left out. */
 export const completeRerank = ({

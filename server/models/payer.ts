@@ -26,7 +26,7 @@ export interface Payer extends Scope {
  * Notes what a request came to; null is what the provider did not say. `said` counts the UTF-16 code units of the answer,
  * `request` is what was asked where that is a part of the call.
  */
-export type Count = (spoken: { usage: ModelUsage; failed?: boolean; said?: number; request?: ModelRequest }) => void;
+type Count = (spoken: { usage: ModelUsage; failed?: boolean; said?: number; request?: ModelRequest }) => void;
 
 /** What a model read that says nothing. */
 export const read = (input_tokens: number | null): { usage: ModelUsage } => ({

@@ -50,7 +50,7 @@ export interface SearchOrder {
 }
 
 /** A model that puts what was found into a better order. */
-export interface Rerank {
+interface Rerank {
   model: string;
   type?: RerankType;
 }
