@@ -18,7 +18,7 @@ test("a date counts to the end of its day; a day that is over is refused", () =>
   const on = (date: string) => ({ choice: "date" as const, date });
   expect(expiryEnd(on("2026-11-21"), now)).toBe(new Date(2026, 10, 21, 23, 59, 59).getTime());
   expect(expiryFault(on("2026-11-21"), now)).toBeNull();
-  expect(expiryFault(on("2026-11-20"), now)).toContain("over");
+  expect(expiryFault(on("2026-11-20"), now)).toContain("in the past");
   expect(expiryFault(on(""), now)).toBe("Choose a date.");
   expect(expirySeconds({ choice: "30d", date: "" }, now)).toBe(30 * 86_400);
   expect(expirySeconds({ choice: "never", date: "" }, now)).toBeUndefined();
