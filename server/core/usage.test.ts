@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { usage } from "./__fixtures__/events.ts";
-import { addModelCall, noUsage } from "./usage.ts";
+import { addModelCall, addToolResult, noUsage } from "./usage.ts";
 
 const spend = { usage, cost_usd: 0.25, estimated: false };
 const unknown = { input_tokens: null, output_tokens: null, cached_input_tokens: null, reasoning_tokens: null };
@@ -39,4 +39,12 @@ test("zero is zero, and not unknown", () => {
 test("one estimate makes the sum an estimate", () => {
   const sum = addModelCall(addModelCall(noUsage, { ...spend, estimated: true }), spend);
   expect(sum.estimated).toBe(true);
+});
+
+test("a tool call that was refused is not counted, and what a child run used is", () => {
+  const asked = { ...noUsage, tool_calls: 3 };
+  expect(addToolResult(asked, { refused: true })).toEqual({ ...noUsage, tool_calls: 2 });
+  expect(addToolResult(asked, {})).toEqual(asked);
+  const child = addModelCall({ ...noUsage, tool_calls: 2 }, spend);
+  expect(addToolResult(asked, { usage: child })).toEqual({ ...child, tool_calls: 5 });
 });
