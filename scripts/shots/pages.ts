@@ -39,6 +39,8 @@ export function pagesOf(ids: Seeded): Record<string, string> {
     "tool-new": "/tools/new",
     thread: `/threads/${ids.thread}`,
     store: `/memory/${ids.store}`,
+    document: `/files/${ids.policy}`,
+    "document-chunk": `/files/${ids.policy}?chunk=0`,
     webhook: `/webhooks/${ids.webhook}`,
     schedule: `/schedules/${ids.schedule}`,
     suite: `/suites/${ids.suite}`,

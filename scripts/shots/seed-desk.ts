@@ -15,6 +15,8 @@ export interface DeskRuns {
   /** The agent itself, and its store. */
   desk: string;
   policies: string;
+  /** What the store was made of. */
+  policy: string;
   /** The step of the tool that failed. */
   failedStep: number;
 }
@@ -58,7 +60,7 @@ export async function seedDesk(make: Make, server: Runnel): Promise<DeskRuns> {
     await code("pay_back", "(args) => ({ refunded: args.amount })", { approval: "always" }),
     await make("/v1/tools", { name: "ask_photo", type: "client", description: "Asks for a photo.", parameters: order }),
   ];
-  const store = await storePolicies(make, server);
+  const { store, policy: file } = await storePolicies(make, server);
   const asks = [call("find_order"), call("check_stock"), { name: "fraud_check", arguments: { input: "Ann" } }];
   const desk = await agent(
     "Refunds for broken things",
@@ -94,18 +96,18 @@ export async function seedDesk(make: Make, server: Runnel): Promise<DeskRuns> {
     edits: { tool_output: { sku: "MUG-TEAL-2", in_stock: 14 } },
   });
   return {
-    ...{ full: full.id, fork: fork.id, desk: desk.id, policies: store, failedStep },
+    ...{ full: full.id, fork: fork.id, desk: desk.id, policies: store, policy: file, failedStep },
     approving: (await answered(await start("And order 4712?"), 1)).id,
     asking: (await start("And what of order 4713?")).id,
   };
 }
 
-async function storePolicies(make: Make, server: Runnel): Promise<string> {
+async function storePolicies(make: Make, server: Runnel): Promise<{ store: string; policy: string }> {
   const { id } = await make("/v1/memory", { name: "Policies", kind: "vector" });
-  await make("/v1/files", { filename: "policy.md", text: policy, purpose: "retrieval", memory_id: id });
+  const file = await make("/v1/files", { filename: "policy.md", text: policy, purpose: "retrieval", memory_id: id });
   const entries = () => server.get(`/v1/memory/${id}/entries`).then(({ body }) => body.data);
   await until(entries, ([entry]) => entry?.status === "ready");
-  return id;
+  return { store: id, policy: file.id };
 }
 
 /** Asks until the answer is as wanted. */

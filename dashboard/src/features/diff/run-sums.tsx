@@ -41,8 +41,11 @@ export function RunSums({ a, b, page }: { a: Run; b: Run; page: DiffPage }) {
             <Figure
               key={figure}
               name={timingNames[figure]}
-              delta={timeDelta(of_a?.[figure] ?? null, of_b?.[figure] ?? null)}
-            />
+              // Neither better nor worse: it tells how much of the run is another one's.
+              delta={figure === "recorded_ms" ? undefined : timeDelta(of_a?.[figure] ?? null, of_b?.[figure] ?? null)}
+            >
+              {formatDuration(of_b?.[figure])}
+            </Figure>
           ) : null,
         )}
         <Figure name="Tokens" delta={countDelta(usage.a.total_tokens, usage.b.total_tokens)} />

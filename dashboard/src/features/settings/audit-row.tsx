@@ -19,15 +19,16 @@ const kinds = { api_key: "API key", user: "Person", cli: "Command line" };
 
 /** One change: what, by whom, of which thing. */
 export function AuditRow({ entry, name, targetName, onActor, onTarget }: AuditRowProps) {
-  const { action, actor, target, details, created_at, project_id, environment, request_id } = entry;
+  const { action, actor, target, created_at, project_id, environment, request_id } = entry;
   const who = name ?? (actor.type === "cli" ? "The command line" : actor.id);
   const { before, behind } = auditWords(action);
-  const said = detailsLine(details);
+  const said = detailsLine(withoutName(entry));
   return (
     <Row stops>
       <Cell main>
         <span className="block wrap-anywhere text-ink" title={action}>
-          <b className="font-medium">{who}</b> {before}
+          {actor.type === "api_key" && "The API key "}
+          <b className="font-strong">{who}</b> {before}
           {behind !== null && <Target entry={entry} name={targetName} />}
           {behind}
         </span>
@@ -66,11 +67,17 @@ export function AuditRow({ entry, name, targetName, onActor, onTarget }: AuditRo
   );
 }
 
+/** What the sentence does not say already. */
+const withoutName = ({ action, details, ...entry }: AuditEntry): Record<string, unknown> => {
+  const word = auditWords(action).behind === null ? null : auditTarget({ ...entry, details });
+  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== word));
+};
+
 /** What it was done to, and the way there. */
 function Target({ entry, name }: { entry: AuditEntry; name: string | null | undefined }) {
   const place = auditPlace(entry);
   const word = name ?? auditTarget(entry) ?? "something";
-  if (place === null) return <b className="font-medium">{word}</b>;
+  if (place === null) return <b className="font-strong">{word}</b>;
   return (
     <Link to={place} className="relative font-medium text-accent hover:underline">
       {word}
