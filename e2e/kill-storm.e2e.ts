@@ -46,8 +46,12 @@ describe("of faults that are put into the sources on purpose", () => {
     test.each(clusterMutants.map((mutant, index) => [mutant.name, mutant, `mutant-${index}`] as const))(
       "a storm over two nodes sees through “%s”",
       async (_, mutant, cell) => {
-        const { counters } = await mutated.runCluster(mutant, postgres, cell);
-        expect(mutant.caughtBy.map((name) => counters[name]).some(Boolean), JSON.stringify(counters)).toBe(true);
+        const isCaught = async (again: number) => {
+          const { counters } = await mutated.runCluster(mutant, postgres, `${cell}-${again}`);
+          return mutant.caughtBy.some((name) => counters[name] > 0);
+        };
+        // As above: on a busy machine nothing may be on its way in the moment that the fault is about.
+        expect((await isCaught(0)) || (await isCaught(1)) || (await isCaught(2))).toBe(true);
       },
       240_000,
     );

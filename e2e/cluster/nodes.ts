@@ -120,9 +120,10 @@ export async function startCluster({
       headers: { authorization: `Bearer ${keys.test}`, "content-type": "application/json", ...init.headers },
     });
 
-  /** Settles once so many nodes answer a read. */
-  async function serves(least = 1): Promise<void> {
+  /** Settles once so many nodes answer a read, or nobody wants to know any more. */
+  async function serves(least = 1, isOver = () => false): Promise<void> {
     await until(async () => {
+      if (isOver()) return true;
       const answers = await Promise.all(nodes.map(({ url }) => request(url, "/v1/me").catch(() => null)));
       return answers.filter((answer) => answer?.ok).length >= least;
     });
@@ -138,7 +139,7 @@ export async function startCluster({
     leader: mustLead,
     /** Null while nobody leads. */
     leads: leader,
-    serves: () => serves(),
+    serves: (isOver?: () => boolean) => serves(1, isOver),
     /** A request with the test key to a node. */
     request,
     logs: () => nodes.map(({ log }) => readFileSync(log, "utf8")).join("\n"),

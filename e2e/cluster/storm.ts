@@ -51,6 +51,7 @@ export async function stormCluster({ runs, ways, until, ...options }: StormOptio
   const isCaught = (): boolean => until?.some((name) => counted()[name] > 0) ?? false;
 
   for (const [round, way] of ways.entries()) {
+    await Bun.sleep(250 + Math.random() * 500); // The random instant is the test.
     // While commits wait, a lease that is renewed does not show.
     const leader = await cluster.leader();
     const release = way === "unheard" ? cluster.holdCommits() : null;
@@ -59,13 +60,17 @@ export async function stormCluster({ runs, ways, until, ...options }: StormOptio
       clients.push(client);
       following.push(client.follow());
     }
-    await Bun.sleep(release ? held_ms : 50 + Math.random() * 400); // The random instant is the test.
+    await Bun.sleep(release ? held_ms : 100);
     const begun = performance.now();
     if (way === "paused") unfenced += await paused(cluster, leader);
     else if (way === "failedOver") await cluster.failEngineOver();
-    else await killed(cluster, leader, round % 2 === 0);
+    else {
+      // A leader whose connection is cut sends anew what it has: it must not when nobody was to hear of it.
+      if (way === "killed") await cluster.cut();
+      await killed(leader, round % 2 === 0);
+    }
     release?.();
-    await cluster.serves();
+    await cluster.serves(isCaught);
     if (way === "killed") takeovers_ms.push(Math.round(performance.now() - begun));
     if (isCaught()) break;
   }
@@ -96,11 +101,10 @@ type Leader = Awaited<ReturnType<Cluster["leader"]>>;
 /** Shorter than a lease: who leads goes on to lead, and hears nothing. */
 const held_ms = 600;
 
-/** Its connections to the engine are cut in the same moment; every other one leaves its database to the next process. */
-async function killed(cluster: Cluster, leader: Leader, keepsData: boolean): Promise<void> {
+/** Every other one leaves its database to the next process. */
+async function killed(leader: Leader, keepsData: boolean): Promise<void> {
   leader.keepsData = keepsData;
   const { child } = leader;
-  await cluster.cut();
   child.kill("SIGKILL");
   await child.exited;
 }
@@ -211,7 +215,7 @@ function createClient(cluster: Cluster, agent_id: string, label: string) {
 
   async function read(): Promise<void> {
     const headers = { accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) };
-    const signal = AbortSignal.timeout(150 + Math.random() * 500);
+    const signal = AbortSignal.timeout(100 + Math.random() * 300);
     const answer = await cluster.request(anyNode(), `/v1/runs/${id}/events`, { headers, signal });
     isMissing ||= answer.status === 404; // It was acknowledged, and is not there.
     isOver ||= isMissing;

@@ -55,6 +55,59 @@ test("the compose file pins its images, sets variables that there are, and gives
   expect(mounted.filter((name) => !name.startsWith("."))).toEqual(expect.arrayContaining(Object.keys(volumes)));
 });
 
+test("a node of the compose file for a cluster has the rights of the single server, and variables that there are", () => {
+  const [{ node }, { runnel }] = ["compose-cluster.yaml", "compose.yaml"].map(
+    (name) => (Bun.YAML.parse(read(name)) as { services: Record<string, Service> }).services,
+  ) as [Record<string, Service>, Record<string, Service>];
+  const { read_only, cap_drop, environment = {} } = node!;
+  expect({ read_only, cap_drop }).toEqual({ read_only: runnel!.read_only, cap_drop: runnel!.cap_drop });
+  expect(Object.keys(environment).sort()).toEqual(["RUNNEL_CLUSTER", "RUNNEL_MASTER_KEY"]);
+  expect(unknown(Object.keys(environment))).toEqual([]);
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, of which a few fields are looked at.
+type KubernetesObject = any;
+
+describe("the manifests for Kubernetes", () => {
+  const objects = Bun.YAML.parse(read("kubernetes.yaml")) as KubernetesObject[];
+  const of = (kind: string): KubernetesObject => objects.find((object) => object.kind === kind);
+  const { spec } = of("Deployment");
+  const pod = spec.template.spec;
+  const [container] = pod.containers;
+
+  test("are of the versions that Kubernetes has, and each selects the pods that the Deployment makes", () => {
+    expect(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
+      ...["v1 Secret", "apps/v1 Deployment", "v1 Service", "policy/v1 PodDisruptionBudget"],
+    ]);
+    const { labels } = spec.template.metadata;
+    expect([spec.selector.matchLabels, of("Service").spec.selector]).toEqual([labels, labels]);
+    expect(of("PodDisruptionBudget").spec.selector.matchLabels).toEqual(labels);
+    expect(container.envFrom).toEqual([{ secretRef: { name: of("Secret").metadata.name } }]);
+    expect(of("Service").spec.ports[0].targetPort).toBe(container.ports[0].name);
+  });
+
+  test("keep a node while another one starts, and let nobody take all of them away", () => {
+    expect(spec.replicas).toBeGreaterThan(of("PodDisruptionBudget").spec.minAvailable);
+    expect(spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
+    expect(container.livenessProbe.httpGet).toBeUndefined();
+    expect(container.readinessProbe.httpGet).toEqual({ path: "/healthz", port: "https", scheme: "HTTPS" });
+  });
+
+  test("set variables that there are, mount what they name, and give no right of root", () => {
+    const names = [...container.env.map(({ name }: { name: string }) => name), ...Object.keys(of("Secret").stringData)];
+    expect(names).toEqual(expect.arrayContaining(["RUNNEL_CLUSTER", "RUNNEL_MASTER_KEY", "RUNNEL_DATA_DIR"]));
+    expect(unknown(names)).toEqual([]);
+    const mounted = container.volumeMounts.map(({ mountPath }: { mountPath: string }) => `${mountPath}/`);
+    for (const { value } of container.env) expect(mounted.some((path: string) => value.startsWith(path))).toBe(true);
+    const volumes = pod.volumes.map(({ name }: { name: string }) => name);
+    expect(container.volumeMounts.map(({ name }: { name: string }) => name)).toEqual(volumes);
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65532 });
+    expect(container.securityContext).toEqual({
+      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+    });
+  });
+});
+
 test("Litestream follows the database that the compose file's server writes", () => {
   const { dbs } = Bun.YAML.parse(read("litestream.yml")) as {
     dbs: { path: string; replicas: { type: string }[] }[];

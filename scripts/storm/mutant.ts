@@ -27,7 +27,7 @@ export async function compileMutants() {
     runCluster: ({ name, caughtBy, ways }: ClusterMutant, postgres: Postgres, cell: string) =>
       stormCluster({
         ...{ program, environment: { MUTANT: name }, nodes: 2, postgres, cell },
-        ...{ runs: 96, ways: Array.from({ length: 8 }, () => ways).flat(), until: caughtBy },
+        ...{ runs: 48, ways: Array.from({ length: 8 }, () => ways).flat(), until: caughtBy },
       }),
     /** Whether the test of copies fails for the sources, with the fault awake or asleep. */
     failsCopies: async (awake: boolean): Promise<boolean> => {

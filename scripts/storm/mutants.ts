@@ -112,7 +112,7 @@ export const mutants: readonly Mutant[] = [
 export const clusterMutants: readonly ClusterMutant[] = [
   {
     name: "told before the engine has it",
-    caughtBy: ["lost"],
+    caughtBy: ["lost", "repeated", "gaps", "refused"],
     ways: ["unheard"],
     file: "server/cluster/shipper.ts",
     find: "      if (!next) last = Promise.all([last, told.promise]).then(() => {});\n",
@@ -132,7 +132,7 @@ export const clusterMutants: readonly ClusterMutant[] = [
   },
   {
     name: "answers that do not wait for the engine",
-    caughtBy: ["repeated", "refused"],
+    caughtBy: ["repeated", "gaps", "refused"],
     ways: ["unheard"],
     file: "server/cluster/ways-out.ts",
     find: "    answering: (handle, away) => async (request) => {",
