@@ -319,6 +319,7 @@ const replaced: Record<string, unknown> = {
   input_hash: "255ba57a524ab0923ac69ce329f419654409dcdf1bb3d9221cb272f38a3d6ec8",
   last4: "x7q2",
   latency_ms: 40,
+  recorded_ms: 2000,
   remaining: 117,
   reset: Date.parse("2026-11-21T09:01:00.000Z") / 1000,
   time_to_first_token_ms: 10,
