@@ -82,10 +82,15 @@ export async function startRunnel({
   };
   const send = async (method: string, path: string, body?: unknown, key?: string | null): Promise<Answer> =>
     read(await request(path, { method, body: body === undefined ? undefined : JSON.stringify(body), key }));
+  /** The process that serves in place of the one that was started here. */
+  let successor: number | null = null;
   const kill9 = async (): Promise<void> => {
+    if (successor !== null) process.kill(successor, "SIGKILL");
     running.child.kill("SIGKILL");
     await running.child.exited;
   };
+  const command = (...args: string[]): Promise<Ended> =>
+    runCommand([...args, "--data-dir", dataDir], { cwd, env: { ...env, RUNNEL_API_KEY: keys.test } });
 
   return {
     folder,
@@ -126,8 +131,13 @@ export async function startRunnel({
       return openStream(open, init.onFrame);
     },
     /** Runs another command of the executable on the same data directory, with the test key. */
-    command: (...args: string[]): Promise<Ended> =>
-      runCommand([...args, "--data-dir", dataDir], { cwd, env: { ...env, RUNNEL_API_KEY: keys.test } }),
+    command,
+    /** Has another process take over while this one serves. */
+    async replace(): Promise<void> {
+      const { code, stdout, stderr } = await command("restart", "--json");
+      if (code !== 0) throw new Error(`It was not replaced: ${stderr}\n${readFileSync(log, "utf8")}`);
+      successor = JSON.parse(stdout).pid;
+    },
     /** Ends the process at once, as a power cut would. */
     kill9,
     /** Whether the process is there: nobody has ended it, nor has it ended by itself. */

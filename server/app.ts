@@ -46,7 +46,7 @@ import type { Followed } from "./webhooks/payload.ts";
 type Given = Pick<Base, "db" | "seal" | "log" | "environment" | "database"> &
   Partial<Pick<Base, "sandbox" | "publicUrl" | "publicEgress" | "now">>;
 /** What the server is made of; what one folder alone needs stands there. */
-type AppOptions = Given &
+export type AppOptions = Given &
   (HttpOptions & KeyOptions & AuditOptions & ConnectionOptions & WebhookOptions & MemoryOptions) &
   (RunOptions & TraceOptions & MetricsOptions & AlertOptions & DashboardOptions) & {
     /** What users' addresses may reach; `loopback` counts in test environments only. */

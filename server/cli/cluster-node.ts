@@ -94,8 +94,8 @@ function spareHandle({ spare, seal, entrance, publicUrl }: SpareOptions): Handle
   };
 }
 
-/** Takes the word of a node for who asked, where it has passed a request on. */
-function believingNodes(entrance: Entrance, seal: ReturnType<typeof createNodeSeal>): Entrance {
+/** Takes the word of a process with the same master key for who asked, where it has passed a request on. */
+export function believingNodes(entrance: Entrance, seal: ReturnType<typeof createNodeSeal>): Entrance {
   const origins = new WeakMap<Request, Origin | null>();
   const originIn = (request: Request): Origin | null => {
     if (!origins.has(request)) origins.set(request, originOf(request, seal));

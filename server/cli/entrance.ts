@@ -1,21 +1,26 @@
 import type { DataDir } from "../db/data-dir.ts";
 import type { Certificate } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
+import { keepWaiting } from "../lib/received.ts";
 import { type CertificateSource, openCertificate } from "./certificate-source.ts";
 import type { ListenPlan } from "./listen-plan.ts";
-import { createListener, explained, type Handle, listenDefaults } from "./listener.ts";
+import { createListener, type Handle, leadHere, listenDefaults, takePort } from "./listener.ts";
 
 /** The ports that requests come in by, and the certificate that stands at the door. */
 export type Entrance = Awaited<ReturnType<typeof openEntrance>>;
 
-/** Listens as planned. Requests wait until they are let in; throws when a port is taken. */
-export async function openEntrance(plan: ListenPlan, dir: DataDir, log: Log) {
+/**
+ * Listens as planned. Requests wait until they are let in; throws when a port is taken, unless it is by a process that
+ * makes way for this one.
+ */
+export async function openEntrance(plan: ListenPlan, dir: DataDir, log: Log, { beside = false } = {}) {
   const source = await openCertificate(plan, dir, log);
   let certificate: Certificate | null = source?.first ?? null;
   let handle: Handle | null = null;
   const { promise: opened, resolve: open } = Promise.withResolvers<Handle>();
-  const enter: Handle = (request) => (handle ? handle(request) : opened.then((admitted) => admitted(request)));
-  const listener = createListener({ ...plan, certificate, handle: enter, log });
+  const enter: Handle = (request) =>
+    handle ? handle(request) : keepWaiting(request, opened).then((admitted) => admitted(request));
+  const listener = createListener({ ...plan, certificate, handle: enter, log, beside });
   const refused = plan.httpPort === null || !source ? null : await openPlain(plan.httpPort, source.answer);
   let onRenewed = () => {};
   const certified = source?.start((newer) => {
@@ -38,6 +43,8 @@ export async function openEntrance(plan: ListenPlan, dir: DataDir, log: Log) {
       handle = admitted;
       open(admitted);
     },
+    /** Ends each connection with its next answer. Settles when every request that is under way now has its answer. */
+    makeWay: listener.makeWay,
     /** Settles when the certificate is there that was needed at once, or could not be had. */
     certified: certified ?? Promise.resolve(),
     /** Who is told when there is another certificate. */
@@ -55,7 +62,7 @@ export async function openEntrance(plan: ListenPlan, dir: DataDir, log: Log) {
 
   async function openPlain(port: number, answer: CertificateSource["answer"]): Promise<PlainRequests> {
     try {
-      return refusePlain({ host: plan.host, port, answer, handle: enter });
+      return refusePlain({ host: plan.host, port, answer, handle: enter, beside });
     } catch (error) {
       await listener.cut(); // Or it would keep a process alive that has nothing to do.
       throw error;
@@ -70,6 +77,7 @@ interface RefusePlainOptions {
   answer: (token: string) => string | null;
   /** Refuses everything else, and marks the key in it. */
   handle: Handle;
+  beside: boolean;
 }
 
 /** Requests that came in clear text beside a port with TLS, and who sent them. */
@@ -81,7 +89,7 @@ interface PlainRequests {
 }
 
 /** Listens for plain HTTP, for no other reason than to refuse it and to show an authority that a name leads here. */
-function refusePlain({ host, port, answer, handle }: RefusePlainOptions): PlainRequests {
+function refusePlain({ host, port, answer, handle, beside }: RefusePlainOptions): PlainRequests {
   const peers = new WeakMap<Request, string | null>();
   const fetch = (request: Request, server: Bun.Server<undefined>): Response | Promise<Response> => {
     const token = request.method === "GET" ? challenge.exec(request.url)?.[1] : undefined;
@@ -90,21 +98,15 @@ function refusePlain({ host, port, answer, handle }: RefusePlainOptions): PlainR
     peers.set(request, server.requestIP(request)?.address ?? null);
     return handle(request);
   };
-  const server = listen();
+  const listen = () => Bun.serve({ ...listenDefaults, hostname: host, port, fetch });
+  const server = takePort({ host, port, beside }, listen, "--http-port");
+  if (beside) leadHere(server.port!, server);
   return {
     port: server.port!,
     has: (request) => peers.has(request),
     peerOf: (request) => peers.get(request) ?? null,
     stop: () => server.stop(true),
   };
-
-  function listen(): Bun.Server<undefined> {
-    try {
-      return Bun.serve({ ...listenDefaults, hostname: host, port, fetch });
-    } catch (error) {
-      throw explained(error, host, port, "--http-port");
-    }
-  }
 }
 
 const challenge = /^http:\/\/[^/]+\/\.well-known\/acme-challenge\/([\w-]{1,128})$/;

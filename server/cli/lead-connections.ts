@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { native } from "../lib/native.ts";
+import { native, openCLibrary } from "../lib/native.ts";
 
-const { dlopen, FFIType, ptr } = native();
+const { FFIType, ptr } = native();
 
 /**
  * Has the system give every new connection on a port to the second socket that listens there, as soon as there is one,
@@ -50,7 +50,7 @@ const [socketLevel, attachReusePortFilter] = [1, 51]; // SOL_SOCKET, SO_ATTACH_R
 // A filter of one instruction: "the answer is 1", which names the group's second socket. When there is none, the answer
 // counts for nothing and the system chooses as ever.
 function attach(descriptor: number): boolean {
-  const { symbols, close } = dlopen("libc.so.6", {
+  const { symbols, close } = openCLibrary({
     setsockopt: { args: [FFIType.i32, FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
   });
   const instruction = Buffer.alloc(8);

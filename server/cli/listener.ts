@@ -17,6 +17,8 @@ interface ListenerOptions {
   log: Log;
   /** A connection on which nothing moves for so many seconds is closed. */
   idle_s?: number;
+  /** Another process listens on the port and makes way for this one. */
+  beside?: boolean;
 }
 
 /** The door that requests come in by. */
@@ -25,6 +27,8 @@ interface Listener {
   /** From now on new connections get this certificate; those that are open go on. */
   renew(certificate: Certificate): void;
   peerOf(request: Request): string | null;
+  /** Ends each connection with its next answer. Settles when every request that is under way now has its answer. */
+  makeWay(): Promise<void>;
   /** Takes no more connections. Settles when the last answer is out; streams are waited for too. */
   stop(): Promise<void>;
   /** Cuts what is still open. */
@@ -40,22 +44,22 @@ export const listenDefaults = {
   // The routes have limits of their own, which answer with an explanation; what they do not read is kept nowhere.
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   development: false,
-  reusePort: false, // Said aloud: outside of development it is on otherwise, and two servers would share a port silently.
+  reusePort: true, // The next certificate, or the next process, listens beside this one. `takePort` keeps strangers out.
 } as const;
 
 // How long the old listener stays after it was replaced. Handshakes that were begun with it take a few round trips, and
 // a connection that waits for its next request ends by itself after `idleTimeout`: cut before, it could cost a request
 // that is just on its way. Where new connections cannot be led away from it, it has to go soon.
-const retire_ms = (listenDefaults.idleTimeout + 5) * 1000;
-const retireEarly_ms = 3000; // When the next certificate waits.
+export const retire_ms = (listenDefaults.idleTimeout + 5) * 1000;
+export const retireEarly_ms = 3000; // When the next one waits.
 const retireShared_ms = 200;
 
 /** Listens; throws when the port is taken. */
 export function createListener(options: ListenerOptions): Listener {
-  if (options.certificate) refuseTaken(options); // Else a second server of the same user would share the port silently.
   const open = (certificate: Certificate | null, port: number): Door => openDoor({ ...options, certificate, port });
-  let current = open(options.certificate, options.port);
+  let current = takePort(options, () => open(options.certificate, options.port));
   const port = current.server.port!;
+  if (options.beside) leadHere(port, current.server);
   let led: boolean | undefined; // Whether new connections are led to the newest of several listeners.
   /** Listeners that were replaced and still have connections: a stream lives as long as its run. */
   const old = new Set<Door>();
@@ -115,6 +119,14 @@ export function createListener(options: ListenerOptions): Listener {
     },
     // Any server knows the peer of every request, also of one that another server took.
     peerOf: (request) => current.server.requestIP(request)?.address.replace(mappedPrefix, "") ?? null,
+    async makeWay() {
+      await Promise.all(
+        doors().map((door) => {
+          door.last = true;
+          return door.answered();
+        }),
+      );
+    },
     async stop() {
       closed = true;
       await Promise.all(all().map((server) => server.stop(false)));
@@ -136,6 +148,8 @@ interface Door {
   last: boolean;
   /** Has the connections live on whose client sent everything and waits: `?wait=60` is longer than one may be idle. */
   hold(): void;
+  /** Settles when every request that is under way now has its answer. */
+  answered(): Promise<void>;
 }
 
 function openDoor({
@@ -147,10 +161,21 @@ function openDoor({
 }: Omit<ListenerOptions, "log">): Door {
   const tls = certificate && { cert: certificate.cert, key: certificate.key };
   const pending = new Set<Request>();
+  let onAnswered = (_: Request): void => {};
   const door: Omit<Door, "server"> & { server?: Door["server"] } = {
     last: false,
     hold() {
       for (const request of pending) if (isReceived(request)) door.server?.timeout(request, idle_s);
+    },
+    answered() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const awaited = new Set(pending);
+      onAnswered = (request) => {
+        awaited.delete(request);
+        if (awaited.size === 0) resolve();
+      };
+      if (awaited.size === 0) resolve();
+      return promise;
     },
   };
   async function fetch(request: Request): Promise<Response> {
@@ -160,15 +185,12 @@ function openDoor({
       return door.last ? lastAnswer(answer) : answer;
     } finally {
       pending.delete(request);
+      onAnswered(request);
     }
   }
-  try {
-    const options = { ...listenDefaults, idleTimeout: idle_s, hostname: host, port, fetch };
-    door.server = Bun.serve({ ...options, ...(tls && { tls, reusePort: true }) });
-    return door as Door;
-  } catch (error) {
-    throw explained(error, host, port);
-  }
+  const options = { ...listenDefaults, idleTimeout: idle_s, hostname: host, port, fetch };
+  door.server = Bun.serve({ ...options, ...(tls && { tls }) });
+  return door as Door;
 }
 
 function lastAnswer(response: Response): Response {
@@ -176,17 +198,34 @@ function lastAnswer(response: Response): Response {
   return response;
 }
 
-function refuseTaken({ host, port }: ListenerOptions): void {
-  if (port === 0) return;
+interface PortOptions {
+  host: string;
+  port: number;
+  beside?: boolean;
+}
+
+/**
+ * Opens a port that nobody else has: a second server of the same user would share it silently. Throws where it is taken,
+ * unless whoever has it makes way.
+ */
+export function takePort<T>({ host, port, beside }: PortOptions, open: () => T, flag?: string): T {
   try {
-    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+    if (port !== 0 && !beside) Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+    return open();
   } catch (error) {
-    throw explained(error, host, port);
+    throw explained(error, host, port, flag);
   }
 }
 
+/** From now on new connections come to this process, and none of them to the one that listened before. */
+export function leadHere(port: number, server: Bun.Server<undefined>): void {
+  if (leadToSecond(port)) return;
+  void server.stop(true);
+  throw new CliError("This system cannot lead connections from one process to another.");
+}
+
 /** Says what to do about a port that cannot be had. */
-export function explained(error: unknown, host: string, port: number, flag = "--port"): unknown {
+function explained(error: unknown, host: string, port: number, flag = "--port"): unknown {
   const { code } = error as { code?: string };
   if (code === "EADDRINUSE")
     return new CliError(`Port ${port} of ${host} is taken. ${flag} gives another one, 0 any free one.`);

@@ -12,7 +12,7 @@ import { installCommand } from "./install.ts";
 import { keysCommand } from "./keys.ts";
 import type { LogsFlags } from "./logs.ts";
 import { modelsCommand } from "./models.ts";
-import { configOption, dataDirOption, jsonOption, option, tidyEnvironment } from "./option.ts";
+import { configOption, type DataFlags, dataDirOption, jsonOption, option, tidyEnvironment } from "./option.ts";
 import { print } from "./print.ts";
 import { projectsCommand } from "./projects.ts";
 import { restoreCommand } from "./restore.ts";
@@ -41,6 +41,7 @@ export function createProgram(): Command {
     .addCommand(restoreCommand())
     .addCommand(configCommand(serve))
     .addCommand(installCommand())
+    .addCommand(restartCommand())
     .addCommand(docsCommand())
     .addCommand(clusterCommand())
     .addCommand(licensesCommand())
@@ -89,6 +90,14 @@ const healthCommand = (): Command => {
   for (const each of clientOptions()) if (each.name() !== "api-key") command.addOption(each);
   return command.action(async (flags: ClientFlags) => await (await import("./health.ts")).health(flags));
 };
+
+const restartCommand = (): Command =>
+  new Command("restart")
+    .description("replace the server that runs by the executable that is installed now; no request is refused")
+    .addOption(dataDirOption())
+    .addOption(jsonOption())
+    .addHelpText("after", "\nOn Linux. With systemd: systemctl reload runnel.")
+    .action(async (flags: DataFlags) => await (await import("./restart.ts")).restart(flags));
 
 const topCommand = (): Command =>
   new Command("top")

@@ -1,4 +1,6 @@
-import { type App, createApp } from "../app.ts";
+import { randomBytes } from "node:crypto";
+import { type App, type AppOptions, createApp } from "../app.ts";
+import { createNodeSeal } from "../cluster/between-nodes.ts";
 import type { Lead } from "../cluster/node.ts";
 import { createAccounts } from "../console/accounts.ts";
 import { createDashboard } from "../console/assets.ts";
@@ -8,23 +10,24 @@ import { createPasswords } from "../console/password.ts";
 import { createSetup, setupLink } from "../console/setup.ts";
 import { createAudit } from "../db/audit.ts";
 import type { DataDir } from "../db/data-dir.ts";
-import type { Db } from "../db/open.ts";
+import { type Db, openDatabase } from "../db/open.ts";
 import { routable } from "../http/routable.ts";
 import { dashboardDir } from "../lib/assets.ts";
 import { build } from "../lib/build-info.ts";
 import { createAddressRules } from "../lib/egress-policy.ts";
-import { createLog, type LogFormat } from "../lib/log.ts";
+import { createLog, type LogFormat, silentLog } from "../lib/log.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { createSeal } from "../lib/seal.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { cliActor } from "./actor.ts";
-import { clusterAway, type LeadingNode, leadNode } from "./cluster-node.ts";
+import { believingNodes, clusterAway, type LeadingNode, leadNode } from "./cluster-node.ts";
 import { type ClusterFlags, planCluster } from "./cluster-plan.ts";
 import { readDays } from "./duration.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { exitCodes, usageError } from "./exit-code.ts";
 import { type Greeting, greetingText } from "./greeting.ts";
+import { awaitSuccessor, handOver, takeOver } from "./handover.ts";
 import { createLeaderCommands } from "./leader-commands.ts";
 import {
   domainsOf,
@@ -47,6 +50,7 @@ import type { SandboxFlag } from "./sandbox-flags.ts";
 import { openSandbox } from "./sandbox-level.ts";
 import { type BackupFlags, backUpRegularly, planBackups } from "./scheduled-backup.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
+import { tellSystemd } from "./systemd.ts";
 
 export interface ServeFlags
   extends ListenFlags,
@@ -99,6 +103,43 @@ export async function serve(flags: ServeFlags): Promise<never> {
     node = await leadNode({ cluster: cluster!, plan, dir, log: plainLog, publicUrlAt, told });
     return node.lead.ship;
   };
+  const pages = createDashboard({ folder: dashboardDir() });
+  const compose = ({ entrance, dir, backups, storage, ...parts }: Parts) =>
+    createApp({
+      ...parts,
+      environment: process.env,
+      workers,
+      ordering: (node as LeadingNode | null)?.waysOut.ordering,
+      egress: { ...egress, own: ownAddresses(plan, [entrance.port, entrance.httpPort], flags.publicUrl) },
+      transport: {
+        ...entrance,
+        rules: { tls: plan.tls !== null, trustProxy: plan.trustProxy, insecureHttp: plan.insecureHttp },
+      },
+      storage,
+      database: dir.database,
+      audit_days,
+      otlpTarget: collector,
+      metricsToken: flags.metricsToken,
+      cluster: (node as LeadingNode | null)?.lead.ship.figures,
+      ...(backups && {
+        backups: backups.state,
+        // Twice the time between two, and a day for an outage of the store.
+        lastBackup: { made_ms: () => backups.state().last_success_ms, most_ms: 2000 * backupPlan!.every_s + day_ms },
+      }),
+      certificateEnds: () => entrance.certificate()?.expires_at_ms ?? null,
+      publicUrl: () => publicUrlAt(entrance.port),
+      makeBackup: backUpApart(dir.path),
+      dashboard: {
+        ...{ pages, secureCookie: !plan.insecureHttp, version: build.version, oidc, mail, localAccounts },
+        caFile: () => cacertOf(entrance),
+      },
+    });
+  const predecessor = await takeOver({
+    plan,
+    dataDir: flags.dataDir,
+    log: plainLog,
+    rehearse: (dir) => rehearse(compose, dir),
+  });
   const storage = await openStorage(flags, plainLog, cluster ? lead : undefined);
   const { dir, db, log } = storage;
   const leading = node as LeadingNode | null;
@@ -108,6 +149,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   // wait for the recovery, which would take the runs that they make for unfinished ones.
   const entrance =
     leading?.entrance ??
+    (predecessor && believingNodes(predecessor.entrance, createNodeSeal(storage.masterKey))) ??
     (await openEntrance(plan, dir, log).catch((error) => {
       storage.close();
       throw error;
@@ -119,38 +161,10 @@ export async function serve(flags: ServeFlags): Promise<never> {
     throw error;
   });
   const backups = backupPlan && backUpRegularly(backupPlan, { dataDir: dir.path, log });
-  const pages = createDashboard({ folder: dashboardDir() });
-  const app = createApp({
-    db,
+  const app = compose({
+    ...{ db, entrance, sandbox, dir, storage, backups },
     seal: createSeal(storage.masterKey),
     log,
-    environment: process.env,
-    workers,
-    ordering: waysOut?.ordering,
-    egress: { ...egress, own: ownAddresses(plan, [entrance.port, entrance.httpPort], flags.publicUrl) },
-    transport: {
-      ...entrance,
-      rules: { tls: plan.tls !== null, trustProxy: plan.trustProxy, insecureHttp: plan.insecureHttp },
-    },
-    storage,
-    database: dir.database,
-    audit_days,
-    otlpTarget: collector,
-    metricsToken: flags.metricsToken,
-    cluster: leading?.lead.ship.figures,
-    ...(backups && {
-      backups: backups.state,
-      // Twice the time between two, and a day for an outage of the store.
-      lastBackup: { made_ms: () => backups.state().last_success_ms, most_ms: 2000 * backupPlan.every_s + day_ms },
-    }),
-    certificateEnds: () => entrance.certificate()?.expires_at_ms ?? null,
-    sandbox,
-    publicUrl: () => publicUrlAt(entrance.port),
-    makeBackup: backUpApart(dir.path),
-    dashboard: {
-      ...{ pages, secureCookie: !plan.insecureHttp, version: build.version, oidc, mail, localAccounts },
-      caFile: () => cacertOf(entrance),
-    },
   });
   await app.app.modules;
   const few = openFilesAdvice(
@@ -166,24 +180,71 @@ export async function serve(flags: ServeFlags): Promise<never> {
     ? async (request) => (await commands(request)) ?? (await serveRequest(request))
     : serveRequest;
   entrance.letIn(waysOut ? waysOut.answering(handle, () => clusterAway(() => publicUrlAt(entrance.port))) : handle);
-  const tellCommands = () => {
-    const cacert = cacertOf(entrance);
-    writeServerFile(dir.serverFile, { address: addressOf(plan, entrance.port), cacert, pid: process.pid });
+  predecessor?.serving();
+  const hands_over = process.platform === "linux" && process.pid !== 1 && !cluster; // A container ends with its process 1.
+  const tellCommands = (refused?: string) => {
+    const about = { cacert: cacertOf(entrance), pid: process.pid, hands_over, refused };
+    writeServerFile(dir.serverFile, { address: addressOf(plan, entrance.port), ...about });
   };
+  const followed = hands_over
+    ? awaitSuccessor({ ports: entrance, predecessor, log, onRefused: tellCommands })
+    : new Promise<never>(() => {});
 
   // A link to a page that no browser trusts yet is a bad welcome: what is shown first should work, if it takes seconds.
   await Promise.race([entrance.certified, told, Bun.sleep(firstCertificate_ms)]);
   const greeting = await greet({ plan, entrance, dir, db, app, recovered_runs, localAccounts });
   tellCommands();
   sandbox.test();
-  entrance.onRenewed(tellCommands);
+  entrance.onRenewed(() => tellCommands());
   print(flags.json, greeting, () => greetingText(greeting));
   process.on("uncaughtException", (error) => log.error("an error reached nobody", { error }));
   process.on("unhandledRejection", (error) => log.error("a promise was rejected and nobody listened", { error }));
-  log.info("stopping", { signal: await told });
-  await Promise.all([backups?.stop(), stop({ entrance, app, storage, lead: leading?.lead })]);
+  tellSystemd("READY=1");
+  const end = await Promise.race([told, followed]);
+  if (typeof end === "string") {
+    log.info("stopping", { signal: end });
+    await Promise.all([backups?.stop(), stop({ entrance, app, storage, lead: leading?.lead })]);
+  } else {
+    log.info("another process takes over", { pid: end.pid });
+    await handOver({
+      ...{ successor: end, entrance, masterKey: storage.masterKey, told, log },
+      address: `${plan.tls ? "https" : "http"}://${addressHost(plan.host)}:${entrance.port}`,
+      stop: async () => void (await Promise.all([backups?.stop(), app.stop()])),
+      close: storage.close,
+      onServing: () => tellSystemd(`MAINPID=${end.pid}`),
+    }).catch((error) => {
+      log.error("the process that was to follow ended before it served", { error });
+      process.exit(exitCodes.failed);
+    });
+  }
   log.info("stopped");
   process.exit(exitCodes.done); // What still runs is taken up by the next start, and may not delay this end.
+}
+
+/** What an application is made of that is not there before the data directory is. */
+interface Parts extends Pick<AppOptions, "db" | "seal" | "log"> {
+  entrance: Pick<Entrance, "port" | "httpPort" | "certificate" | "isPlain" | "isVouchedFor" | "peerOf">;
+  dir: DataDir;
+  storage?: Storage;
+  backups?: ReturnType<typeof backUpRegularly> | null;
+  sandbox?: AppOptions["sandbox"];
+}
+
+/**
+ * Makes the application once on an empty database and asks it something, so that its code is loaded: requests wait when
+ * it is made again on the real one.
+ */
+async function rehearse(compose: (parts: Parts) => App, dir: DataDir): Promise<void> {
+  const nowhere = { isPlain: () => false, isVouchedFor: () => false, peerOf: () => null, certificate: () => null };
+  const entrance = { port: 0, httpPort: null, ...nowhere };
+  const db = openDatabase(":memory:", { vecLibrary: dir.vecLibrary() });
+  try {
+    const { app } = compose({ db, entrance, dir, log: silentLog, seal: createSeal(randomBytes(32)) });
+    await app.modules;
+    await app.handle(new Request("http://localhost/v1/me"));
+  } finally {
+    db.close();
+  }
 }
 
 /** Waits for a signal to stop; a second one ends the process at once. */
@@ -254,7 +315,7 @@ async function greet({ plan, entrance, dir, db, app, recovered_runs, localAccoun
 }
 
 /** The file that a self-signed certificate is verified by. */
-function cacertOf(entrance: Entrance): string | null {
+function cacertOf(entrance: Pick<Entrance, "certificate">): string | null {
   const certificate = entrance.certificate();
   return certificate?.self_signed ? certificate.path : null;
 }

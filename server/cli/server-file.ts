@@ -6,6 +6,10 @@ interface ServerFile {
   /** The file to trust, for a certificate that no authority signed. */
   cacert: string | null;
   pid: number;
+  /** Whether SIGUSR2 has it start its successor, which `runnel restart` asks for. It would end any other process. */
+  hands_over: boolean;
+  /** Why the last one did not start. */
+  refused?: string;
 }
 
 export function writeServerFile(path: string, file: ServerFile): void {

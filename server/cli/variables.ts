@@ -41,6 +41,11 @@ export const variables: readonly Variable[] = [
     meaning: "How many requests to models and tools may be under way at once: 16384 on Linux, 256 elsewhere.",
   },
   {
+    name: "RUNNEL_HANDOVER",
+    meaning:
+      "The ports that a server hands to the process that [replaces it](../operate/upgrade.md#what-a-reload-does). Never set it yourself.",
+  },
+  {
     name: "RUNNEL_FAILPOINT",
     meaning: "A point at which the process ends itself, for tests of recovery. Never set it in service.",
   },

@@ -14,6 +14,9 @@ const wanted = {
   BUN_JSC_forceRAMSize: "268435456",
 };
 
+/** Set for a process that takes over from the server that started it, and hears from that one while it stays as it is. */
+export const handoverVariable = "RUNNEL_HANDOVER";
+
 /** Whether a command line may be one that starts the server, which is the default; only those need these settings. */
 export const serves = ([first = "serve"]: readonly string[]): boolean => first === "serve" || first.startsWith("-");
 
@@ -24,7 +27,7 @@ export const serves = ([first = "serve"]: readonly string[]): boolean => first =
  */
 export function beginAnew(): void {
   if (process.platform !== "linux" || !isCompiled) return;
-  if (Object.keys(wanted).every((name) => process.env[name] !== undefined)) return;
+  if (handoverVariable in process.env || Object.keys(wanted).every((name) => process.env[name] !== undefined)) return;
   const environment = { ...wanted, ...process.env } as Record<string, string>;
   try {
     process.execve?.(process.execPath, [process.execPath, ...process.argv.slice(2)], environment);

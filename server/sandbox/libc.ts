@@ -1,7 +1,6 @@
-import { native } from "../lib/native.ts";
+import { native, openCLibrary } from "../lib/native.ts";
 
-const { dlopen, FFIType, ptr } = native();
-const names = ["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`];
+const { FFIType, ptr } = native();
 const word = FFIType.u64;
 
 /** A number or an address, as the kernel takes both. */
@@ -9,7 +8,12 @@ export type Word = number | bigint;
 
 /** The system's C library, as far as a process needs it to give up its rights. */
 export function openLibc() {
-  const { symbols } = load();
+  const { symbols } = openCLibrary({
+    syscall: { args: [word, word, word, word, word, word], returns: FFIType.i64 },
+    prctl: { args: [FFIType.i32, word, word, word, word], returns: FFIType.i32 },
+    setrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
+    getppid: { args: [], returns: FFIType.i32 },
+  });
   const words = (values: Word[]) => Array.from({ length: 5 }, (_, at) => BigInt(values[at] ?? 0));
   return {
     /** Below zero: refused. */
@@ -28,20 +32,6 @@ export function openLibc() {
 }
 
 export type Libc = ReturnType<typeof openLibc>;
-
-function load() {
-  for (const name of names) {
-    try {
-      return dlopen(name, {
-        syscall: { args: [word, word, word, word, word, word], returns: FFIType.i64 },
-        prctl: { args: [FFIType.i32, word, word, word, word], returns: FFIType.i32 },
-        setrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
-        getppid: { args: [], returns: FFIType.i32 },
-      });
-    } catch {}
-  }
-  throw new Error("This system has none of the C libraries that a jail is made with.");
-}
 
 /** Where bytes lie. The caller keeps them until the kernel has read them. */
 export const addressOf = (bytes: Uint8Array | Uint32Array | BigUint64Array): bigint => BigInt(ptr(bytes));
