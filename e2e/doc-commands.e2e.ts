@@ -10,6 +10,7 @@ const untyped: [RegExp, string][] = [
   [/^(useradd|systemctl|journalctl|install|mv|sudo) /m, "changes the machine; e2e/operate.e2e.ts reads the unit"],
   [/^\.\/runnel install/m, "changes the machine; e2e/bare-root.e2e.ts installs into a root of its own"],
   [/^docker /m, "needs Docker; scripts/docs/operate-files.test.ts reads what it is given"],
+  [/^kubectl /m, "needs Kubernetes; scripts/docs/operate-files.test.ts reads the manifests"],
   [/^litestream /m, "needs Litestream; e2e/remote-backup.e2e.ts restores by it where it is"],
   [/runnel serve/, "serves until it is ended; scripts/docs.test.ts holds its flags to the command line"],
   [/runs\.example\.com/, "asks an address that is an example"],
