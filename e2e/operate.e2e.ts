@@ -28,7 +28,7 @@ function blockOf(page: string, language: string): string {
 test.skipIf(Bun.which("systemd-analyze") === null)("systemd finds no fault in the documentation's unit", async () => {
   const file = join(folder, "runnel.service");
   const verified = async (unit: string) => {
-    writeFileSync(file, unit.replace("/usr/local/bin/runnel", executable));
+    writeFileSync(file, unit.replaceAll("/usr/local/bin/runnel", executable));
     return await runProgram(
       ["systemd-analyze", "verify", "--man=no", file],
       folder,
