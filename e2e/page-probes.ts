@@ -77,7 +77,9 @@ export async function offered(page: Page): Promise<string[]> {
     .filter({ hasText: changes, visible: true })
     .or(main.getByRole("button", { name: changes, disabled: false }))
     .allTextContents();
-  const menus = main.getByRole("button", { name: /^More\b/, disabled: false });
+  const menus = main
+    .locator("[aria-haspopup=menu]")
+    .and(main.getByRole("button", { name: /^More\b/, disabled: false }));
   if (await menus.count()) {
     await menus.first().click();
     await page.getByRole("menu").waitFor();

@@ -18,8 +18,8 @@ const suites = (pattern: string) =>
 const reports = process.env.CI === "true" ? inProject("dist/reports") : null;
 if (reports) mkdirSync(reports, { recursive: true });
 
-// One takes all that the machine has, two come close to the memory that they may take: nothing else runs beside them.
-const measuring = /(files|masking|noisy-project)\.e2e\.ts$/;
+// Two take all that the machine has, two come close to the memory that they may take: nothing else runs beside them.
+const measuring = /(files|handover|masking|noisy-project)\.e2e\.ts$/;
 const [alone = [], beside = []] = [true, false].map((is) =>
   suites("*.e2e.ts").filter((path) => measuring.test(path) === is),
 );
