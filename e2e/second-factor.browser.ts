@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Locator, type Page, test } from "@playwright/test";
+import decodeQR from "qr/decode.js";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { account, expectAccessible, setUpAccount, watch } from "./page-checks.ts";
 
@@ -34,6 +35,18 @@ function codeOf(secret: string, later = 0): string {
   return String((mac.readUInt32BE(mac[19]! & 15) & 0x7f_ff_ff_ff) % 1_000_000).padStart(6, "0");
 }
 
+/** What a camera reads of a QR code: its dark modules, eight pixels wide. */
+async function scanned(code: Locator): Promise<string> {
+  const size = Number((await code.getAttribute("viewBox"))?.split(" ").at(-1)) * 8;
+  const data = new Uint8Array(size * size * 3).fill(255);
+  for (const [, x, y] of ((await code.locator("path").getAttribute("d")) ?? "").matchAll(/M(\d+) (\d+)h1v1h-1z/g))
+    for (let row = 0; row < 8; row++) {
+      const at = ((Number(y) * 8 + row) * size + Number(x) * 8) * 3;
+      data.fill(0, at, at + 24);
+    }
+  return decodeQR({ width: size, height: size, data });
+}
+
 const signOut = (page: Page): Promise<void> => page.context().clearCookies();
 
 test("a person adds an authenticator app and a passkey, signs in by each, and the operator takes them away", async ({
@@ -62,6 +75,7 @@ test("a person adds an authenticator app and a passkey, signs in by each, and th
     await page.keyboard.press("Enter");
     const secret = (await part.locator("[data-secret]").textContent()) ?? "";
     await expectAccessible(page, "key of an app");
+    expect(await scanned(part.getByRole("img", { name: "QR code for the app" }))).toContain(`secret=${secret}`);
     await part.getByLabel("Code that the app shows").fill(codeOf(secret));
     await page.keyboard.press("Enter");
     const codes = part.getByRole("list", { name: "Recovery codes" }).getByRole("listitem");

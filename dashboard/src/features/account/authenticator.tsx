@@ -9,6 +9,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Note } from "../../ui/note.tsx";
+import { QrCode } from "../../ui/qr-code.tsx";
 import { PasswordAct } from "./password-act.tsx";
 
 /** The app that shows a code: it is added, tried, and taken away. */
@@ -64,12 +65,14 @@ function FirstCode({
   return (
     <Form form={{ ...form, isUnsaved: false }} className="flex max-w-90 flex-col gap-4">
       <p>
-        Type this key into the app, or{" "}
+        Scan this code with the app, or{" "}
         <a href={uri} className="text-accent underline underline-offset-2">
-          open it there
+          open it on this device
         </a>
         :
       </p>
+      <QrCode text={uri} name="QR code for the app" />
+      <p>Without a camera, type this key into the app:</p>
       <div className="flex items-center gap-2">
         <code className="wrap-anywhere select-all" data-secret>
           {secret}
