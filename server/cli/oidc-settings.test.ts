@@ -8,7 +8,9 @@ test("an issuer is set with all that it takes, and its host stands on the button
   expect(oidcSettings({ ...whole, oidcDomains: "Example.com, @b.example", oidcRoleClaim: "a.b" })).toEqual({
     ...{ issuer: whole.oidcIssuer!, clientId: "runnel", clientSecret: "s", name: "id.example.com", roleClaim: "a.b" },
     domains: ["example.com", "b.example"],
+    trustEmail: false,
   });
+  expect(oidcSettings({ ...whole, oidcDomains: "example.com", oidcTrustEmail: true })?.trustEmail).toBe(true);
   expect(oidcSettings({ ...whole, oidcName: "Example", oidcIssuer: "http://127.0.0.1:9000" })?.name).toBe("Example");
 });
 
@@ -17,6 +19,8 @@ test.each<[string, OidcFlags]>([
   ["--oidc-client-id and --oidc-client-secret", { oidcIssuer: whole.oidcIssuer }],
   ["--oidc-issuer", { oidcDomains: "example.com" }],
   ["--oidc-issuer", { localAccounts: "off" }],
+  ["--oidc-issuer", { oidcTrustEmail: true }],
+  ["--oidc-trust-email needs --oidc-domains", { ...whole, oidcTrustEmail: true }],
   ["plain HTTP on this machine alone", { ...whole, oidcIssuer: "http://id.example.com" }],
   ["plain HTTP on this machine alone", { ...whole, oidcIssuer: "http://127.0.0.1.example.com" }],
   ["takes an address", { ...whole, oidcIssuer: "https://user@id.example.com" }],

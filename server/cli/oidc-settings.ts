@@ -10,6 +10,7 @@ export interface OidcFlags {
   oidcName?: string;
   oidcRoleClaim?: string;
   oidcDomains?: string;
+  oidcTrustEmail?: boolean;
   localAccounts?: "on" | "off";
 }
 
@@ -18,7 +19,8 @@ export function oidcSettings(flags: OidcFlags): OidcSettings | null {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret } = flags;
   const whole = { "--oidc-issuer": issuer, "--oidc-client-id": clientId, "--oidc-client-secret": clientSecret };
   const more = { "--oidc-role-claim": flags.oidcRoleClaim, "--oidc-domains": flags.oidcDomains };
-  const given = Object.entries({ ...whole, ...more, "--oidc-name": flags.oidcName }).filter(([, value]) => value);
+  const other = { "--oidc-name": flags.oidcName, "--oidc-trust-email": flags.oidcTrustEmail };
+  const given = Object.entries({ ...whole, ...more, ...other }).filter(([, value]) => value);
   if (given.length === 0) {
     if (flags.localAccounts === "off")
       throw usageError("--local-accounts off needs an issuer to sign in at: --oidc-issuer. Nobody could sign in.");
@@ -28,9 +30,15 @@ export function oidcSettings(flags: OidcFlags): OidcSettings | null {
   if (!issuer || !clientId || !clientSecret)
     throw usageError(`Signing in at an issuer also needs ${missing.join(" and ")}, beside ${given[0]![0]}.`);
   const { host } = checkedIssuer(issuer);
+  // Without a domain, whoever can write an address into their own account could sign in as anybody who is invited.
+  if (flags.oidcTrustEmail && !flags.oidcDomains)
+    throw usageError(
+      "--oidc-trust-email needs --oidc-domains: the domains whose addresses the issuer alone gives out.",
+    );
   return {
     ...{ issuer, clientId, clientSecret, name: flags.oidcName ?? host, roleClaim: flags.oidcRoleClaim ?? null },
     domains: splitList(flags.oidcDomains).map(checkedDomain),
+    trustEmail: flags.oidcTrustEmail ?? false,
   };
 }
 

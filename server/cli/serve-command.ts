@@ -74,6 +74,7 @@ export const serveCommand = (): Command =>
     .addOption(option("--oidc-name <text>", 'the button says "Sign in with …" (default: the issuer\'s host)'))
     .addOption(option("--oidc-role-claim <name>", "the claim that says owner, member or viewer: roles, a.b"))
     .addOption(option("--oidc-domains <list>", "domains of mail addresses that may sign in, with commas"))
+    .addOption(option("--oidc-trust-email", "addresses of these domains count where the issuer does not verify them"))
     .addOption(
       option("--local-accounts <switch>", "off: nobody signs in by a password", {
         choices: ["on", "off"],

@@ -12,7 +12,10 @@ afterAll(() => issuer[Symbol.asyncDispose]());
 
 let server: TestApp;
 function start(settings: Partial<OidcSettings> = {}, more: TestAppOptions = {}): void {
-  const oidc = { issuer: issuer.url, ...oidcClient, name: "Example", roleClaim: "roles", domains: [], ...settings };
+  const oidc: OidcSettings = {
+    ...{ issuer: issuer.url, ...oidcClient, name: "Example", roleClaim: "roles", domains: [], trustEmail: false },
+    ...settings,
+  };
   server = testApp({ dashboard: true, publicUrl: "http://localhost", oidc, ...more });
 }
 beforeEach(() => start());
@@ -126,6 +129,16 @@ describe("nobody is signed in", () => {
 
   test.each([false, undefined, "true"])("by an address whose `email_verified` is %p", async (email_verified) => {
     expect((await signIn({ ...ada, email_verified })).location).toBe(refusedBy("unverified"));
+  });
+
+  test("by an address that the issuer calls unverified, where those count of which it says nothing", async () => {
+    await server[Symbol.asyncDispose]();
+    start({ domains: ["example.com"], trustEmail: true });
+    for (const email_verified of [false, "true"])
+      expect((await signIn({ ...ada, email_verified })).location).toBe(refusedBy("unverified"));
+    expect((await signIn({ ...ada, email_verified: undefined })).location).toBe("/dashboard/runs");
+    const elsewhere = { ...ada, sub: "eve-1", email: "eve@example.org", email_verified: undefined };
+    expect((await signIn(elsewhere)).location).toBe(refusedBy("domain"));
   });
 
   test("by a way back that this browser did not begin, is too old, was ended before, or says another state", async () => {

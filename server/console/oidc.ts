@@ -15,6 +15,8 @@ export interface OidcSettings {
   roleClaim: string | null;
   /** Domains of mail addresses; empty: any. */
   domains: readonly string[];
+  /** Whether an address counts that the issuer says nothing of; one that it calls unverified never does. */
+  trustEmail: boolean;
 }
 
 /** Who somebody is, as the issuer has proved it. */
@@ -132,7 +134,7 @@ export function createOidc({
       try {
         const config = await configuration();
         const claims = await claimsOf(config, await exchange(config, returned, attempt));
-        return { identity: identityOf(config.serverMetadata().issuer, claims, settings.roleClaim), to: attempt.to };
+        return { identity: identityOf(config.serverMetadata().issuer, claims, settings), to: attempt.to };
       } catch (error) {
         throw new OidcRefused("issuer", error);
       }
@@ -162,11 +164,14 @@ export async function discoverIssuer(settings: OidcSettings): Promise<Configurat
 
 type Claims = Record<string, unknown> & { sub: string };
 
-const identityOf = (issuer: string, claims: Claims, roleClaim: string | null): Identity => ({
-  ...{ issuer, subject: claims.sub },
-  email: claims.email_verified === true && typeof claims.email === "string" ? claims.email : null,
-  role: roleClaim === null ? null : highestRole(claimAt(claims, roleClaim)),
-});
+function identityOf(issuer: string, claims: Claims, { roleClaim, trustEmail }: OidcSettings): Identity {
+  const { email_verified = trustEmail, email } = claims;
+  return {
+    ...{ issuer, subject: claims.sub },
+    email: email_verified === true && typeof email === "string" ? email : null,
+    role: roleClaim === null ? null : highestRole(claimAt(claims, roleClaim)),
+  };
+}
 
 /** A claim by its name, or by a path such as `realm_access.roles`. */
 function claimAt(claims: object, path: string): unknown {
