@@ -125,7 +125,9 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
     await page.getByLabel("Temperature").fill("7");
     await expect(page.getByRole("button", { name: "Save as version 2" })).toBeDisabled();
     await page.getByLabel("Temperature").fill("0.2");
-    await expect(page.getByText("Not in runs yet: temperature. Save the agent to try it.")).toBeVisible();
+    await composer(page).fill("And now");
+    await expect(code(page)).toContainText('"temperature": 0.2');
+    await composer(page).fill("");
     await expectAccessible(page, "edited");
     await page.getByRole("button", { name: "Save as version 2" }).click();
     await expect(page.getByText("Saved as version 2")).toBeVisible();

@@ -10,7 +10,6 @@ import {
   runParts,
   unsavedOnly,
   withParallel,
-  withThread,
 } from "./draft.ts";
 import { keptDraft } from "./kept-draft.ts";
 import { presetAgent, presets } from "./presets.ts";
@@ -43,10 +42,11 @@ const agent: FullAgent = {
   },
 };
 const draft = draftOf(agent);
+const reading = { ...agent.memory!, history: { mode: "thread" as const, max_messages: 20 } };
 
 describe("an agent that is changed here", () => {
   test("is the agent while nothing is", () => {
-    expect(runParts(agent, draft)).toEqual({});
+    expect(runParts({ ...agent, memory: reading }, draft)).toEqual({});
     expect(agentChanges(agent, draft)).toBeNull();
     expect(unsavedOnly(agent, draft)).toEqual([]);
     expect(faultsOf(draft)).toEqual({});
@@ -62,14 +62,33 @@ describe("an agent that is changed here", () => {
       temperature: "1",
     };
     expect(runParts(agent, changed)).toEqual({
-      overrides: { instructions: "Be brief.", tools: [], max_turns: 3 },
+      overrides: {
+        ...{ instructions: "Be brief.", tools: [], max_turns: 3 },
+        ...{ model_settings: { temperature: 1 }, history: { mode: "thread" } },
+      },
       budget: { max_cost_usd: 0.1 },
     });
-    expect(unsavedOnly(agent, changed)).toEqual(["temperature"]);
+    expect(unsavedOnly(agent, changed)).toEqual([]);
+  });
+
+  test("gives runs no setting that a run cannot have: one that is taken away, a higher output limit, a script", () => {
+    const limited = { ...agent, model_settings: { ...agent.model_settings, max_output_tokens: 100 } };
+    const changed = { ...draftOf(limited), temperature: "", max_output_tokens: "200", script: "[]" };
+    expect(runParts(limited, changed)).toEqual({ overrides: { history: { mode: "thread" } } });
+    expect(unsavedOnly(limited, changed)).toEqual(["temperature", "output limit", "script"]);
+    const lower = { ...changed, max_output_tokens: "50" };
+    expect(runParts(limited, lower).overrides).toMatchObject({ model_settings: { max_output_tokens: 50 } });
+  });
+
+  test("remembers the conversation in its runs unless it is told not to, whatever the agent does", () => {
+    const forgets = { ...draft, remembers: false };
+    expect(runParts(agent, forgets)).toEqual({});
+    expect(runParts({ ...agent, memory: reading }, forgets)).toEqual({ overrides: { history: { mode: "none" } } });
+    expect(agentChanges(agent, forgets)).toBeNull();
   });
 
   test("gives the other side of a comparison its own model", () => {
-    expect(runParts(agent, draft, "test/echo")).toEqual({ overrides: { model: "test/echo" } });
+    expect(runParts(agent, draft, "test/echo").overrides).toMatchObject({ model: "test/echo" });
   });
 
   test("is kept whole: settings that were not touched stay, emptied ones go", () => {
@@ -79,12 +98,8 @@ describe("an agent that is changed here", () => {
     expect(agentChanges(agent, { ...draft, ...withParallel(agent, true) })).toEqual({
       model_settings: { temperature: 0.5, parallel_tool_calls: true },
     });
-    expect(agentChanges(agent, { ...draft, ...withThread(agent, draft, true) })).toEqual({
-      memory: { ...agent.memory, history: { mode: "thread", max_messages: 20 } },
-    });
     expect(agentChanges(agent, { ...draft, run_cost_usd: "1" })).toBeNull();
-    const back = { ...draft, ...withThread(agent, { ...draft, ...withThread(agent, draft, true) }, false) };
-    expect(agentChanges(agent, { ...back, ...withParallel(agent, false) })).toBeNull();
+    expect(agentChanges(agent, { ...draft, ...withParallel(agent, false) })).toBeNull();
   });
 
   test("tells what cannot be", () => {

@@ -2,9 +2,7 @@ import { limits } from "../../../../server/core/limits.ts";
 import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import { draftOf as agentDraftOf, changesOf, readDraft } from "../../entities/agent/agent-draft.ts";
 import type { Draft as AgentDraft } from "../../entities/agent/agent-fields.ts";
-import { readPolicy } from "../../entities/agent/policy.ts";
 import type { Faults } from "../../lib/fault-of.ts";
-import { jsonText } from "../../lib/json-text.ts";
 import { rebased } from "../../lib/use-edited.ts";
 import type { RunBody } from "./turn.ts";
 
@@ -12,37 +10,43 @@ import type { RunBody } from "./turn.ts";
 export interface Draft extends AgentDraft {
   /** Of the runs alone: no agent keeps it. */
   run_cost_usd: string;
+  /** Whether they read what was said before; of the runs alone, too. */
+  remembers: boolean;
 }
 
 /** An agent, ready to be changed. */
-export const draftOf = (agent: FullAgent): Draft => ({ ...agentDraftOf(agent), run_cost_usd: "" });
+export const draftOf = (agent: FullAgent): Draft => ({ ...agentDraftOf(agent), ...firstOfRuns });
+
+const firstOfRuns = { run_cost_usd: "", remembers: true };
 
 /** Whether anything was changed that an agent keeps. */
 export const isWritten = (draft: Draft, base: FullAgent): boolean => agentChanges(base, draft) !== null;
 
 /** A draft that began as `begun`, on another version: what was written in it stands, the rest is that version's. */
 export function draftOn(newer: FullAgent, draft: Draft, begun: Draft): Draft {
-  return { ...rebased(draft, begun, draftOf(newer)), run_cost_usd: draft.run_cost_usd };
+  const { run_cost_usd, remembers } = draft;
+  return { ...rebased(draft, begun, draftOf(newer)), run_cost_usd, remembers };
 }
 
 /** What runs can have before it is saved. */
 const ofRuns = { instructions: "instructions", model: "model", tools: "tools", max_turns: "model calls" };
 
-/** What they cannot: settings of the model, and whether it reads its thread. */
-const ofAgent = {
+/** What they can have in part: a setting of the agent may be another one for a run, and none only once it is saved. */
+const ofModel = {
   temperature: "temperature",
   max_output_tokens: "output limit",
   reasoning_effort: "reasoning effort",
   parallel_tool_calls: "calls in parallel",
-  script: "script",
-  memory: "reading the conversation",
 };
+
+/** What they cannot. */
+const ofAgent = { script: "script" };
 
 /** The words for the fields in which two drafts differ, of those that an agent keeps and that are shown here. */
 export function changedWords(
   one: Draft,
   other: Draft,
-  words: Partial<Record<keyof Draft, string>> = { ...ofRuns, ...ofAgent },
+  words: Partial<Record<keyof Draft, string>> = { ...ofRuns, ...ofModel, ...ofAgent },
 ): string[] {
   return Object.entries(words)
     .filter(([field]) => JSON.stringify(one[field as keyof Draft]) !== JSON.stringify(other[field as keyof Draft]))
@@ -50,7 +54,22 @@ export function changedWords(
 }
 
 /** The words for what runs cannot have before it is saved. */
-export const unsavedOnly = (agent: FullAgent, draft: Draft): string[] => changedWords(draftOf(agent), draft, ofAgent);
+export function unsavedOnly(agent: FullAgent, draft: Draft): string[] {
+  const given = modelSettings(agent, draft);
+  const words = Object.entries({ ...ofModel, ...ofAgent }).filter(([field]) => !(field in given));
+  return changedWords(draftOf(agent), draft, Object.fromEntries(words));
+}
+
+/** What a run with the draft is asked of the model differently. The server does not raise the agent's output limit. */
+function modelSettings(agent: FullAgent, draft: Draft): Partial<FullAgent["model_settings"]> {
+  const before = agent.model_settings;
+  const { model_settings: after = before } = changesOf(draft, agent) as Partial<Pick<FullAgent, "model_settings">>;
+  const isGiven = ([name, value]: [string, unknown]) =>
+    name in ofModel &&
+    JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof before]) &&
+    !(name === "max_output_tokens" && Number(value) > (before.max_output_tokens ?? Number.POSITIVE_INFINITY));
+  return Object.fromEntries(Object.entries(after).filter(isGiven));
+}
 
 /** What is wrong with what was typed, by field. Here instructions may be empty, and a script is read by its model alone. */
 export function faultsOf(draft: Draft): Faults<Draft> {
@@ -66,7 +85,14 @@ export function faultsOf(draft: Draft): Faults<Draft> {
 /** What a run with the draft has different from the agent. `model`: another one, when two are compared. */
 export function runParts(agent: FullAgent, draft: Draft, model = draft.model): Pick<RunBody, "overrides" | "budget"> {
   const changes = Object.entries(changesOf(draft, agent)).filter(([field]) => field in ofRuns && field !== "model");
-  const overrides = { ...Object.fromEntries(changes), ...(model !== agent.model && { model }) };
+  const settings = modelSettings(agent, draft);
+  const mode = draft.remembers ? ("thread" as const) : ("none" as const);
+  const overrides = {
+    ...Object.fromEntries(changes),
+    ...(model !== agent.model && { model }),
+    ...(Object.keys(settings).length > 0 && { model_settings: settings }),
+    ...(mode !== (agent.memory?.history.mode ?? "none") && { history: { mode } }),
+  };
   return {
     ...(Object.keys(overrides).length > 0 && { overrides }),
     ...(draft.run_cost_usd !== "" && { budget: { max_cost_usd: Number(draft.run_cost_usd) } }),
@@ -77,16 +103,6 @@ export function runParts(agent: FullAgent, draft: Draft, model = draft.model): P
 export function agentChanges(agent: FullAgent, draft: Draft): Record<string, unknown> | null {
   const changes = changesOf(draft, agent);
   return Object.keys(changes).length > 0 ? changes : null;
-}
-
-export const readsThread = ({ memory }: Draft): boolean => readPolicy(memory)?.history?.mode === "thread";
-
-/** The draft with its thread read, or not. */
-export function withThread(agent: FullAgent, draft: Draft, reads: boolean): Pick<Draft, "memory"> {
-  const begun = draftOf(agent);
-  if (reads === readsThread(begun)) return { memory: begun.memory };
-  const policy = readPolicy(draft.memory) ?? {};
-  return { memory: jsonText({ ...policy, history: { ...policy.history, mode: reads ? "thread" : "none" } }) };
 }
 
 /** The draft with calls in parallel, or one after the other. */

@@ -4,7 +4,7 @@ import type { Fields } from "../../lib/use-form.ts";
 import { Field } from "../../ui/field.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
-import { type Draft, readsThread, withParallel, withThread } from "./draft.ts";
+import { type Draft, withParallel } from "./draft.ts";
 
 interface SettingsProps {
   agent: FullAgent;
@@ -22,16 +22,19 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
         <legend className="sr-only">Each run here</legend>
         <Field label="Model calls" inputMode="numeric" {...text("max_turns")} />
         <Field label="Cost limit (USD)" inputMode="decimal" placeholder="no limit" {...text("run_cost_usd")} />
+        <div className="col-span-2">
+          <Check
+            label="Remember the conversation"
+            checked={draft.remembers}
+            onCheck={(remembers) => set({ remembers })}
+          />
+        </div>
       </fieldset>
       <fieldset className="flex min-w-0 flex-col gap-3 border-t border-line-soft pt-3" disabled={readOnly}>
-        <legend className="sr-only">Saved agent</legend>
-        <p className="text-xs text-muted">
-          {unsaved.length > 0 ? (
-            <span className="text-warn">Not in runs yet: {unsaved.join(", ")}. Save the agent first.</span>
-          ) : (
-            "Applies after saving."
-          )}
-        </p>
+        <legend className="sr-only">Model settings</legend>
+        {unsaved.length > 0 && (
+          <p className="text-xs text-warn">Not in runs yet: {unsaved.join(", ")}. Save the agent first.</p>
+        )}
         <div className="grid grid-cols-2 gap-3">
           <Field label="Temperature" inputMode="decimal" placeholder="the model’s" {...text("temperature")} />
           <Field
@@ -50,11 +53,6 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
           label="Calls in parallel"
           checked={draft.parallel_tool_calls !== "false"}
           onCheck={(on) => set(withParallel(agent, on))}
-        />
-        <Check
-          label="Remember the conversation"
-          checked={readsThread(draft)}
-          onCheck={(on) => set(withThread(agent, draft, on))}
         />
         {draft.model === "test/script" && (
           <JsonField

@@ -31,7 +31,8 @@ export function useDraft(agent: FullAgent): EditedAgent {
   if (isBehind && !(isWritten(draft, base) && isWritten(draft, agent)))
     setState({ base: agent, draft: draftOn(agent, draft, draft) });
   useEffect(() => {
-    writeKept(name, isWritten(draft, base) || draft.run_cost_usd !== "" ? JSON.stringify({ base, draft }) : null);
+    const isKept = isWritten(draft, base) || draft.run_cost_usd !== "" || !draft.remembers;
+    writeKept(name, isKept ? JSON.stringify({ base, draft }) : null);
   }, [name, base, draft]);
   return {
     base,

@@ -14,7 +14,7 @@ import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { ShowCode } from "../../ui/show-code.tsx";
 import { AgentPanel } from "./agent-panel.tsx";
 import { Composer } from "./composer.tsx";
-import { agentChanges, faultsOf, readsThread, runParts, unsavedOnly } from "./draft.ts";
+import { agentChanges, faultsOf, runParts, unsavedOnly } from "./draft.ts";
 import { ChatNotes, LaneView, TryAgent } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
@@ -152,7 +152,7 @@ export function Workbench({
             <ChatNotes
               hasTurns={left.turns.length > 0}
               unsaved={readOnly ? [] : unsaved}
-              isForgetful={!readsThread(draft) && left.turns.length > 0 && !isBusy}
+              isForgetful={!draft.remembers && left.turns.length > 0 && !isBusy}
               error={stop.error}
             />
             <Composer
