@@ -110,6 +110,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
       environment: process.env,
       workers,
       ordering: (node as LeadingNode | null)?.waysOut.ordering,
+      leadsUntil: (node as LeadingNode | null)?.lead.ship.leadsUntil,
       egress: { ...egress, own: ownAddresses(plan, [entrance.port, entrance.httpPort], flags.publicUrl) },
       transport: {
         ...entrance,

@@ -19,6 +19,8 @@ export interface Shipper {
    * before anything leaves the process that was read here.
    */
   settled(): Promise<void>;
+  /** Holds the moment until which this node is known to lead, in ms since 1970: for threads, which see it at once. */
+  leadsUntil: SharedArrayBuffer;
   /** Whether the engine has said nothing for so long that whoever waits is told so. */
   isStalled(): boolean;
   /** Who hears of each stall. */
@@ -90,6 +92,8 @@ export function createShipper(options: ShipperOptions): Shipper {
   let last: Promise<void> = Promise.resolve();
   let agreeing: Promise<void> | null = null;
   let heard = options.claimed_at;
+  const leadsUntil = new BigInt64Array(new SharedArrayBuffer(8));
+  tellThreads();
   let isOver = false;
   const stalls = createSignal();
   let wasStalled = false;
@@ -116,10 +120,17 @@ export function createShipper(options: ShipperOptions): Shipper {
     return passed < ttl_ms && Math.abs(onWall - passed) < parted_ms;
   }
 
+  function tellThreads(): void {
+    Atomics.store(leadsUntil, 0, BigInt(heard.wall + ttl_ms));
+  }
+
   async function ask(statement: string, values: readonly unknown[]) {
     const begun = now();
     const answer = await engine.ask(statement, values);
-    if (answer && answer.length > 0 && begun.mono > heard.mono) heard = begun;
+    if (answer && answer.length > 0 && begun.mono > heard.mono) {
+      heard = begun;
+      tellThreads();
+    }
     return answer;
   }
 
@@ -213,6 +224,7 @@ export function createShipper(options: ShipperOptions): Shipper {
       await last;
       while (!leads() || isOver) await (isOver ? new Promise(() => {}) : agreed());
     },
+    leadsUntil: leadsUntil.buffer,
     isStalled,
     onStalled: stalls.listen,
     figures: () => ({

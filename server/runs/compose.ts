@@ -39,7 +39,7 @@ import { createRunService, type RunService } from "./service.ts";
 import { createSlots } from "./slots.ts";
 import { createRunStore } from "./store.ts";
 import { createRunStream } from "./stream.ts";
-import { inTurn, sameThread, workerThread } from "./threads.ts";
+import { inTurn, sameThread, workerThreads } from "./threads.ts";
 import { createToolTries } from "./tool-tries.ts";
 import { createWatches } from "./watch.ts";
 
@@ -48,6 +48,8 @@ export interface RunOptions {
   workers: number;
   /** Holds orders to threads back for as long as nobody may hear of what they say. */
   ordering?: <T>(send: (order: T) => void) => (order: T) => void;
+  /** The moment until which requests may leave threads, in ms since 1970; absent: always. */
+  leadsUntil?: SharedArrayBuffer;
 }
 
 interface Needs {
@@ -75,6 +77,7 @@ export type RunPorts = ReturnType<typeof composeRuns>["ports"];
 export function composeRuns({
   workers,
   ordering,
+  leadsUntil,
   forgetters,
   callbacks,
   learning,
@@ -133,7 +136,7 @@ export function composeRuns({
     }),
     answer: createAnswers(answerers),
     insert: ends.driven,
-    threads: inTurn(workers === 0 ? sameThread : workerThread, ordering),
+    threads: inTurn(workers === 0 ? sameThread : workerThreads(leadsUntil), ordering),
     size: workers,
     slots: createSlots({ limit: inProgressMax }),
     ...{ gate, lost },

@@ -14,30 +14,35 @@ export interface Thread {
 
 export type ThreadFactory = (hear: (notices: Notice[]) => void, died: (reason: string) => void) => Thread;
 
-/** A worker thread of this process. */
-export const workerThread: ThreadFactory = (hear, died) => {
-  // A smaller heap is collected sooner: texts of tools would gather otherwise. It costs a run no measurable time.
-  const worker = new Worker(workerEntry(), { smol: true });
-  let over = false;
-  const gone = (reason: string) => {
-    if (over) return;
-    over = true;
-    died(reason);
-  };
-  worker.onmessage = ({ data }: MessageEvent<Crossing>) => hear(unpack(data));
-  // A throw gives an error and then a close; an exit, or an unhandled rejection, may give only the close.
-  worker.onerror = (event) => gone(event.message);
-  worker.addEventListener("close", () => gone("closed"));
-  return {
-    separate: true,
-    // Before the answers to clients are built, which those of a tick would otherwise wait for.
-    send: batched<Order>((orders) => worker.postMessage(JSON.stringify(orders)), { defer: queueMicrotask }),
-    end() {
+/** Worker threads of this process. `leadsUntil`: requests leave them only until then, as it is written there. */
+export const workerThreads =
+  (leadsUntil?: SharedArrayBuffer): ThreadFactory =>
+  (hear, died) => {
+    // A smaller heap is collected sooner: texts of tools would gather otherwise. It costs a run no measurable time.
+    const worker = new Worker(workerEntry(), { smol: true });
+    if (leadsUntil) worker.postMessage(leadsUntil);
+    let over = false;
+    const gone = (reason: string) => {
+      if (over) return;
       over = true;
-      worker.terminate();
-    },
+      died(reason);
+    };
+    worker.onmessage = ({ data }: MessageEvent<Crossing>) => hear(unpack(data));
+    // A throw gives an error and then a close; an exit, or an unhandled rejection, may give only the close.
+    worker.onerror = (event) => gone(event.message);
+    worker.addEventListener("close", () => gone("closed"));
+    return {
+      separate: true,
+      // Before the answers to clients are built, which those of a tick would otherwise wait for.
+      send: batched<Order>((orders) => worker.postMessage(JSON.stringify(orders)), { defer: queueMicrotask }),
+      end() {
+        over = true;
+        worker.terminate();
+      },
+    };
   };
-};
+
+export const workerThread: ThreadFactory = workerThreads();
 
 /** Threads that get their orders when they may, if anything says so. */
 export const inTurn = (make: ThreadFactory, ordering?: (send: Thread["send"]) => Thread["send"]): ThreadFactory =>

@@ -3,6 +3,7 @@ import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { batched, deltaPace } from "./batched.ts";
 import { pack } from "./crossing.ts";
 import { createEngine } from "./engine.ts";
+import { whileLeading } from "./leading.ts";
 import type { Notice, Order } from "./messages.ts";
 
 // A worker thread: orders in, notices out, all of a tick at once.
@@ -20,6 +21,7 @@ const send = batched<Notice>((notices) => {
 }, deltaPace);
 const engine = createEngine(send);
 
-self.onmessage = ({ data }: MessageEvent<string>) => {
-  for (const order of JSON.parse(data) as Order[]) engine.receive(order);
+self.onmessage = ({ data }: MessageEvent<string | SharedArrayBuffer>) => {
+  if (typeof data !== "string") globalThis.fetch = whileLeading(new BigInt64Array(data), globalThis.fetch);
+  else for (const order of JSON.parse(data) as Order[]) engine.receive(order);
 };
