@@ -1,4 +1,5 @@
 import { expect, type Page, test } from "@playwright/test";
+import { followRequests } from "./at-rest.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { expectAccessible, setUpAccount, watch } from "./page-checks.ts";
 
@@ -14,6 +15,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
 }) => {
   test.setTimeout(300_000);
   const complaints = watch(page);
+  const atRest = followRequests(page);
   const palette = page.getByRole("dialog", { name: "Search or jump to" });
   const agent = await makeAgent("Refund desk");
   const run = await makeRun(agent);
@@ -211,6 +213,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
   await test.step("a lost connection is announced, and goes by itself when the server answers again", async () => {
     await page.goto(`${server.url}/dashboard/overview`);
     await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
+    await atRest(); // What is loaded apart is there.
     await page.context().setOffline(true);
     const banner = page.getByRole("alert").filter({ hasText: "What you see may be out of date." });
     await expect(banner).toBeVisible({ timeout: 40_000 });

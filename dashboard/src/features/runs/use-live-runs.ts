@@ -64,12 +64,15 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
   useEffect(() => {
     if (!live) return;
     let settling: ReturnType<typeof setTimeout> | undefined;
-    // What is found by the index is found some seconds after its end.
+    let again = false;
+    // What is found by the index is found some seconds after its end. What changes while one waits needs them anew.
     const settle = () => {
       if (!isIndexed(latest.current.search)) return;
+      again = settling !== undefined;
       settling ??= setTimeout(() => {
         settling = undefined;
         for (const list of ["page", "count"]) void client.invalidateQueries({ queryKey: runApi.key(at, list) });
+        if (again) settle();
       }, indexedAfterMs);
     };
     const stop = followChanges(
