@@ -33,7 +33,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect(figures.broken_streams).toBeGreaterThan(0);
   }, 240_000);
 
-  test("commands are run by the leader, for whoever has the master key", async () => {
+  test("the leader runs commands that come with the master key, and no others", async () => {
     await using cluster = await startCluster({ nodes: 2 });
     const run = (args: string[], env: Record<string, string> = {}) =>
       runCommand(args, {

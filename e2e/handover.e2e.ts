@@ -55,7 +55,7 @@ test("three restarts under load refuse no request, lose no run that was acknowle
     expect((await server.get(`/v1/runs/${id}`)).body).toMatchObject({ status: "completed", output: "Done." });
 }, 120_000);
 
-test("a server whose successor does not start goes on, and whoever asked for it is told why", async () => {
+test("a server whose successor does not start keeps serving, and the restart command says why", async () => {
   const folder = mkdtempSync(join(dirname(executable), "handover-"));
   const program = join(folder, "runnel");
   try {

@@ -248,7 +248,7 @@ export function createAgentStore({
     /** Those that are reached by a door, without their tools, the oldest first; for whoever asks. */
     throughDoor: (viewer: Viewer, door: DoorName) =>
       ofDoor.of(viewer.project_id, viewer.environment, door).filter(({ id }) => mayUse(viewer, id)),
-    /** Those whose metadata has a key, without their tools, the oldest first; for whoever asks. */
+    /** Agents that the caller may use and whose metadata has this key, oldest first, without their tools. */
     withMetadata: (viewer: Viewer, key: string) =>
       withMetadata.of(viewer.project_id, viewer.environment, key).filter(({ id }) => mayUse(viewer, id)),
     snapshot,

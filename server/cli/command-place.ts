@@ -6,7 +6,7 @@ interface CommandPlace {
   stores: Stores;
   /** Takes what the command says, on standard output or beside it. */
   say(where: "stdout" | "stderr", text: string): void;
-  /** Account of whoever typed it. */
+  /** Operating system account that ran the command. */
   account: string;
 }
 

@@ -40,7 +40,7 @@ const deeds =
   /^(cancel|capsule|content|count|diff|export|fork|redeliver|refresh|replay|retry|rotate|rotate_secret|search|submit_tool_outputs|test|trigger)$/;
 /** What is called otherwise than the rest. */
 const special: Record<string, string> = { "DELETE api_keys": "revoke", "POST traces": "import" };
-/** What stands in the place of an id and is done to all of a resource: `/runs/count`. */
+/** Actions on the whole collection, where other paths have an id: `/runs/count`. */
 const ofAll = /^(count|export)$/;
 /** Of what there is only one. */
 const single = /^(me|usage|analytics|data|chat_page|openapi\.json)$/;

@@ -1,11 +1,9 @@
-import { FileUp } from "lucide-react";
-import { type DragEvent, useRef, useState } from "react";
 import type { Trace } from "../../../../server/wire/trace.ts";
 import { postFile, resourceUrl } from "../../lib/api.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
+import { DropArea } from "../../ui/drop-area.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
 import { useRefresh } from "../resource/use-refresh.ts";
@@ -42,68 +40,13 @@ export function ImportDialog({ onClose, onOpenRun }: { onClose: () => void; onOp
       act="Import run"
       acting="Importing"
     >
-      <FilePicker file={file} error={form.faults.file} onFile={(next) => form.set({ file: next })} />
+      <DropArea
+        label="Trace or capsule"
+        text={file ? `${file.name}, ${formatBytes(file.size)}` : "Drop a file here, or"}
+        act={file ? "Choose another file" : "Choose file"}
+        error={form.faults.file}
+        onFiles={([next]) => form.set({ file: next! })}
+      />
     </FormDialog>
-  );
-}
-
-function FilePicker({
-  file,
-  error,
-  onFile,
-}: {
-  file: File | null;
-  error: string | null | undefined;
-  onFile: (file: File) => void;
-}) {
-  const picker = useRef<HTMLInputElement>(null);
-  const [over, setOver] = useState(false);
-  const take = (files: FileList | null) => {
-    setOver(false);
-    if (files?.[0]) onFile(files[0]);
-  };
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault();
-    event.stopPropagation();
-    take(event.dataTransfer.files);
-  };
-  return (
-    <div className="flex flex-col gap-2">
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button within does the same by keyboard. */}
-      <div
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={onDrop}
-        data-over={over}
-        className="flex flex-col items-center gap-2 rounded-md border border-dashed border-line-control bg-subtle px-4 py-5 text-center data-[over=true]:border-accent data-[over=true]:bg-accent-soft"
-      >
-        <FileUp aria-hidden className="size-6 text-muted" strokeWidth={1.2} />
-        <span className="max-w-full text-muted wrap-anywhere">
-          {file ? `${file.name}, ${formatBytes(file.size)}` : "Drop a file here, or"}
-        </span>
-        <Button onClick={() => picker.current?.click()} autoFocus aria-describedby={error ? "import-fault" : undefined}>
-          {file ? "Choose another file" : "Choose file"}
-        </Button>
-        <input
-          ref={picker}
-          type="file"
-          aria-label="Trace or capsule"
-          className="sr-only"
-          tabIndex={-1}
-          onChange={(event) => {
-            take(event.target.files);
-            event.target.value = "";
-          }}
-        />
-      </div>
-      {error && (
-        <p id="import-fault" role="alert" className="text-xs text-bad wrap-anywhere">
-          {error}
-        </p>
-      )}
-    </div>
   );
 }

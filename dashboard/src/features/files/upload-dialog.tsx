@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
-import { FileUp, X } from "lucide-react";
-import { type DragEvent, useRef, useState } from "react";
+import { X } from "lucide-react";
+import { useState } from "react";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
+import { DropArea } from "../../ui/drop-area.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Select } from "../../ui/select.tsx";
@@ -71,7 +72,7 @@ export function UploadDialog({
       act={files.length > 1 ? `Upload ${files.length} files` : "Upload file"}
       request={{ method: "POST", path: "/v1/files", body: { filename: "notes.txt", text: "…", ...fields } }}
     >
-      <DropArea files={files} missing={tried && files.length === 0} onFiles={setFiles} />
+      <FilesField files={files} missing={tried && files.length === 0} onFiles={setFiles} />
       <ChoiceCards label="What are they for" choices={purposes} chosen={purpose} onChoose={setPurpose} />
       {purpose === "retrieval" && stores.length > 0 && (
         <div className="grid gap-4 rail:grid-cols-2">
@@ -105,7 +106,7 @@ export function UploadDialog({
   );
 }
 
-function DropArea({
+function FilesField({
   files,
   missing,
   onFiles,
@@ -114,51 +115,16 @@ function DropArea({
   missing: boolean;
   onFiles: (files: readonly File[]) => void;
 }) {
-  const picker = useRef<HTMLInputElement>(null);
-  const [over, setOver] = useState(false);
-  const add = (list: FileList | null) => onFiles([...files, ...(list ?? [])]);
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault();
-    event.stopPropagation();
-    setOver(false);
-    add(event.dataTransfer.files);
-  };
   return (
     <div className="flex flex-col gap-2">
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button within does the same by keyboard. */}
-      <div
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={onDrop}
-        data-over={over}
-        className="flex flex-col items-center gap-2 rounded-md border border-dashed border-line-control bg-subtle px-4 py-5 text-center data-[over=true]:border-accent data-[over=true]:bg-accent-soft"
-      >
-        <FileUp aria-hidden className="size-6 text-muted" strokeWidth={1.2} />
-        <span className="text-muted">Drop files here, or</span>
-        <Button onClick={() => picker.current?.click()} autoFocus>
-          Choose files
-        </Button>
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          aria-label="Files"
-          className="sr-only"
-          tabIndex={-1}
-          onChange={(event) => {
-            add(event.target.files);
-            event.target.value = "";
-          }}
-        />
-      </div>
-      {missing && (
-        <p role="alert" className="text-xs text-bad">
-          Choose at least one file.
-        </p>
-      )}
+      <DropArea
+        label="Files"
+        text="Drop files here, or"
+        act="Choose files"
+        error={missing ? "Choose at least one file." : null}
+        multiple
+        onFiles={(more) => onFiles([...files, ...more])}
+      />
       {files.length > 0 && (
         <ul aria-label="Chosen files" className="max-h-40 overflow-y-auto">
           {files.map((file, i) => (

@@ -77,7 +77,7 @@ export function WebhookForm({
         label="Description (optional)"
         maxLength={1024}
         autoComplete="off"
-        hint="What receives the events, for whoever looks into a failure."
+        hint="What receives the events. It helps to find the cause of a failure."
         {...text("description")}
       />
     </FormDialog>
