@@ -1,7 +1,7 @@
 import { type Page, expect as plain, test } from "@playwright/test";
 import { stubConnection } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { asJson, expectAccessible, expectToFit, setUpAccount, watch, written } from "./page-checks.ts";
 
 /** Code and models run in processes of their own, which a busy machine starts late. */
 const expect = plain.configure({ timeout: 30_000 });
@@ -46,15 +46,17 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(model).toHaveValue("test/echo");
     await page.getByRole("checkbox", { name: /lookup_order/ }).check();
     await page.getByRole("checkbox", { name: /Manuals/ }).check();
-    await page.getByText("Fields", { exact: true }).scrollIntoViewIfNeeded();
-    await page.getByText("JSON", { exact: true }).click();
-    await expect(page.getByRole("textbox", { name: "Memory policy" })).toHaveValue(/"memory_id": "mem_/);
-    await page.getByText("Fields", { exact: true }).click();
+    await asJson(page, "Memory");
+    await expect
+      .poll(() => written(page.getByRole("textbox", { name: "Memory policy" })))
+      .toMatch(/"memory_id": "mem_/);
+    await page.getByRole("radiogroup", { name: "Memory as" }).getByText("Fields", { exact: true }).click();
     await expectAccessible(page, "new agent");
     await expectToFit(page, "new agent");
   });
 
   await test.step("a guardrail that cannot be is refused at its field; one that is added from the menu can be", async () => {
+    await asJson(page, "Guardrails");
     const guardrails = page.getByRole("textbox", { name: "Guardrails" });
     await guardrails.fill('[{"type": "regex", "on": ["output"], "action": "block", "config": {"pattern": "("}}]');
     await page.getByRole("button", { name: "Create agent" }).click();
@@ -63,7 +65,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await guardrails.fill("");
     await page.getByRole("button", { name: "Add a guardrail" }).click();
     await page.getByRole("menuitem", { name: "Personal data" }).click();
-    await expect(guardrails).toHaveValue(/"pii"/);
+    await expect.poll(() => written(guardrails)).toMatch(/"pii"/);
     await page.getByText("Show code").click();
     await expect(page.getByRole("region", { name: "curl code" })).toContainText("/v1/agents");
     await page.keyboard.press("Control+Enter");
@@ -88,7 +90,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
   });
 
   await test.step("what somebody else saved meanwhile is shown before it is built upon", async () => {
-    await page.getByLabel("Description").fill("Answers about refunds");
+    await page.getByLabel("Description", { exact: true }).fill("Answers about refunds");
     await server.fetch(`/v1/agents/${id}`, { method: "PATCH", body: JSON.stringify({ model: "test/refusal" }) });
     await page.getByRole("button", { name: "Save as version 3" }).click();
     const alert = page.getByRole("alert").filter({ hasText: "Someone saved version 3 meanwhile" });
@@ -183,6 +185,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
   await test.step("it learns facts of its users once a box of a store of theirs says so", async () => {
     const store = (await server.post("/v1/memory", { name: "Facts", kind: "vector", scope: "user" })).body;
     await page.reload();
+    await page.getByRole("radiogroup", { name: "Memory as" }).getByText("Fields", { exact: true }).click();
     await page.getByRole("checkbox", { name: /^Facts/ }).check();
     const learns = page.getByRole("checkbox", { name: "Learn facts of the user" });
     await expect(learns).not.toBeChecked();

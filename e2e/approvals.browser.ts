@@ -1,6 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch, written } from "./page-checks.ts";
 import { startToolServer } from "./tool-server.ts";
 
 // The inbox of the compiled executable: what runs ask of people, answered in a real browser.
@@ -89,7 +89,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
 
   await test.step("the output of a client tool is not prefilled", async () => {
     const card = cards(page).filter({ hasText: "ask_stock" });
-    await expect(card.getByLabel("Output")).toHaveValue("");
+    await expect.poll(() => written(card.getByLabel("Output"))).toBe("");
     await card.getByRole("button", { name: "Send output" }).click();
     await expect(card.getByText("Nothing is written yet.")).toBeVisible();
     await card.getByLabel("Output").fill('{"in_stock": 3}');

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pythonWith } from "../scripts/python-tool.ts";
+import { inProject } from "../scripts/root.ts";
 import { canEnterRoots, makeBareRoot } from "./bare-root.ts";
 import { freePort } from "./free-port.ts";
 import { firstLine, type Json } from "./harness.ts";
@@ -11,6 +13,50 @@ const version = "5.2.5";
 const programs = await pythonWith(`moto-${version}`, [`moto[server]==${version}`]);
 if (!canEnterRoots) console.warn("skipped: root file systems can be made and entered by root alone");
 if (programs === null) console.warn(`skipped: no moto ${version} here, the server that backups are sent to`);
+
+const scrapes = 5;
+
+/** Has a real Prometheus look at a server while it works, as often as asked; throws where a scrape fails or an alert comes. */
+async function scrapedUnderLoad(server: string, ca_file: string, work: () => Promise<Json>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-scraped-"));
+  const documented = (name: string) => readFileSync(inProject("server/docs/files", name), "utf8");
+  const job = {
+    ...{ job_name: "runnel", scheme: "https", tls_config: { ca_file }, authorization: { credentials: "scrape" } },
+    static_configs: [{ targets: [new URL(server).host] }],
+  };
+  const config = { global: { scrape_interval: "1s" }, rule_files: ["alerts.yml"], scrape_configs: [job] };
+  writeFileSync(join(folder, "alerts.yml"), documented("runnel-alerts.yml"));
+  writeFileSync(join(folder, "prometheus.json"), JSON.stringify(config)); // Which is YAML, too.
+  const address = `127.0.0.1:${freePort()}`;
+  const flags = ["--config.file=prometheus.json", "--storage.tsdb.path=tsdb", `--web.listen-address=${address}`];
+  const prometheus = Bun.spawn(["prometheus", ...flags, "--log.level=error"], {
+    ...{ cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "inherit" },
+  });
+  const ask = async (query: string): Promise<number | undefined> => {
+    const answer = await fetch(`http://${address}/api/v1/query?query=${encodeURIComponent(query)}`).catch(() => null);
+    const found: Json = await answer?.json().catch(() => null);
+    return found?.data?.result?.[0] && Number(found.data.result[0].value[1]);
+  };
+  let working = true;
+  const load = (async () => {
+    for (; working; await Bun.sleep(20)) {
+      const { status, error } = await work();
+      // A quiet machine does more runs than a minute may have by default.
+      expect(status ?? error.code).toBeOneOf(["completed", "rate_limited"]);
+    }
+  })();
+  try {
+    await until(async () => ((await ask("sum_over_time(up[10m])")) ?? 0) >= scrapes);
+    expect(await ask("min_over_time(up[10m])")).toBe(1);
+    expect(await ask('sum(runnel_runs_ended_total{status="completed"})')).toBeGreaterThan(1);
+    expect(await ask('count(ALERTS{alertstate="firing"})')).toBeUndefined();
+  } finally {
+    working = false;
+    prometheus.kill();
+    await Promise.all([prometheus.exited, load]);
+    rmSync(folder, { recursive: true });
+  }
+}
 
 describe.skipIf(!canEnterRoots || programs === null)("on a root file system with nothing but the executable", () => {
   const bucket = "backups";
@@ -41,7 +87,7 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system with
   const greeting = async ({ stdout }: { stdout: ReadableStream<Uint8Array> }): Promise<Json> =>
     JSON.parse(await firstLine(stdout));
 
-  test("it is installed, serves as nobody from a root that cannot be written to, jails code, is well, is measured, and comes back from its backup elsewhere", async () => {
+  test("it is installed, serves as nobody from a root that cannot be written to, jails code, is well, is scraped by a real Prometheus under load, and comes back from its backup elsewhere", async () => {
     using here = makeBareRoot();
     expect(statSync(join(here.root, "usr/local/bin/runnel")).mode & 0o777).toBe(0o755);
     expect(statSync(join(here.root, "etc/runnel/runnel.env")).mode & 0o777).toBe(0o600);
@@ -64,6 +110,12 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system with
     const scrape = async (): Promise<string> =>
       await (await fetch(`${address}/metrics`, { tls, headers: { authorization: "Bearer scrape" } })).text();
     expect(await scrape()).toContain('runnel_runs_ended_total{environment="test",status="completed"');
+    if (Bun.which("prometheus") === null)
+      console.warn("skipped: no prometheus here, which scrapes the server under load");
+    else
+      await scrapedUnderLoad(address, join(here.data, "tls/cert.pem"), () =>
+        json("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" }),
+      );
     await until(async () => /^runnel_backup_last_success_timestamp_seconds [1-9]/m.test(await scrape()));
 
     // Commands of its own, inside.
@@ -89,5 +141,5 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system with
     expect((await fetch(`${there.address}/v1/me`, { tls: trusted, headers })).status).toBe(200);
     copy.kill("SIGTERM");
     expect(await copy.exited).toBe(0);
-  }, 90_000);
+  }, 120_000);
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { clusterMark } from "../server/db/cluster-mark.ts";
 import { masterKeyId } from "../server/db/key-fact.ts";
 import { sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { masterKey, startCluster } from "./cluster/nodes.ts";
@@ -69,6 +70,52 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     });
     expect(await run(["keys", "revoke", "key_none"])).toMatchObject({
       ...{ code: 1, stdout: "", stderr: "There is no key key_none.\n" },
+    });
+
+    const post = async (path: string, body: object) => {
+      const answer = await cluster.request(cluster.nodes[1]!.url, path, { method: "POST", body: JSON.stringify(body) });
+      expect(answer.status).toBe(201);
+      return await answer.json();
+    };
+    const model_settings = { script: [{ text: "one two three four five six", delta_ms: 100 }] };
+    const agent = { name: "a", instructions: "", model: "test/script", model_settings };
+    const agent_id = (await post("/v1/agents", agent)).id;
+    const followed = await post("/v1/runs", { agent_id, input: "Count." });
+    const logs = await run(["logs", "--run", followed.id, "--follow", "--json"]);
+    const types = logs.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).message);
+    expect([logs.code, types[0], types.at(-1)]).toEqual([0, "run.created", "run.completed"]);
+    expect(await run(["logs", "--run", `run_${"0".repeat(26)}`])).toMatchObject({
+      ...{ code: 1, stdout: "", stderr: expect.stringContaining("There is no run") },
+    });
+
+    const folder = mkdtempSync(join(tmpdir(), "runnel-cluster-commands-"));
+    const backup = join(folder, "backup.db");
+    const written = await run(["backup", backup, "--json"]);
+    expect(JSON.parse(written.stdout)).toMatchObject({ path: backup, master_key: "apart", bytes: expect.any(Number) });
+    expect(await run(["backup", "verify", backup])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("is whole"),
+    });
+    expect(await run(["backup", backup])).toMatchObject({ code: 1, stderr: expect.stringContaining("exists") });
+    expect((await run(["backup", backup, "--force", "--include-key"])).stdout).toContain("The master key is in it");
+    const restored = join(folder, "restored");
+    expect((await run(["restore", backup, "--data-dir", restored], { RUNNEL_MASTER_KEY: "" })).code).toBe(0);
+    writeFileSync(join(restored, clusterMark), "{}");
+    expect(await run(["restore", backup, "--data-dir", restored])).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining("belongs to a node of a cluster") },
+    });
+    rmSync(folder, { recursive: true });
+
+    const top = JSON.parse((await run(["top", "--json", "--interval", "0.2"])).stdout);
+    expect(top.database.bytes).toBeGreaterThan(0);
+    const nowhere = { RUNNEL_DATA_DIR: join(tmpdir(), "no-such-folder") };
+    const { healthy, findings } = JSON.parse((await run(["doctor", "--json"], nowhere)).stdout);
+    expect({ healthy, checks: findings.map(({ check }: { check: string }) => check) }).toMatchObject({
+      healthy: true,
+      checks: expect.arrayContaining(["cluster", "leader", "leader's integrity", "leader's sandbox"]),
     });
 
     expect(await run(["keys", "list"], { RUNNEL_MASTER_KEY: "2".repeat(64) })).toMatchObject({

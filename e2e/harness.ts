@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inProject } from "../scripts/root.ts";
+import { createCell } from "./cluster/through-a-spare.ts";
 import { type EventStream, type Frame, openStream } from "./event-stream.ts";
 import { proxyCanary } from "./proxy-canary.ts";
 import { inTime, patience_ms } from "./until.ts";
@@ -64,14 +65,30 @@ export async function startRunnel({
   const cwd = join(folder, "empty");
   mkdirSync(cwd);
   const log = join(folder, "log");
-  const env = cleanEnvironment(environment);
+  const cell = createCell(environment);
+  const env = cleanEnvironment({ ...environment, ...cell?.environment });
+  const start = (more: Record<string, string>): Start => ({
+    ...{ program, cwd, env: cleanEnvironment({ ...proxyCanary.environment, ...more }), log, dataDir, flags },
+  });
   const serve = (more = environment) =>
-    startProcess({ program, cwd, env: cleanEnvironment({ ...proxyCanary.environment, ...more }), log, dataDir, flags });
+    cell ? startNodes(cell, start({ ...more, ...cell.environment })) : startProcess(start(more));
 
-  let running = await serve();
+  let running = await startFirst();
   const keys = givenKeys ?? readKeys(running.line);
-  const setupPath = String(running.line.setup_link).slice(running.url.length);
-  if (!keepLimits) liftLimits(join(dataDir, "runnel.db"));
+  const setupPath = String(running.line.setup_link).replace(/^\w+:\/\/[^/]+/, "");
+  if (!keepLimits && !cell) liftLimits(join(dataDir, "runnel.db"));
+
+  /** A cell begins with what one machine had. */
+  async function startFirst() {
+    if (!cell) return await serve();
+    const { RUNNEL_CLUSTER: _, RUNNEL_CELL: __, ...alone } = cell.environment;
+    const { line, child } = await startProcess(start({ ...environment, ...alone }));
+    if (!keepLimits) liftLimits(join(dataDir, "runnel.db"));
+    child.kill("SIGTERM");
+    await child.exited;
+    const nodes = await serve();
+    return { ...nodes, line: { ...nodes.line, keys: line.keys, setup_link: line.setup_link } };
+  }
 
   const request = (path: string, init: RequestInit & { key?: string | null } = {}): Promise<Response> => {
     const { key = keys.test, ...rest } = init;
@@ -86,6 +103,7 @@ export async function startRunnel({
   let successor: number | null = null;
   const kill9 = async (): Promise<void> => {
     if (successor !== null) process.kill(successor, "SIGKILL");
+    running.spare?.kill("SIGKILL");
     running.child.kill("SIGKILL");
     await running.child.exited;
   };
@@ -144,6 +162,7 @@ export async function startRunnel({
     isAlive: (): boolean => running.child.exitCode === null && running.child.signalCode === null,
     /** SIGTERM unless another signal is named; returns the exit code. Throws where the process does not end by that. */
     async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number> {
+      running.spare?.kill("SIGKILL");
       running.child.kill(signal);
       return await inTime(running.child.exited, `the server ends by ${signal}`);
     },
@@ -160,6 +179,7 @@ export async function startRunnel({
     log: (): string => (existsSync(log) ? readFileSync(log, "utf8") : ""),
     async [Symbol.asyncDispose]() {
       await kill9();
+      cell?.forget();
       rmSync(folder, { recursive: true, force: true });
       proxyCanary.expectSilence();
     },
@@ -213,13 +233,27 @@ async function startProcess({ program, cwd, env, log, dataDir, flags }: Start) {
   try {
     const line: Json = JSON.parse(await firstLine(child.stdout));
     const ca = line.cacert ? readFileSync(line.cacert, "utf8") : undefined;
-    return { child, line, url: line.address as string, ca };
+    return { child, line, url: line.address as string, ca, spare: null as Bun.Subprocess | null };
   } catch (cause) {
     child.kill("SIGKILL");
     throw new Error(`The server did not start:\n${readFileSync(log, "utf8")}`, { cause });
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A leader on the data directory, and a spare that whoever asks meets. */
+async function startNodes(cell: NonNullable<ReturnType<typeof createCell>>, start: Start) {
+  await cell.free();
+  const port = cell.portOf(start.flags);
+  const leader = await startProcess({ ...start, flags: cell.leaderFlags(start.flags, port) });
+  const spare = await cell
+    .startSpare({ ...start, port, leader: leader.url, leaderDir: start.dataDir })
+    .catch((error) => {
+      leader.child.kill("SIGKILL");
+      throw error;
+    });
+  return { ...leader, url: spare.url, spare: spare.child };
 }
 
 /** The first line that a program prints. The rest of the output is read too, or a full pipe would stop the server. */

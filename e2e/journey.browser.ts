@@ -1,6 +1,6 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { setUpAccount, watch } from "./page-checks.ts";
+import { asJson, setUpAccount, watch } from "./page-checks.ts";
 import { startToolServer } from "./tool-server.ts";
 
 // What a newcomer and an operator come for, from end to end: after the first address, by links and buttons alone.
@@ -29,8 +29,9 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     await page.getByRole("link", { name: "Create tool" }).first().click();
     await page.getByLabel("Name").fill("get weather");
     await page.getByLabel("Description").fill("The weather in a city, now.");
+    await asJson(page, "Arguments (JSON Schema)");
     await page
-      .getByLabel("Arguments (JSON Schema)")
+      .getByRole("textbox", { name: "Arguments (JSON Schema)" })
       .fill('{"type": "object", "properties": {"city": {"type": "string"}}}');
     await page.getByRole("button", { name: "Create tool" }).click();
     await expect(page.getByLabel("Name")).toHaveAccessibleDescription(/Letters, digits, _ and - only/);

@@ -16,7 +16,8 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
   test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
   const complaints = watch(page);
   await setUpAccount(page, server);
-  await server.post("/v1/agents", { name: "Refund desk", instructions: "Be brief.", model: "test/echo" });
+  const desk = { name: "Refund desk", instructions: "Be brief.", model: "test/echo" };
+  const { id: agent_id } = (await server.post("/v1/agents", desk)).body;
   let secret = "";
 
   await test.step("the page shows the first key, which is the only one that can make keys", async () => {
@@ -32,6 +33,34 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(page.getByRole("menuitem", { name: "Revoke key" })).toBeHidden();
     await page.keyboard.press("Escape");
     await expectAccessible(page, "first key");
+  });
+
+  await test.step("a key has a page: what it asked for over time, told by keys too, and each bar leads to its runs", async () => {
+    for (const input of ["One", "Two"]) await server.post("/v1/runs?wait=20", { agent_id, input });
+    // Runs are counted soon after they end.
+    await expect
+      .poll(async () => (await server.get("/v1/analytics?group_by=key")).body.totals?.count, { timeout: 30_000 })
+      .toBe(2);
+    await rows(page).first().getByRole("button", { name: "first start", exact: true }).click();
+    await page.getByRole("link", { name: "Analytics of this key" }).click();
+    await expect(page).toHaveURL(/\/keys\/key_/);
+    await expect(page.getByRole("heading", { name: "first start" })).toBeVisible();
+    await expect(page.getByRole("region", { name: "Details" })).toContainText("admin");
+    const chart = page.getByRole("slider", { name: "Runs over time: points, Enter shows runs" });
+    await expect(chart).toBeVisible({ timeout: 60_000 });
+    await expectAccessible(page, "key page");
+    await expectToFit(page, "key page");
+    await chart.focus();
+    await page.keyboard.press("End");
+    await expect(page.locator("[data-tip]")).toContainText(/Completed\s*2/);
+    await page.keyboard.press("ArrowLeft");
+    await expect(chart).toHaveAttribute("aria-valuetext", /Completed 0/);
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(/\/runs\?.*key=key_/);
+    await expect(page.getByText("API key:")).toBeVisible();
+    await expect(page.getByRole("row", { name: /Refund desk/ })).toHaveCount(2);
+    await page.getByRole("link", { name: "API keys" }).click();
   });
 
   await test.step("c asks for a new key; what cannot be is told at its field", async () => {

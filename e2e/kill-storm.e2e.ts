@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compileMutants } from "../scripts/storm/mutant.ts";
-import { captureMutant, clusterMutants, mutants } from "../scripts/storm/mutants.ts";
+import { clusterMutants, mutants, unitMutants } from "../scripts/storm/mutants.ts";
 import { type Postgres, startPostgres } from "../server/testing/postgres.ts";
 import { runStorm } from "./storm/storm.ts";
 
@@ -43,10 +43,7 @@ describe("of faults that are put into the sources on purpose", () => {
     }, 60_000);
     afterAll(() => postgres[Symbol.asyncDispose]());
 
-    // A busy machine hides these two in every try now and then, so what finds them is run by hand.
-    const byHand = process.env.RUNNEL_ALL_MUTANTS === "1";
-    const steady = clusterMutants.filter(({ name }) => byHand || name !== "answers that do not wait for the engine");
-    test.each(steady.map((mutant, index) => [mutant.name, mutant, `mutant-${index}`] as const))(
+    test.each(clusterMutants.map((mutant, index) => [mutant.name, mutant, `mutant-${index}`] as const))(
       "a storm over two nodes sees through “%s”",
       async (_, mutant, cell) => {
         const isCaught = async (again: number) => {
@@ -58,17 +55,13 @@ describe("of faults that are put into the sources on purpose", () => {
       },
       240_000,
     );
-
-    test.if(byHand)(
-      `the test of copies sees through “${captureMutant.name}”`,
-      async () => {
-        expect(await mutated.failsCopies(false)).toBe(false);
-        // As above: where the log was begun anew after what was rolled back, nothing of that is left in it.
-        let isCaught = false;
-        for (let more = 0; more < 5 && !isCaught; more++) isCaught = await mutated.failsCopies(true);
-        expect(isCaught).toBe(true);
-      },
-      120_000,
-    );
   });
+
+  test.each(unitMutants.map((mutant) => [mutant.name, mutant] as const))(
+    "the test of the part sees through “%s”",
+    async (_, mutant) => {
+      expect(await mutated.failsTest(mutant, false)).toBe(false);
+      expect(await mutated.failsTest(mutant, true)).toBe(true);
+    },
+  );
 });

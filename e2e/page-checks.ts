@@ -1,4 +1,12 @@
-import { type BrowserContext, type ConsoleMessage, expect, type Page, type Request, test } from "@playwright/test";
+import {
+  type BrowserContext,
+  type ConsoleMessage,
+  expect,
+  type Locator,
+  type Page,
+  type Request,
+  test,
+} from "@playwright/test";
 import axe, { type RunOptions } from "axe-core";
 import type { Runnel } from "./harness.ts";
 
@@ -69,6 +77,21 @@ function isForeign(request: Request): boolean {
   if (request.isNavigationRequest()) return !["127.0.0.1", "localhost", "[::1]"].includes(hostname);
   return origin !== new URL(request.frame().url()).origin;
 }
+
+/** Turns a field that can be rows into its JSON; those that are opened later are JSON, too. */
+export const asJson = (page: Page, label: string): Promise<void> =>
+  page
+    .getByRole("radiogroup", { name: `${label} as` })
+    .getByText("JSON", { exact: true })
+    .click();
+
+/** What stands in a field, be it a plain one or an editor of code. */
+export const written = (field: Locator): Promise<string> =>
+  field.evaluate((element) => {
+    if (element instanceof HTMLTextAreaElement) return element.value;
+    const lines = [...element.querySelectorAll(".cm-line")].map(({ textContent }) => textContent);
+    return element.querySelector(".cm-placeholder") ? "" : lines.join("\n");
+  });
 
 const themes = ["light", "dark"] as const;
 type Theme = (typeof themes)[number];

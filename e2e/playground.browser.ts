@@ -1,7 +1,7 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { freePort } from "./free-port.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch, written } from "./page-checks.ts";
 
 // The playground of the compiled executable: agents are tried there as the API would run them, in a real browser.
 let server: Runnel;
@@ -43,7 +43,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     await expect(lastRun(page).getByRole("status")).toHaveText("Waits for an answer");
     const output = lastRun(page).getByLabel("Output", { exact: true });
     await expect(output).toBeFocused();
-    await expect(output).toHaveValue("");
+    await expect.poll(() => written(output)).toBe("");
     await expectAccessible(page, "waits for output");
     await expectToFit(page, "waits for output");
     await output.fill('{"sky": ');
@@ -58,6 +58,19 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     await expect(code(page)).toContainText("submit_tool_outputs");
     await expect(code(page)).toContainText('"celsius": 4');
     await expectAccessible(page, "answered");
+  });
+
+  await test.step("each call of the model shows what it was sent, with what the reader answered", async () => {
+    await lastRun(page).getByRole("button", { name: "What the model was sent" }).click();
+    const sent = page.getByRole("dialog", { name: "What the model was sent" });
+    await expect(sent.getByRole("article", { name: "tool" })).toContainText('"celsius":4');
+    await expectAccessible(page, "what the model was sent");
+    await sent.getByLabel("Model call").selectOption({ index: 0 });
+    await expect(sent.getByRole("article", { name: "user" })).toContainText("How is the weather?");
+    await expect(sent.getByRole("article", { name: "tool" })).toHaveCount(0);
+    await expect(sent.getByRole("region", { name: "Tools" })).toContainText("get_weather");
+    await page.keyboard.press("Escape");
+    await expect(lastRun(page).getByRole("button", { name: "What the model was sent" })).toBeFocused();
   });
 
   await test.step("a reload keeps the agent and the conversation, and the trace is one link away", async () => {
@@ -275,12 +288,12 @@ test("what is written stays: over a reload, another page, and what others do mea
     await go("Runs");
     await expect(page).toHaveURL(/\/runs$/);
     await page.goBack();
-    await expect(output).toHaveValue('{"photo": ');
+    await expect.poll(() => written(output)).toBe('{"photo": ');
     await output.fill('{"photo": "a.png"}');
     await output.press("ControlOrMeta+Enter");
     await expect(output).toBeHidden();
-    const written = await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes(".answer.")));
-    expect(written).toEqual([]);
+    const kept = await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes(".answer.")));
+    expect(kept).toEqual([]);
   });
 
   await test.step("the side bar leads to a new conversation, with the newest agent", async () => {
@@ -327,7 +340,7 @@ test("what is written stays: over a reload, another page, and what others do mea
     await expectAccessible(page, "other version");
     await expectToFit(page, "other version");
     await page.reload();
-    await expect(instructions).toHaveValue("Say it twice.");
+    await expect.poll(() => written(instructions)).toBe("Say it twice.");
     await alert.getByRole("button", { name: "Keep mine on version 2" }).click();
     await expect(page.getByLabel("Model calls")).toHaveValue("7");
     await page.getByRole("button", { name: "Save as version 3" }).click();

@@ -96,6 +96,21 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     expect((await copy.get(`/v1/agents/${agent_id}`)).body.instructions).toBe("A secret recipe.");
   });
 
+  test("whose restore dies once it is fetched changes nothing, and the next start leaves nothing of it", async () => {
+    await using server = await startRunnel();
+    const backup = await runnel(["backup", "--data-dir", server.dataDir, "--to", to("cut")]);
+    expect(backup.json.stored.name).toMatch(/^runnel-/);
+    const later = await createAgent(server, "test/echo");
+    await server.stop();
+    const ofRestore = () => readdirSync(server.dataDir).filter((name) => /\.(fetched|restor)/.test(name));
+    const restore = ["restore", "--from", to("cut"), "--data-dir", server.dataDir, "--force"];
+    expect((await runnel(restore, { RUNNEL_FAILPOINT: "mid_restore" })).code).toBe(128 + 9);
+    expect(ofRestore()).toContain("runnel.db.fetched");
+    await server.restart();
+    expect(ofRestore()).toEqual([]);
+    expect((await server.get(`/v1/agents/${later}`)).status).toBe(200);
+  }, 90_000);
+
   test("is one of those that are kept, and none is made while the newest is young", async () => {
     await using server = await startRunnel();
     const backup = ["backup", "--data-dir", server.dataDir, "--to", to("kept")];

@@ -125,7 +125,7 @@ test("of five thousand entries each owner finds exactly the nearest of his own, 
     const worded = { scope_id: "ann", query: "marker1005" };
     const [{ score }] = (await search(server, store, { ...worded, mode: "keyword" })) as [Json];
     const left = own("ann").filter((text) => !gone.includes(text));
-    const words = (text: string) => (text === textOf(1005) ? 1.5 * score : 0);
+    const words = (text: string) => (text === textOf(1005) ? 1.2 * score : 0);
     expect(await find({ ...worded, mode: "hybrid", top_k: 50 })).toEqual(nearest(worded.query, left, 50, words));
     const filter = { $or: [{ index: { $in: [0, 5, 6] } }, { late: { $eq: true } }] };
     for (const mode of ["vector", "hybrid"]) {

@@ -130,15 +130,19 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await expect(detail.getByRole("region", { name: "Arguments" })).toContainText('city: "Oslo"');
   });
 
-  await test.step("a model call shows what was new for it, and on demand all that it read", async () => {
+  await test.step("a model call shows what was new for it, and word for word what the model was sent", async () => {
     await row(page, /Model call test\/script/)
       .first()
       .click();
     await expect(detail.getByRole("article", { name: "user" })).toContainText("My parcel came broken.");
     await expect(detail.getByRole("article", { name: "assistant" })).toContainText("Let me look.");
-    await detail.getByRole("button", { name: "Show the whole prompt" }).click();
+    await detail.getByRole("tab", { name: "Request" }).click();
     await expect(detail.getByRole("article", { name: "system" })).toContainText("Be kind.");
-    await expectAccessible(page, "prompt");
+    await expect(detail).toContainText("Verified by the hash that was taken when it was sent.");
+    await detail.getByRole("region", { name: "Tools" }).getByText("lookup_order", { exact: true }).click();
+    await expect(detail.getByRole("region", { name: "Tools" })).toContainText("required");
+    await expect(detail.getByRole("region", { name: "Settings" })).toContainText("script");
+    await expectAccessible(page, "request");
   });
 
   await test.step("a retrieval shows each passage with its file", async () => {
@@ -169,6 +173,37 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await expectAccessible(page, "nothing found");
     await page.getByRole("button", { name: "Show all steps" }).click();
     await expect(page.getByRole("treeitem")).toHaveCount(12);
+  });
+
+  await test.step("the graph shows who called what, and leads to the steps of each; by pointer, keys and as a table", async () => {
+    await page.getByRole("button", { name: "Graph", exact: true }).click();
+    const graph = page.getByRole("region", { name: "Agents and tools" });
+    await expect(graph.getByRole("button", { name: /^Agent Refund desk/ })).toBeVisible();
+    await expect(graph.getByRole("button", { name: /^Tool check_stock 1 failed/ })).toBeVisible();
+    // What an agent's run called belongs to it.
+    await expect(graph.getByRole("button", { name: /^Tool risk_score/ })).toBeVisible();
+    await expectAccessible(page, "graph");
+    await expectToFit(page, "graph");
+    await graph.getByRole("button", { name: /^Tool check_stock/ }).click();
+    await expect(page.getByRole("treeitem")).toHaveCount(1);
+    await expect(row(page, /check_stock/)).toBeVisible();
+    await expect(page).toHaveURL(/node=tool/);
+    await page.keyboard.press("ArrowLeft");
+    await expect(graph.getByRole("button", { name: /^Agent Refund desk/ })).toBeFocused();
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("treeitem")).toHaveCount(15);
+    await graph.getByRole("button", { name: "Show as table" }).click();
+    const table = graph.getByRole("table", { name: "Agents and tools" });
+    await expect(table.getByRole("row", { name: /risk_score Tool fraud_check ×1 1 0/ })).toBeVisible();
+    await expectAccessible(page, "graph as table");
+    await table.getByRole("button", { name: "risk_score" }).press("Enter");
+    await expect(row(page, /Tool call risk_score/)).toBeVisible();
+    await page.reload();
+    await expect(page.getByRole("treeitem")).toHaveCount(1);
+    await graph.getByRole("button", { name: /Steps of risk_score/ }).press("Enter");
+    await expect(table.getByRole("button", { name: "risk_score" })).toBeFocused();
+    await page.getByRole("button", { name: "Graph", exact: true }).click();
+    await expect(graph).toHaveCount(0);
   });
 
   await test.step("the whole run is told as messages, and as its events", async () => {

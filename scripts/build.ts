@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
 import { makeDatabase } from "../server/db/open.ts";
-import { vecFile } from "../server/lib/assets.ts";
+import { platformOf } from "../server/lib/platform.ts";
 import { buildDocs } from "./docs/build-docs.ts";
 import { embeddingFolder, ocrFolder } from "./embedding-files.ts";
 import { pythonFiles } from "./python-files.ts";
@@ -55,20 +55,23 @@ interface Compile {
   date?: string;
 }
 
+// A thread's place in the executable is its path from `server/` (server/lib/assets.ts).
+const threads = [
+  ...["worker/entry.ts", "retrieval/embed/entry.ts", "retrieval/search/entry.ts"],
+  "db/checkpoint-entry.ts",
+];
+
 /** Compiles the sources and their dashboard into one executable. */
 export async function compile(given: Compile): Promise<string> {
   const { from = root, outfile, target, runtime, lean = false, date = new Date().toISOString() } = given;
-  const { platform, cpu } = platformOf(target);
+  const { system, cpu } = machineOf(target);
   const large = lean ? [] : [await pythonFiles(), embeddingFolder(), await sentenceModelFolder()];
   const folder = join(dirname(outfile), `.build-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   try {
     const database = databaseIn(folder);
     await Bun.build({
-      // All in `server/`: a thread's place in the executable is its path from there (server/lib/assets.ts).
-      entrypoints: ["main.ts", "worker/entry.ts", "retrieval/embed/entry.ts", "retrieval/search/entry.ts"].map((path) =>
-        join(from, "server", path),
-      ),
+      entrypoints: ["main.ts", ...threads].map((path) => join(from, "server", path)),
       target: "bun",
       format: "esm",
       minify: true,
@@ -91,7 +94,7 @@ export async function compile(given: Compile): Promise<string> {
           join(from, "dist/docs"),
           database,
           ...large.filter((folder) => folder !== null),
-          given.vec ?? vecOf(platform, cpu),
+          given.vec ?? vecOf(system, cpu),
           ocrFolder(),
         ],
         // Files of whatever folder it is started in must not run code or set secrets in the server.
@@ -118,21 +121,21 @@ function databaseIn(parent: string): string {
 
 function nameOf(target?: Bun.Build.CompileTarget): string {
   const name = target ? `runnel-${target.replace("bun-", "")}` : "runnel";
-  return platformOf(target).platform === "windows" ? `${name}.exe` : name;
+  return machineOf(target).system === "win32" ? `${name}.exe` : name;
 }
 
-function platformOf(target?: Bun.Build.CompileTarget): { platform: string; cpu: string } {
-  const [, platform = process.platform, cpu = process.arch] = target?.split("-") ?? [];
-  return { platform: platform === "win32" ? "windows" : platform, cpu };
+function machineOf(target?: Bun.Build.CompileTarget): { system: string; cpu: string } {
+  const [, system = process.platform, cpu = process.arch] = target?.split("-") ?? [];
+  return { system: system === "windows" ? "win32" : system, cpu };
 }
 
 /** sqlite-vec's library for the platform built for; a package manager installs only the one of its own platform. */
-function vecOf(platform: string, cpu: string): string {
-  const file = `sqlite-vec-${platform}-${cpu}/${vecFile(platform === "windows" ? "win32" : platform)}`;
+function vecOf(system: string, cpu: string): string {
+  const { package: name, file } = platformOf(system, cpu).vec;
   try {
-    return Bun.resolveSync(file, root);
+    return Bun.resolveSync(`${name}/${file}`, root);
   } catch (cause) {
-    throw new Error(`${file} is missing: run \`bun install --os='*' --cpu='*'\` first.`, { cause });
+    throw new Error(`${name} is missing: run \`bun install --os='*' --cpu='*'\` first.`, { cause });
   }
 }
 

@@ -1,4 +1,6 @@
 import { mkdirSync } from "node:fs";
+import { aloneOnly } from "../e2e/cluster/alone-only.ts";
+import { startPostgres } from "../server/testing/postgres.ts";
 import { run } from "./process.ts";
 import { inProject, root } from "./root.ts";
 import { isFresh } from "./stamp.ts";
@@ -8,10 +10,17 @@ if (!isFresh()) {
   await build();
 }
 
+// Each server of a suite is a leader and a spare then, and the suite meets the spare.
+const inCluster = process.env.RUNNEL_E2E_CLUSTER === "1";
+if (inCluster && !startPostgres.orSkipped("suites through a spare")) process.exit(0);
+await using postgres = inCluster ? await startPostgres() : null;
+if (postgres) process.env.RUNNEL_E2E_CLUSTER = postgres.url;
+
 // Arguments choose suites: `npm run e2e -- recovery`.
 const wanted = process.argv.slice(2);
 const suites = (pattern: string) =>
   [...new Bun.Glob(`e2e/${pattern}`).scanSync({ cwd: root })]
+    .filter((path) => !inCluster || !(path.replace(/^e2e\//, "").replace(/\.ts$/, "") in aloneOnly))
     .filter((path) => wanted.length === 0 || wanted.some((word) => path.includes(word)))
     .sort();
 
@@ -25,10 +34,10 @@ const [alone = [], beside = []] = [true, false].map((is) =>
 );
 // Browsers wait more than they work, servers the other way round: beside one another they leave no core idle.
 const codes = await Promise.all([
-  runBunSuites("e2e", beside, ["--parallel=2"]),
+  runBunSuites(inCluster ? "e2e-cluster" : "e2e", beside, ["--parallel=2"]),
   runBrowserSuites(suites("*.browser.ts")),
 ]);
-codes.push(await runBunSuites("e2e-alone", alone));
+codes.push(await runBunSuites(inCluster ? "e2e-cluster-alone" : "e2e-alone", alone));
 process.exitCode = codes.every((code) => code === 0) ? 0 : 1;
 
 async function runBunSuites(name: string, paths: string[], flags: string[] = []): Promise<number> {
@@ -50,7 +59,7 @@ async function runBrowserSuites(paths: string[]): Promise<number> {
   const playwright = inProject("node_modules/@playwright/test/cli.js");
   const env: Record<string, string> = {
     PLAYWRIGHT_FORCE_TTY: "0", // It would write over the lines of the suites beside it.
-    ...(reports && { PLAYWRIGHT_JUNIT_OUTPUT_FILE: `${reports}/browser.xml` }),
+    ...(reports && { PLAYWRIGHT_JUNIT_OUTPUT_FILE: `${reports}/${inCluster ? "browser-cluster" : "browser"}.xml` }),
   };
   return await run([process.execPath, "--bun", playwright, "test", "--config=e2e/playwright.config.ts", ...paths], {
     env,

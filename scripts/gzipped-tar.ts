@@ -3,12 +3,14 @@ import { gzipSync } from "node:zlib";
 type Entry = readonly [path: string, content: Uint8Array, mode?: number];
 
 /** An archive of files by their paths, as npm packs one: nothing in it says when or where it was made. */
-export function gzippedTar(files: readonly Entry[]): Uint8Array {
+export const gzippedTar = (files: readonly Entry[]): Uint8Array => gzipSync(tarOf(files), { level: 9 });
+
+export function tarOf(files: readonly Entry[]): Buffer {
   const blocks = files.flatMap(([path, content, mode = 0o644]) => [
     headerOf(path, content.length, mode),
     padded(content),
   ]);
-  return gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * blockSize)]), { level: 9 });
+  return Buffer.concat([...blocks, Buffer.alloc(2 * blockSize)]);
 }
 
 const blockSize = 512;

@@ -2,15 +2,16 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { zipSync } from "fflate";
-import { vecFile } from "../server/lib/assets.ts";
 import { build } from "../server/lib/build-info.ts";
+import { platformOf } from "../server/lib/platform.ts";
 import { buildContents, commit, compile } from "./build.ts";
 import { licensesText, type Notices, readNotices } from "./docs/licenses.ts";
-import { gzippedTar } from "./gzipped-tar.ts";
+import { tarOf } from "./gzipped-tar.ts";
 import { lockOfProject, unpackedPackage } from "./release/locked-package.ts";
 import { readmeOf } from "./release/readme.ts";
 import { sbomOf } from "./release/sbom.ts";
 import { isOwn, type Target, targets } from "./release/targets.ts";
+import { compressed } from "./release/xz.ts";
 import { inProject, root } from "./root.ts";
 
 // Makes dist/release: an archive for each kind of machine, and their checksums. `--only NAME` makes one of them, `--lean`
@@ -32,7 +33,7 @@ const notices = await readNotices();
 const leftOut: string[] = [];
 for (const target of wanted) {
   try {
-    writeArchive(target, await executableOf(target), notices);
+    await writeArchive(target, await executableOf(target), notices);
   } catch (error) {
     leftOut.push(`${target.name}: ${error instanceof Error ? error.message : error}`);
     console.error(`LEFT OUT: ${leftOut.at(-1)}`);
@@ -53,11 +54,11 @@ async function executableOf(target: Target): Promise<string> {
     outfile,
     ...{ lean, date },
     ...(!isOwn(target) && { target: target.bun, runtime: join(runtime, "bin", windows ? "bun.exe" : "bun") }),
-    vec: join(vec, vecFile(platform)),
+    vec: join(vec, platformOf(platform, "").vec.file),
   });
 }
 
-function writeArchive(target: Target, executable: string, carried: Notices): void {
+async function writeArchive(target: Target, executable: string, carried: Notices): Promise<void> {
   const name = `runnel-${build.version}-${target.name}${lean ? "-lean" : ""}`;
   const program = readFileSync(executable);
   const sha256 = new Bun.CryptoHasher("sha256").update(program).digest("hex");
@@ -76,7 +77,7 @@ function writeArchive(target: Target, executable: string, carried: Notices): voi
       ? [["runnel.service", readFileSync(inProject("server/docs/files/runnel.service"))] as [string, Uint8Array]]
       : []),
   ];
-  const bytes = archiveOf(
+  const bytes = await archiveOf(
     target,
     files.map(([path, content, mode]) => [`${name}/${path}`, content, mode]),
   );
@@ -89,15 +90,18 @@ function megabytes({ length }: Uint8Array): string {
   return (length / 1e6).toFixed(1);
 }
 
-function archiveOf({ archive }: Target, files: [path: string, content: Uint8Array, mode?: number][]): Uint8Array {
-  if (archive === "tar.gz") return gzippedTar(files);
+async function archiveOf(
+  { archive }: Target,
+  files: [path: string, content: Uint8Array, mode?: number][],
+): Promise<Uint8Array> {
+  if (archive === "tar.xz") return await compressed(tarOf(files));
   const entries = files.map(([path, content]): [string, Uint8Array] => [path, content]);
   return zipSync(Object.fromEntries(entries), { mtime: new Date(2000, 0, 1) }); // A zip's times are local ones.
 }
 
 /** What `sha256sum -c SHA256SUMS` checks. */
 function writeSums(): void {
-  const names = [...new Bun.Glob("runnel-*.{tar.gz,zip}").scanSync(folder)].sort();
+  const names = [...new Bun.Glob("runnel-*.{tar.xz,zip}").scanSync(folder)].sort();
   const lines = names.map((name) => {
     const sum = new Bun.CryptoHasher("sha256").update(readFileSync(join(folder, name))).digest("hex");
     return `${sum}  ${name}\n`;

@@ -15,7 +15,7 @@ import { runStorm, type StormReport } from "../e2e/storm/storm.ts";
 import { startPostgres } from "../server/testing/postgres.ts";
 import { isFresh } from "./stamp.ts";
 import { compileMutants } from "./storm/mutant.ts";
-import { captureMutant, clusterMutants, mutants } from "./storm/mutants.ts";
+import { clusterMutants, mutants, unitMutants } from "./storm/mutants.ts";
 
 const { values } = parseArgs({
   options: {
@@ -77,9 +77,12 @@ async function missedInCluster(): Promise<number> {
       `${mutant.name.padEnd(46)} ${seen.length > 0 ? `caught: ${seen.join(", ")}` : "NOT caught"} with ${figures.runs} runs`,
     );
   }
-  const seen = (await mutated.failsCopies(true)) && !(await mutated.failsCopies(false));
-  console.log(`${captureMutant.name.padEnd(46)} ${seen ? "caught" : "NOT caught"} by the test of copies`);
-  return missed + Number(!seen);
+  for (const mutant of unitMutants) {
+    const seen = (await mutated.failsTest(mutant, true)) && !(await mutated.failsTest(mutant, false));
+    if (!seen) missed++;
+    console.log(`${mutant.name.padEnd(46)} ${seen ? "caught" : "NOT caught"} by ${mutant.test}`);
+  }
+  return missed;
 }
 
 function print({ counters: found, figures, faults }: StormReport): void {

@@ -38,6 +38,7 @@ describe("the project", () => {
         "server/worker/entry.ts",
         "server/retrieval/embed/entry.ts",
         "server/retrieval/search/entry.ts",
+        "server/db/checkpoint-entry.ts",
         "server/testing/simulation/lives.ts",
       ]),
     ).toEqual([]);
@@ -285,12 +286,36 @@ interface Draft {
   });
 });
 
-test("a text that the dashboard says no more is found, but not in a comment", () => {
-  const found = (source: string) => textFaults({ "dashboard/src/a.tsx": source }).length;
-  for (const said of ['label="Tried again"', "<p>5.4 %</p>", "`$" + "{share} %`", '{ label: "Acts", silent: true }'])
-    expect(found(said)).toBe(1);
-  for (const said of ["// Tried again, and again.", "/** `5.4 %` */", "index % 2", "Actions"])
-    expect(found(said)).toBe(0);
+describe("a text that is not said any more", () => {
+  const found = (source: string, path = "dashboard/src/a.tsx") => textFaults({ [path]: source }).length;
+
+  test.each([
+    '<Field label="Tried again" />',
+    "<p>\n  Tried\n  again\n</p>",
+    "<p>{`Sum up`} the <b>oldest</b></p>",
+    "<p>5.4 %</p>",
+    "say(`$" + "{share} %`)",
+    'failed("Nothing is called that")',
+    'const words = { a: "Tried again" } as const;',
+    'const columns = [{ label: "Acts", silent: true }];',
+    '<Field label={isOld ? "Holds" : "Items"} />',
+  ])("is found: %s", (source) => expect(found(source)).toBeGreaterThan(0));
+
+  test("is found in what the server says, too", () => {
+    expect(found('fault("url", "It answered 502.")', "server/webhooks/a.ts")).toBe(1);
+    expect(found('fault("url", "It answered 502.")', "server/webhooks/a.test.ts")).toBe(0);
+  });
+
+  test.each([
+    "// Tried again, and again.",
+    "/** `5.4 %` */",
+    "index % 2;",
+    "<p>Actions</p>",
+    'import { a } from "Tried again";',
+    'type Word = "Tried again";',
+    '<p className="Holds" />',
+    'const first = actOf("Look");',
+  ])("is not found in what nobody reads: %s", (source) => expect(found(source)).toBe(0));
 });
 
 describe("a word that the glossary refuses is found", () => {

@@ -1,3 +1,4 @@
+import { type Text, textsOf } from "./texts.ts";
 import type { Files } from "./tidy.ts";
 
 /** A word that the glossary refuses. */
@@ -18,27 +19,31 @@ export function refusedWords(glossary: string): Refused[] {
     .map(([, word = "", only]) => ({ word, only: only ?? null }));
 }
 
-/** What the dashboard said once, and what it says now: the field's words, not ours. */
-const texts: Record<string, string> = {
+/** What was said once, anywhere in a text, and what is said now: the field's words, not ours. */
+const phrases: Record<string, string> = {
+  "\\$0\\.0000": "$0.00",
+  "(\\d|…) %(?!\\w)": "5.4%, without a blank",
+  "(\\d|…) numbers(?! no )": "512 dimensions",
   "A person approves (each|some)": "Always required, Conditional",
   "A repeated call": "Safe to repeat",
+  "After a crash in the middle of a call": "If a crash interrupts a call",
   "Again in": "Next attempt in",
   "As the system": "System",
-  "asks first": "needs approval",
   "Asked for": "Manual",
-  "Attempts that were given up": "Failed attempts",
+  "asks first": "needs approval",
+  "Attempts that were given up|[Gg]iven up after": "Failed attempts",
   "Before a call": "Approval",
   "Belongs to": "Scope",
-  "Does harm": "Safe to repeat: No",
-  "Does no harm": "Safe to repeat: Yes",
+  "Does (no )?harm": "Safe to repeat: No, Yes",
   "Event sent again": "Redelivery queued",
   "For ever": "Keep indefinitely",
   "Head of the answer": "Response headers",
   "Hears of": "Events",
   "I have stored it": "I've saved it",
+  "It answered (\\d|…)|only 2xx counts": "Endpoint returned 502; expected 2xx",
   "It is working": "Working…",
   "Kept for": "Expires after",
-  "knows? English": "trained on English",
+  "knows? English": "works offline (English)",
   "Look further": "Search older runs",
   "Looked at|looked at so far": "Searched",
   "Mistakes are told by the first call": "Errors appear when you test it",
@@ -48,41 +53,55 @@ const texts: Record<string, string> = {
   "No bound": "No limit",
   "Nobody asked|Nobody is asked": "Not required",
   "Nothing is called that": "No results",
-  "only 2xx counts": "expected 2xx",
   "Own range": "Custom range",
   "Passages, at most": "Max passages",
   "Put the secret in": "Include secret",
   "Reads the conversation so far": "Remember the conversation",
   "Runs have these once the agent is saved": "Applies after saving",
-  "Schema of the arguments": "Arguments (JSON Schema)",
+  "^Schema of the arguments": "Arguments (JSON Schema)",
   "Spend, USD": "Cost limit (USD)",
   "Sum up the oldest": "Summarize oldest messages",
   "Summer time is minded": "Adjusts for daylight saving",
   "The model read this in the place of an output": "The model received this error",
   "Times that cannot be kept": "Missed runs",
   "Tried again": "Retries",
-  '"Trying again"': "Retrying",
+  "Under way": "Running at this point",
   "went in circles": "repeated itself",
   "What it came to": "Result",
   "What the model is told before all else": "System prompt",
-  '(label|title)[:=] ?"(Acts|Answer|Address|Bounds|Due|Fires|Holds)"':
-    "Actions, Response format, URL, Run limits, Scheduled for, Schedule, Items",
-  '\\d %|\\} %[`"<]': "5.4%, without a blank",
 };
+
+/** The same of texts that are no more than this. */
+const labels: Record<string, string> = {
+  Acts: "Actions",
+  Address: "URL",
+  Answer: "Response format",
+  Bounds: "Run limits",
+  Due: "Scheduled for",
+  Fires: "Schedule",
+  Holds: "Items",
+  Look: "Review",
+  Nobody: "Not required",
+  "Trying again": "Retrying",
+};
+
+/** What the dashboard shows: its own texts, and what the server says of what went wrong. Its tests say the same. */
+const isShown = (path: string): boolean =>
+  /^(dashboard\/src\/|server\/(?!testing\/)|e2e\/.*\.browser)/.test(path) && !/\.test\.tsx?$/.test(path);
 
 /** Where the dashboard, its tests or a message that it shows says what is not said any more. */
 export const textFaults = (files: Files): string[] =>
   Object.entries(files)
-    .filter(([path]) => /^(dashboard\/src\/|server\/webhooks\/|e2e\/.*\.browser)/.test(path))
-    .flatMap(([path, source]) => {
-      const shown = withoutComments(source);
-      return Object.entries(texts)
-        .filter(([never]) => new RegExp(never).test(shown))
-        .map(([never, instead]) => `${path} says "${never}" instead of "${instead}"`);
-    });
+    .filter(([path]) => isShown(path))
+    .flatMap(([path, source]) => textsOf(path, source).flatMap((text) => faultsOf(path, text)));
 
-const withoutComments = (source: string): string =>
-  source.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "");
+const patterns = Object.entries(phrases).map(([phrase, instead]) => ({ pattern: new RegExp(phrase), instead }));
+
+function faultsOf(path: string, { text, name }: Text): string[] {
+  const said = patterns.filter(({ pattern }) => pattern.test(text)).map(({ instead }) => instead);
+  const label = name !== null && Object.hasOwn(labels, text) ? [labels[text]!] : [];
+  return [...said, ...label].map((instead) => `${path} says "${text.slice(0, 80)}" instead of "${instead}"`);
+}
 
 /** Where a refused word stands in the product: alone, or as a part of a name in camel case. */
 export function wordFaults(files: Files, refused: readonly Refused[]): string[] {

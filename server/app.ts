@@ -91,7 +91,10 @@ export function createApp(options: AppOptions) {
   const webhooks = composeWebhooks({ ...base, journals, followed: later.followed });
   const files = composeFiles({ ...base, journals, announcing: webhooks.ports, memory: later.memory });
   const { priceOf } = connections.ports.prices;
-  const usage = composeUsage({ ...base, journals, ended, projects: projects.ports.projects, priceOf });
+  const usage = composeUsage({
+    ...{ ...base, journals, ended, projects: projects.ports.projects, priceOf },
+    inPlace: connections.ports.inPlace,
+  });
   const memory = composeMemory({
     ...{ ...base, connections: connections.ports.connections, files: files.ports },
     ...{ announced: webhooks.ports.announced, pay: usage.ports.pay },
@@ -111,7 +114,7 @@ export function createApp(options: AppOptions) {
     forgetters: [http.idempotency.forgetExpired, ...[audit, files, memory, webhooks].flatMap(({ forget }) => forget)],
   });
   const traces = composeTraces({ ...shared, blobs: files.ports.blobs, runs: runs.ports });
-  const callbacks = composeCallbacks({ ...shared, runs: runs.ports });
+  const callbacks = composeCallbacks({ ...shared, runs: runs.ports, naming: options.cluster !== undefined });
   const schedules = composeSchedules({ ...shared, runs: runs.ports });
   const suites = composeSuites({ ...shared, runs: runs.ports });
   const scores = composeScores({ ...base, runs: runs.ports.runs });
@@ -121,7 +124,7 @@ export function createApp(options: AppOptions) {
     ...{ memory: memory.ports, files: files.ports, journals, projects: projects.ports.projects },
     usage: usage.ports,
   });
-  const metrics = composeMetrics({ ...shared, webhooks: webhooks.ports, pool: runs.ports.pool });
+  const metrics = composeMetrics({ ...shared, webhooks: webhooks.ports, pool: runs.ports.pool, usage: usage.ports });
   const alerts = composeAlerts({
     ...{ ...base, projects: projects.ports.projects, usage: usage.ports, webhooks: webhooks.ports },
   });
@@ -215,6 +218,9 @@ export function createApp(options: AppOptions) {
       sweep: runs.ports.sweep,
       memory: memory.ports,
     },
+    backups: dashboard.ports.backups,
+    /** Who is signed in at the dashboard where a request comes from; null: nobody. */
+    personOf: dashboard.ports.personOf,
     /** Looks for what is not well, now; a timer does so else. */
     checkAlerts: alerts.ports.alerts.check,
     /** Sends what webhooks are still to hear and is due, now; commits and a timer do so else. */

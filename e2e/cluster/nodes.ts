@@ -26,6 +26,7 @@ export interface ClusterOptions {
   nodes?: number;
   /** One with a standby that others use too, by cells of other names. */
   postgres?: Postgres;
+  /** Names with commas: each node leads one of them, or none. */
   cell?: string;
 }
 
@@ -97,18 +98,18 @@ export async function startCluster({
     await Promise.all(nodes.map(({ child }) => child.exited));
   });
 
-  async function leader(): Promise<Node | null> {
+  async function leader(of = cell.split(",")[0]!): Promise<Node | null> {
     const [row] = await sqlAt(
       engine.url,
-      `SELECT address FROM runnel_cells WHERE id = '${cell}' AND lease_until > clock_timestamp()`,
+      `SELECT address FROM runnel_cells WHERE id = '${of}' AND lease_until > clock_timestamp()`,
     ).catch(() => []);
     return nodes.find(({ url }) => url === row?.address) ?? null;
   }
 
-  async function mustLead(): Promise<Node> {
+  async function mustLead(of?: string): Promise<Node> {
     let found: Node | null = null;
     await until(async () => {
-      found = await leader();
+      found = await leader(of);
       return found !== null;
     });
     return found!;
@@ -135,6 +136,8 @@ export async function startCluster({
     nodes,
     /** Of the Postgres. */
     url: postgres.url,
+    /** Where it takes writes. */
+    engine: () => engine.url,
     keys,
     leader: mustLead,
     /** Null while nobody leads. */

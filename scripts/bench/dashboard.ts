@@ -21,7 +21,7 @@ interface Visit {
 }
 
 await using server = await startRunnel();
-const trace = await storeRuns(server);
+const traces = await storeRuns(server);
 const browser = await chromium.launch({
   executablePath: browserPath,
   args: ["--no-sandbox", "--disable-gpu"],
@@ -29,7 +29,13 @@ const browser = await chromium.launch({
 try {
   const signedIn = await signIn(browser, server);
   console.error(`load average ${loadavg()[0]?.toFixed(1)}, ${rounds} rounds`);
-  const pages = { overview: "/overview", runs: "/runs", trace: `/runs/${trace}` };
+  const pages = {
+    overview: "/overview",
+    runs: "/runs",
+    "a trace of 24 steps": `/runs/${traces.short}`,
+    "5,000 mixed steps": `/runs/${traces.mixed}`,
+    "5,000 equal calls": `/runs/${traces.equal}`,
+  };
   for (const path of Object.values(pages)) await visit(path, signedIn); // The server's and the browser's own first time.
   const visits = Object.keys(pages).map((name) => ({ name, each: [] as Visit[] }));
   for (let round = 0; round < rounds; round++)
@@ -39,8 +45,8 @@ try {
   await browser.close();
 }
 
-/** Fifty runs for the lists, and one of 24 steps, whose id is answered. */
-async function storeRuns(server: Runnel): Promise<string> {
+/** Fifty runs for the lists, one of 24 steps, and two of some 5,000, whose ids are answered. */
+async function storeRuns(server: Runnel): Promise<{ short: string; mixed: string; equal: string }> {
   const make = async (path: string, body: object): Promise<{ id: string }> => (await server.post(path, body)).body;
   const agent = (name: string, model: string, more = {}) =>
     make("/v1/agents", { name, instructions: "Be brief.", model, ...more });
@@ -48,10 +54,49 @@ async function storeRuns(server: Runnel): Promise<string> {
   for (let count = 0; count < 50; count++)
     await make("/v1/runs?wait=20", { agent_id: echo.id, input: `Where is order ${4711 + count}?` });
   // Nothing listens there: each call fails at once, and the model asks again.
-  const url = "http://127.0.0.1:59999/";
-  const tool = await make("/v1/tools", { name: "look", description: "Looks.", type: "http", url, retries: 0 });
-  const loops = await agent("Looker", "test/loops-forever", { tools: [tool.id], max_turns: 12 });
-  return (await make("/v1/runs?wait=20", { agent_id: loops.id, input: "Look." })).id;
+  const dead = "http://127.0.0.1:59999/";
+  using tools = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({ sky: "clear", celsius: 4 }) });
+  const tool = (name: string, url: string) =>
+    make("/v1/tools", { name, description: "Looks.", type: "http", url, retries: 0, parameters: { type: "object" } });
+  const [look, find, broken] = [
+    await tool("look", tools.url.href),
+    await tool("find", tools.url.href),
+    await tool("broken", dead),
+  ];
+  const run = async (name: string, model: string, more: object): Promise<string> => {
+    const { id: agent_id } = await agent(name, model, more);
+    return await ended(server, (await make("/v1/runs?wait=20", { agent_id, input: "Look." })).id);
+  };
+  const long = (names: readonly string[]) => ({
+    max_turns: 200,
+    tools: [look.id, find.id, broken.id],
+    model_settings: { script: scriptOf(names) },
+  });
+  return {
+    short: await run("Looker", "test/loops-forever", { tools: [broken.id], max_turns: 12 }),
+    mixed: await run("Mixed", "test/script", long(["look", "find", "look", "find", "broken"])),
+    equal: await run("Equal", "test/script", long(["look"])),
+  };
+}
+
+/** Turns of 25 calls each, of these tools one after the other: some 5,000 steps. */
+function scriptOf(names: readonly string[]): object[] {
+  const calls = (turn: number) =>
+    Array.from({ length: 25 }, (_, call) => ({
+      name: names[call % names.length],
+      arguments: { city: "Oslo", turn, call },
+    }));
+  return Array.from({ length: 193 }, (_, turn) =>
+    turn === 192 ? { text: "Finished." } : { text: `Now part ${turn}.`, tool_calls: calls(turn) },
+  );
+}
+
+async function ended(server: Runnel, id: string): Promise<string> {
+  for (;;) {
+    await Bun.sleep(200);
+    const { body } = await server.get(`/v1/runs/${id}?exclude=messages,tool_calls`);
+    if (!["queued", "in_progress"].includes(body.status)) return id;
+  }
 }
 
 type SignedIn = Awaited<ReturnType<typeof signIn>>;

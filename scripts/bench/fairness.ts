@@ -67,7 +67,7 @@ const queues: Record<string, Queue> = {
     },
   },
   programs: {
-    times: 40,
+    times: 120,
     quiet: async (project) => {
       const agent_id = await codeAgent(project, "() => 6 * 7", 1);
       return async () => void (await project.post("/v1/runs?wait=60", { agent_id, input: "Go." }));
@@ -149,7 +149,7 @@ const queues: Record<string, Queue> = {
     },
   },
   imports: {
-    times: 30,
+    times: 400,
     async quiet(project) {
       const trace = await exported(project, 1);
       return async () => void (await project.post("/v1/traces", trace));

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { unzipSync } from "fflate";
 import { inProject } from "../root.ts";
+import multilingualSet from "./multilingual-set.json";
 import { readmeSections } from "./readme-sections.ts";
 import retrievalSet from "./retrieval-set.json";
 
@@ -26,6 +27,37 @@ export function madeUp(): Corpus {
       { kind: "other words", text: paraphrase!, passage },
     ]),
   };
+}
+
+/** The made-up notes, the first sixteen of them asked in other languages and in other words. */
+export function otherLanguages(): Corpus {
+  return {
+    name: "made-up notes in English, asked in other languages",
+    passages: retrievalSet.map(([passage]) => passage!),
+    questions: Object.entries(multilingualSet).flatMap(([kind, questions]) =>
+      questions.map((text, passage) => ({ kind, text, passage })),
+    ),
+  };
+}
+
+/**
+ * What axe-core says of each of its rules in translations (MPL-2.0): its long description in one language, asked by the
+ * short one.
+ */
+export function translations(): Corpus[] {
+  return ["de", "es", "fr", "ja", "zh_CN"].map((language) => {
+    const { rules } = JSON.parse(
+      readFileSync(inProject("node_modules/axe-core/locales", `${language}.json`), "utf8"),
+    ) as {
+      rules: Record<string, { description: string; help: string }>;
+    };
+    const texts = Object.values(rules);
+    return {
+      name: `rules of accessibility, ${language}`,
+      passages: texts.map(({ description }) => description),
+      questions: texts.map(({ help }, passage) => ({ kind: language, text: help, passage })),
+    };
+  });
 }
 
 /** What the installed packages' READMEs say below a heading, asked by the heading. */

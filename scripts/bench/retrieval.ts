@@ -1,13 +1,16 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { openDatabase } from "../../server/db/open.ts";
 import { vecLibrary } from "../../server/lib/assets.ts";
 import { silentLog } from "../../server/lib/log.ts";
+import { addOwnModel } from "../../server/retrieval/embed/add-own-model.ts";
 import { createEmbedders } from "../../server/retrieval/embed/embedder.ts";
-import { type BuiltInModel, builtInModels, modelsHere } from "../../server/retrieval/embed/models.ts";
+import { modelsHere } from "../../server/retrieval/embed/models.ts";
 import type { SearchMode } from "../../server/retrieval/search/passages.ts";
 import { createSearcher } from "../../server/retrieval/search/searcher.ts";
 import { createMemoryStore, searchOrder } from "../../server/testing/memory-store.ts";
+import { inProject } from "../root.ts";
 import {
   type Corpus,
   declarations,
@@ -15,13 +18,31 @@ import {
   documentation,
   madeUp,
   mistyped,
+  otherLanguages,
   packageDescriptions,
+  translations,
 } from "./retrieval-sets.ts";
 
 const methods = ["keyword", "vector", "hybrid"] as const satisfies SearchMode[];
 
+// "npm run multilingual-model" makes it; it is compared where it is there.
+const multilingual = inProject("dist/multilingual-e5-small");
+const folder = mkdtempSync(join(tmpdir(), "embedders-"));
+const own = existsSync(multilingual)
+  ? await addOwnModel(
+      folder,
+      {
+        ...{ name: "multilingual-e5-small", from: multilingual, window_tokens: 512 },
+        ...{ prefix: "passage: ", query_prefix: "query: " },
+      },
+      silentLog,
+    )
+  : null;
+const models = [...modelsHere, ...(own ? ["local/multilingual-e5-small"] : [])];
+
 const embedders = createEmbedders({
   log: silentLog,
+  folder,
   resolve() {
     throw new Error("Only the built-in models are compared.");
   },
@@ -59,10 +80,10 @@ interface Row {
 }
 
 async function measure(
-  model: BuiltInModel,
+  model: string,
   { passages, questions }: Corpus,
 ): Promise<{ rows: Row[]; passage_ms: number; query_ms: number }> {
-  const { embed } = embedders.of(model, builtInModels[model].dimensions);
+  const { embed } = embedders.of(model, null);
   await embed(["warm"]);
   const [vectors, passage_ms] = await timed(() => embed(passages));
   const store = storeOf(passages, vectors);
@@ -71,7 +92,7 @@ async function measure(
   );
   let query_ms = 0;
   for (const { text, passage, kind } of questions) {
-    const [[query], ms] = await timed(() => embed([text]));
+    const [[query], ms] = await timed(() => embed([text], undefined, "query"));
     query_ms += ms;
     for (const mode of methods) {
       const rank = rankOf(await store.search(mode, text, query!), passages[passage]!);
@@ -107,13 +128,14 @@ const corpora =
     : [
         ...[madeUp(), documentation(), docstrings(), declarations()],
         ...[packageDescriptions(), mistyped(packageDescriptions())],
+        ...[otherLanguages(), ...translations()],
       ];
 for (const corpus of corpora) {
   console.log(`\n${corpus.name}: ${corpus.passages.length} passages, ${corpus.questions.length} questions\n`);
   console.log(
     "| Model | Questions | Search | first | first three | first ten | MRR |\n| --- | --- | --- | --- | --- | --- | --- |",
   );
-  for (const model of modelsHere) {
+  for (const model of models) {
     const { rows, passage_ms, query_ms } = await measure(model, corpus);
     for (const { kind, ranks } of rows.length > 2 ? rows : rows.slice(0, 1))
       for (const method of methods) {
@@ -125,3 +147,4 @@ for (const corpus of corpora) {
   }
 }
 embedders.stop();
+rmSync(folder, { recursive: true });

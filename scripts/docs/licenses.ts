@@ -13,7 +13,10 @@ export interface Notices {
   parts: Notice[];
 }
 
-const serverEntries = ["main.ts", "worker/entry.ts", "retrieval/embed/entry.ts", "retrieval/search/entry.ts"];
+const serverEntries = [
+  ...["main.ts", "worker/entry.ts", "retrieval/embed/entry.ts", "retrieval/search/entry.ts"],
+  "db/checkpoint-entry.ts",
+];
 // Files of theirs are in the executable, beside the programs: Python, the zones of time, the embedding model, the library.
 const serverFiles = [
   "pyodide",

@@ -6,7 +6,7 @@ export interface Target {
   /** Packages of npm: Bun's executable, and sqlite-vec's library. */
   runtime: string;
   vec: string;
-  archive: "tar.gz" | "zip";
+  archive: "tar.xz" | "zip";
 }
 
 const linux = (cpu: "x64" | "arm64", musl = false): Target => ({
@@ -14,7 +14,7 @@ const linux = (cpu: "x64" | "arm64", musl = false): Target => ({
   bun: `bun-linux-${cpu}${musl ? "-musl" : ""}`,
   runtime: `@oven/bun-linux-${bunCpu(cpu)}${musl ? "-musl" : ""}`,
   vec: `sqlite-vec-linux-${cpu}`,
-  archive: "tar.gz",
+  archive: "tar.xz",
 });
 
 const macos = (cpu: "x64" | "arm64"): Target => ({
@@ -22,7 +22,7 @@ const macos = (cpu: "x64" | "arm64"): Target => ({
   bun: `bun-darwin-${cpu}`,
   runtime: `@oven/bun-darwin-${bunCpu(cpu)}`,
   vec: `sqlite-vec-darwin-${cpu}`,
-  archive: "tar.gz",
+  archive: "tar.xz",
 });
 
 const bunCpu = (cpu: "x64" | "arm64"): string => (cpu === "arm64" ? "aarch64" : cpu);

@@ -121,6 +121,9 @@ function traces(ids: Seeded): Record<string, State> {
   const at = (more: string) => ({ path: `/runs/${ids.full}?${more}` });
   return {
     "trace-model": at("step=2&tab=messages&view=detail"),
+    "trace-request": at("step=2&tab=request&view=detail"),
+    "trace-graph": at("graph=drawing"),
+    "trace-graph-table": at("graph=table"),
     "trace-arguments": at("step=3&tab=arguments&view=detail"),
     "trace-output": at("step=3&tab=output&view=detail"),
     "trace-failed-tool": at("step=4&view=detail"),

@@ -6,7 +6,15 @@ import { runStorm, type StormReport } from "../../e2e/storm/storm.ts";
 import type { Postgres } from "../../server/testing/postgres.ts";
 import { compile } from "../build.ts";
 import { root } from "../root.ts";
-import { type ClusterMutant, captureMutant, clusterMutants, type Mutant, mutants, mutate } from "./mutants.ts";
+import {
+  type ClusterMutant,
+  clusterMutants,
+  type Mutant,
+  mutants,
+  mutate,
+  type UnitMutant,
+  unitMutants,
+} from "./mutants.ts";
 
 /** An executable with all faults in it, each asleep until a process is started for it: to compile one takes seconds. */
 export async function compileMutants() {
@@ -16,7 +24,7 @@ export async function compileMutants() {
   for (const name of ["server", "migrations", "package.json", "dist/dashboard", "dist/docs"])
     cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-  for (const [file, faults] of Map.groupBy([...mutants, ...clusterMutants, captureMutant], ({ file }) => file))
+  for (const [file, faults] of Map.groupBy([...mutants, ...clusterMutants, ...unitMutants], ({ file }) => file))
     splitByFault(join(copy, file), faults);
   const program = await compile({ from: copy, outfile: join(folder, "runnel") });
   return {
@@ -29,10 +37,10 @@ export async function compileMutants() {
         ...{ program, environment: { MUTANT: name }, nodes: 2, postgres, cell },
         ...{ runs: 48, ways: Array.from({ length: 8 }, () => ways).flat(), until: caughtBy },
       }),
-    /** Whether the test of copies fails for the sources, with the fault awake or asleep. */
-    failsCopies: async (awake: boolean): Promise<boolean> => {
-      const command = [process.execPath, "test", "server/cluster/cell.test.ts", "-t", "byte for byte"];
-      const env = { ...process.env, MUTANT: awake ? captureMutant.name : "" };
+    /** Whether the test of the part fails, with the fault awake or asleep. */
+    failsTest: async ({ name, test }: UnitMutant, awake: boolean): Promise<boolean> => {
+      const env = { ...process.env, MUTANT: awake ? name : "" };
+      const command = [process.execPath, "test", test];
       return (await Bun.spawn(command, { cwd: copy, env, stdout: "ignore", stderr: "ignore" }).exited) !== 0;
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),

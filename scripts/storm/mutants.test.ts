@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { inProject } from "../root.ts";
-import { captureMutant, clusterMutants, mutants, mutate } from "./mutants.ts";
+import { clusterMutants, mutants, mutate, unitMutants } from "./mutants.ts";
 
-test.each([...mutants, ...clusterMutants, captureMutant].map((mutant) => [mutant.name, mutant] as const))(
+test.each([...mutants, ...clusterMutants, ...unitMutants].map((mutant) => [mutant.name, mutant] as const))(
   "the mutant “%s” still applies",
   (_, mutant) => {
     const source = readFileSync(inProject(mutant.file), "utf8");

@@ -23,6 +23,11 @@ export interface ClusterMutant extends Fault {
   ways: readonly Way[];
 }
 
+/** A fault of a part that a test of it must see. */
+export interface UnitMutant extends Fault {
+  test: string;
+}
+
 export const mutants: readonly Mutant[] = [
   {
     name: "recovery ignores stored results",
@@ -124,42 +129,36 @@ export const clusterMutants: readonly ClusterMutant[] = [
     ways: ["paused"],
     file: "server/cluster/shipper.ts",
     find: `WHERE id = $1 AND epoch = $2 RETURNING head\`;
-  const shipped = \`WITH mine AS (
+  const shipping = (others = "") => \`WITH mine AS (
       UPDATE runnel_cells SET head = $3, \${leased(ttl_ms)} WHERE id = $1 AND epoch = $2 AND`,
     replace: `WHERE id = $1 AND epoch >= $2 RETURNING head\`;
-  const shipped = \`WITH mine AS (
+  const shipping = (others = "") => \`WITH mine AS (
       UPDATE runnel_cells SET head = $3, \${leased(ttl_ms)} WHERE id = $1 AND epoch >= $2 AND`,
-  },
-  {
-    name: "answers that do not wait for the engine",
-    caughtBy: ["repeated", "gaps", "refused"],
-    ways: ["unheard"],
-    file: "server/cluster/ways-out.ts",
-    find: "    answering: (handle, away) => async (request) => {",
-    replace: `    answering: (handle, away) => async (request) => {
-      if (!ship.isStalled()) return await handle(request);`,
   },
   {
     name: "a former leader that keeps its database",
     caughtBy: ["lost", "refused", "damaged"],
     ways: ["killed"],
     file: "server/cluster/node.ts",
-    find: `  checkFolder(options, first.row);
-  let known = first.row;
-  let at: Position | null = null;`,
-    replace: `  const kept = existsSync(database) ? first.row : null;
-  if (!kept) checkFolder(options, first.row);
-  let known = first.row;
-  let at: Position | null = kept && { seq: kept.head, epoch: kept.epoch };`,
+    find: `  let folder = checkFolder(options, all);
+
+  async`,
+    replace: `  const kept = existsSync(database) ? all[0]!.known : null;
+  let folder = kept ? { isCopy: true, own: null } : checkFolder(options, all);
+  if (kept) all[0]!.at = { seq: kept.head, epoch: kept.epoch };
+
+  async`,
   },
 ];
 
-/** Seen by the test of copies: no request makes a transaction that is rolled back after it was too large for memory. */
-export const captureMutant: Fault = {
-  name: "the log's end by salts",
-  file: "server/cluster/capture.ts",
-  find: "      if (end) return { log: files.log, end };",
-  replace: `      if (!end) continue;
+/** A storm sees these now and then: their moment is too short. A test of the part sees each time. */
+export const unitMutants: readonly UnitMutant[] = [
+  {
+    test: "server/cluster/capture.test.ts",
+    name: "the log's end by salts",
+    file: "server/cluster/capture.ts",
+    find: "      if (end) return { log: files.log, end };",
+    replace: `      if (!end) continue;
       const frame = Buffer.alloc(frameHead_bytes);
       const hasSalt = (n: number) =>
         readSync(files!.log, frame, 0, frame.length, logHead_bytes + n * frame_bytes) === frame.length &&
@@ -169,7 +168,16 @@ export const captureMutant: Fault = {
       if (frames > 0) hasSalt(frames - 1);
       const checksum = [frame.readUInt32BE(16), frame.readUInt32BE(20)] as const;
       return { log: files.log, end: { ...end, frames, checksum } };`,
-};
+  },
+  {
+    test: "server/cluster/ways-out.test.ts",
+    name: "answers that do not wait for the engine",
+    file: "server/cluster/ways-out.ts",
+    find: "    answering: (handle, away) => async (request) => {",
+    replace: `    answering: (handle, away) => async (request) => {
+      if (!ship.isStalled()) return await handle(request);`,
+  },
+];
 
 /** The source with the fault in it. Throws when it does not stand there exactly once any more. */
 export function mutate(source: string, { name, file, find, replace }: Fault): string {

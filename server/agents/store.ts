@@ -11,6 +11,7 @@ import { agents, agentTools } from "../db/schema.ts";
 import { mayUse, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
+import { lasting } from "../http/response.ts";
 import type { AgentOverrides } from "../http/schemas.ts";
 import {
   changed,
@@ -102,7 +103,7 @@ export function createAgentStore({
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), toolsOf(scope, id));
   // Few: instructions may be long.
   const shown = db.kept.rows(
-    (project_id: string, environment: Environment, id: string) => get({ project_id, environment }, id),
+    (project_id: string, environment: Environment, id: string) => lasting(get({ project_id, environment }, id)),
     keptAgents,
   );
 

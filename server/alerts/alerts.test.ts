@@ -94,7 +94,13 @@ test("what is open is listed at the dashboard with what to do, for its own envir
 const found = (sources: Partial<Sources>): string[] =>
   createLooks({
     ...{ db: server.db, projects: () => server.projects.list(), dataDir: null, certificateEnds: () => null },
-    ...{ lastBackup: null, now: () => at, spentOn: () => ({ total_tokens: 0, cost_nano_usd: 0 }), ...sources },
+    ...{
+      lastBackup: null,
+      failover: null,
+      now: () => at,
+      spentOn: () => ({ total_tokens: 0, cost_nano_usd: 0 }),
+      ...sources,
+    },
   })().map(({ rule }) => rule);
 
 test("a certificate that ends and backups that are not made are found", () => {
@@ -128,4 +134,30 @@ test("runs that fail, a queue that stands still and a webhook that was switched 
   const webhook = (await client.post("/v1/webhooks", { url: receiver.url, events: ["*"] })).body;
   server.db.sqlite.run("UPDATE webhooks SET enabled = 0, disabled_reason = 'failing' WHERE id = ?", [webhook.id]);
   expect(found({})).toEqual(["webhook_dead"]);
+});
+
+test("a failover is told of once, to the live webhooks of every project, and stays listed for an hour", async () => {
+  const failover = { cell: "main", epoch: 3, leader: "b", previous_leader: "a", lease_ended_ms: at - 200, led_ms: at };
+  await using cluster = testApp({ now: () => at, failover, egress: ["127.0.0.1"] });
+  const url = "https://127.0.0.1:1/";
+  for (const environment of ["live", "test"] as const)
+    await (await cluster.client({ environment })).post("/v1/webhooks", { url, events: ["cell.failover"] });
+  const bodies = () => cluster.db.sqlite.query<{ body: string }, []>("SELECT body FROM webhook_deliveries").all();
+  const open = () => cluster.db.sqlite.query("SELECT rule FROM alerts WHERE closed_at_ms IS NULL").values();
+  for (const _ of [1, 2]) await cluster.checkAlerts();
+  expect(bodies().map(({ body }) => JSON.parse(body))).toEqual([
+    expect.objectContaining({
+      ...{ type: "cell.failover", environment: "live", run_id: null },
+      data: {
+        object: {
+          ...{ id: "main", object: "cell", epoch: 3, leader: "b", previous_leader: "a" },
+          ...{ lease_ended_at: "2026-11-23T11:59:59.800Z", led_at: "2026-11-23T12:00:00.000Z" },
+        },
+      },
+    }),
+  ]);
+  expect(open()).toEqual([["cell_failover"]]);
+  at += bounds.failover_ms;
+  await cluster.checkAlerts();
+  expect(open()).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import type { Failover } from "../cluster/lease.ts";
 import type { ProjectSettings } from "../core/project-settings.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Base, Part } from "../http/part.ts";
@@ -10,6 +11,8 @@ export interface AlertOptions {
   /** When the server's certificate ends; null where it has none. */
   certificateEnds?: () => number | null;
   lastBackup?: LastBackup;
+  /** How this process came to lead its cell; null where nobody was replaced. */
+  failover?: Failover | null;
 }
 
 type Composed = Base &
@@ -32,6 +35,7 @@ export function composeAlerts({
   webhooks,
   certificateEnds = () => null,
   lastBackup,
+  failover = null,
   dataDir,
   log,
   now,
@@ -39,7 +43,7 @@ export function composeAlerts({
   const open = () => projects.list().filter(({ archived_at_ms }) => archived_at_ms === null);
   const look = createLooks({
     ...{ db, dataDir, certificateEnds, now, projects: open, spentOn: usage.spentOn },
-    lastBackup: lastBackup ?? null,
+    ...{ lastBackup: lastBackup ?? null, failover },
   });
   const alerts = createAlerts({ db, look, ...webhooks, projects: open, now });
   let timer: ReturnType<typeof setInterval> | undefined;

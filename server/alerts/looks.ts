@@ -1,9 +1,13 @@
 import { statfsSync } from "node:fs";
+import type { Failover } from "../cluster/lease.ts";
 import { usdOf } from "../core/cost.ts";
 import type { ProjectSettings } from "../core/project-settings.ts";
 import { type Environment, environments } from "../core/scope.ts";
+import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import type { Spent } from "../usage/store.ts";
+import type { Cell } from "../wire/alert.ts";
+import type { WebhookEvent } from "../wire/names.ts";
 import { type AlertRule, bounds } from "./rules.ts";
 
 /** Something that is not well at this moment. */
@@ -13,6 +17,8 @@ export interface Finding {
   environment: Environment | null;
   subject: string | null;
   detail: string;
+  /** What else webhooks hear when it is found first. */
+  event?: { type: WebhookEvent; object: Cell };
 }
 
 /** `made_ms` is null before one is known of. */
@@ -32,6 +38,8 @@ export interface Sources {
   certificateEnds: () => number | null;
   /** The newest of the backups that the server makes by itself, and how old it may be; null: it makes none. */
   lastBackup: LastBackup | null;
+  /** How this process came to lead its cell. */
+  failover: Failover | null;
   now: () => number;
 }
 
@@ -41,7 +49,7 @@ const hour_ms = 3_600_000;
 const readMost = 1000;
 
 /** Looks at everything that an alert may be about. It reads indexes alone, and a few rows of each. */
-export function createLooks({ db, projects, spentOn, dataDir, certificateEnds, lastBackup, now }: Sources) {
+export function createLooks({ db, projects, spentOn, dataDir, certificateEnds, lastBackup, failover, now }: Sources) {
   const { sqlite } = db;
   const selectEnded = sqlite.query<{ ended: number; failed: number }, [string, string, number]>(
     `SELECT count(*) AS ended, coalesce(sum(status = 'failed'), 0) AS failed FROM (
@@ -98,6 +106,7 @@ export function createLooks({ db, projects, spentOn, dataDir, certificateEnds, l
     const made = lastBackup?.made_ms() ?? begun_ms; // A server that has just begun knows of none yet.
     if (lastBackup && now() - made > lastBackup.most_ms)
       findings.push(found("backup_old", `None was made for ${Math.floor((now() - made) / hour_ms)} hours.`));
+    if (failover && now() - failover.led_ms < bounds.failover_ms) findings.push(ofFailover(failover));
     return findings;
   }
 
@@ -105,6 +114,19 @@ export function createLooks({ db, projects, spentOn, dataDir, certificateEnds, l
     ...projects().flatMap(({ id, settings }) => environments.flatMap((each) => ofEnvironment(id, settings, each))),
     ...ofServer(),
   ];
+}
+
+function ofFailover({ cell, epoch, leader, previous_leader, lease_ended_ms, led_ms }: Failover): Finding {
+  const [lease_ended_at, led_at] = [timestamp(lease_ended_ms), timestamp(led_ms)];
+  return {
+    ...{ rule: "cell_failover", project_id: null, environment: null },
+    subject: `${cell}, epoch ${epoch}`, // Each is told of, also while the one before is open.
+    detail: `${leader} leads "${cell}" since ${led_at}: ${previous_leader} had gone silent.`,
+    event: {
+      type: "cell.failover",
+      object: { id: cell, object: "cell", epoch, leader, previous_leader, lease_ended_at, led_at },
+    },
+  };
 }
 
 const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

@@ -15,15 +15,17 @@ export const bounds = {
   free_share: 0.1,
   free_bytes: 10e9,
   certificate_days: 14,
+  /** So long a failover is something to look at. */
+  failover_ms: 60 * 60_000,
 } as const;
 
-const percent = (share: number): string => `${share * 100} %`;
+const percent = (share: number): string => `${share * 100}%`;
 const raise = "Raise the day's budget in the settings of the project, or look at Usage for what costs so much.";
 
 /** Every alert that there is. */
 export const alertRules = {
   budget_50: { of: "environment", when: "Half of a day's budget is spent.", todo: raise },
-  budget_80: { of: "environment", when: "80 % of a day's budget are spent.", todo: raise },
+  budget_80: { of: "environment", when: "80% of a day's budget is spent.", todo: raise },
   budget_100: {
     of: "environment",
     when: "A day's budget is spent: runs fail with `budget_exceeded` until midnight UTC.",
@@ -58,6 +60,11 @@ export const alertRules = {
     of: "server",
     when: "The newest backup of `--backup-to` is older than twice `--backup-every` and a day.",
     todo: "Look in the log for `the backup failed`, and run `runnel doctor`: it asks the store.",
+  },
+  cell_failover: {
+    of: "server",
+    when: `The node that led a cell of the cluster went silent, and another one leads since less than ${bounds.failover_ms / 3_600_000} hour.`,
+    todo: "Look at the machine and the log of the node that led: it was killed, paused, or cut off from the Postgres. `runnel cluster status` says whether a spare is left.",
   },
 } as const satisfies Record<string, Rule>;
 

@@ -33,6 +33,9 @@ export function createAlerts({ db, look, announce, announced, projects, now }: A
   const selectOpen = db.sqlite.query<Row, []>(
     `SELECT ${columns} FROM alerts WHERE closed_at_ms IS NULL ORDER BY opened_at_ms DESC, id DESC`,
   );
+  const selectFailover = db.sqlite.query<{ opened_at_ms: number; detail: string }, []>(
+    "SELECT opened_at_ms, detail FROM alerts WHERE rule = 'cell_failover' ORDER BY opened_at_ms DESC, id DESC LIMIT 1",
+  );
   const insert = db.sqlite.query(`INSERT INTO alerts (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL)`);
   const close = db.sqlite.query("UPDATE alerts SET closed_at_ms = ? WHERE id = ?");
   const forget = db.sqlite.query("DELETE FROM alerts WHERE closed_at_ms < ?");
@@ -40,13 +43,12 @@ export function createAlerts({ db, look, announce, announced, projects, now }: A
   /** A rule that this version no longer has is nobody's to tell. */
   const known = (): Row[] => selectOpen.all().filter(({ rule }) => Object.hasOwn(alertRules, rule));
 
-  function tell(type: "alert.opened" | "alert.closed", row: Row): void {
-    const { project_id, environment } = row;
+  function tell({ project_id, environment }: Finding, type: WebhookEvent, object: Record<string, unknown>): void {
     const scopes: Scope[] =
       project_id !== null && environment !== null
         ? [{ project_id, environment }]
         : projects().map(({ id }) => ({ project_id: id, environment: "live" as const }));
-    for (const scope of scopes) announce(scope, type, shown(row));
+    for (const scope of scopes) announce(scope, type, object);
   }
 
   return {
@@ -62,15 +64,22 @@ export function createAlerts({ db, look, announce, announced, projects, now }: A
           const row: Row = { ...finding, id: newId("alert", now()), opened_at_ms: now(), closed_at_ms: null };
           const { id, rule, project_id, environment, subject, detail, opened_at_ms } = row;
           insert.run(id, rule, project_id, environment, subject, detail, opened_at_ms);
-          tell("alert.opened", row);
+          tell(row, "alert.opened", shown(row));
+          if (finding.event) tell(row, finding.event.type, finding.event.object);
         }
         for (const row of closed) {
           close.run(now(), row.id);
-          if (Object.hasOwn(alertRules, row.rule)) tell("alert.closed", { ...row, closed_at_ms: now() });
+          if (Object.hasOwn(alertRules, row.rule)) tell(row, "alert.closed", shown({ ...row, closed_at_ms: now() }));
         }
         forget.run(now() - keepClosed_ms);
       });
       announced();
+    },
+
+    /** Of the cell, as far back as closed alerts are kept; null: none is known. */
+    lastFailover(): { at: string; detail: string } | null {
+      const row = selectFailover.get();
+      return row && { at: timestamp(row.opened_at_ms), detail: row.detail };
     },
 
     /** What is open for this project and environment, and for the whole server; the newest first. */

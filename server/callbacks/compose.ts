@@ -11,15 +11,18 @@ export function composeCallbacks({
   journals: { journal },
   projects,
   runs: { service, watches },
+  naming = false,
   ...base
 }: Base & {
+  /** Whether addresses name the project, for whoever brings requests to where that is kept. */
+  naming?: boolean;
   http: Pick<CallbackRoutes, "limiter" | "clientOf">;
   journals: Pick<Journals, "journal">;
   projects: { settingsOf(projectId: string): ReturnType<CallbackRoutes["limitsOf"]> };
   runs: { service: Pick<RunService, "submit">; watches: Watches };
 }) {
   const { db, seal, publicUrl, log } = base;
-  const callbacks = createCallbacks({ db, journal, watches, service, seal, baseUrl: publicUrl, log });
+  const callbacks = createCallbacks({ db, journal, watches, service, seal, baseUrl: publicUrl, naming, log });
   const limitsOf: CallbackRoutes["limitsOf"] = ({ project_id }) => projects.settingsOf(project_id);
   return {
     ports: {

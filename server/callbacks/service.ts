@@ -31,6 +31,7 @@ export function createCallbacks({
   service,
   seal,
   baseUrl,
+  naming,
   log,
 }: {
   db: Db;
@@ -40,6 +41,7 @@ export function createCallbacks({
   seal: Seal;
   /** Where clients reach this server: `https://api.example.com`. */
   baseUrl(): string;
+  naming: boolean;
   log: Log;
 }) {
   const { sqlite } = db;
@@ -64,8 +66,9 @@ export function createCallbacks({
   const proof = (runId: string, callId: string): string => seal.mac(`tool_callback/${runId}/${callId}`);
 
   /** The address for the result of a call, and until when the run will wait for it. */
-  function addressOf({ run_id }: RunHead, callId: string, now: number) {
-    const url = `${baseUrl()}/callbacks/${run_id}.${callId}.${proof(run_id, callId)}`;
+  function addressOf({ run_id, project_id }: RunHead, callId: string, now: number) {
+    const place = naming ? `.${project_id}` : "";
+    const url = `${baseUrl()}/callbacks/${run_id}.${callId}.${proof(run_id, callId)}${place}`;
     return { url, expires_at: timestamp(now + selectTimes.get(run_id)!.ms) };
   }
 

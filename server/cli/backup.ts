@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
+import { cellOption, clusterOption } from "./cluster-command.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 import { print } from "./print.ts";
@@ -13,6 +14,8 @@ interface Options {
   ifOlder?: string;
   force?: boolean;
   includeKey?: boolean;
+  cluster?: string;
+  cell: string;
   json?: boolean;
 }
 
@@ -30,10 +33,12 @@ export const backupCommand = (): Command =>
     .addOption(option("--force", "replace an earlier backup", { env: "RUNNEL_BACKUP_FORCE" }))
     .addOption(option("--include-key", "put the master key into the backup: whoever has it can read every secret"))
     .addOption(dataDirOption())
+    .addOption(clusterOption())
+    .addOption(cellOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      "\nExamples:\n  $ runnel backup /backups/runnel-$(date +%F).db --data-dir /var/lib/runnel\n  $ runnel backup --to s3://bucket/runnel --keep 30",
+      "\nWith --cluster and RUNNEL_MASTER_KEY it is the leader's database, sent here.\n\nExamples:\n  $ runnel backup /backups/runnel-$(date +%F).db --data-dir /var/lib/runnel\n  $ runnel backup --to s3://bucket/runnel --keep 30",
     )
     .addCommand(verifyCommand())
     .action(backup);
@@ -57,23 +62,32 @@ async function backup(file: string | undefined, options: Options): Promise<void>
   return await (await import("./remote-backup.ts")).backUpTo(options.to, options);
 }
 
-async function backUpInto(file: string, { dataDir, force, includeKey, json }: Options): Promise<void> {
-  const { openDataDir } = await import("../db/data-dir.ts");
-  const { backUp } = await import("../db/backup.ts");
+async function backUpInto(file: string, options: Options): Promise<void> {
   const started = performance.now();
   setPriority(backgroundPriority);
-  const dir = openDataDir(dataDir, { lock: false, create: false });
-  const keyFile = join(dir.path, "master.key");
-  const hasKey = existsSync(keyFile) || process.env.RUNNEL_MASTER_KEY !== undefined;
-  if (includeKey && !hasKey) throw new CliError(`There is no master key: neither ${keyFile} nor RUNNEL_MASTER_KEY.`);
-  const masterKey = includeKey ? dir.masterKey(process.env) : null;
-  const made = backUp(dir.database, file, { force, masterKey });
+  const { cluster, cell, force, includeKey, json } = options;
+  const { made, masterKey, keyAt } =
+    cluster === undefined
+      ? await copyHere(file, options)
+      : await (await import("./fetch-backup.ts")).backUpFrom({ cluster, cell }, file, { force, includeKey });
   const duration_ms = Math.round(performance.now() - started);
   print(json, { ...made, duration_ms, master_key: masterKey ? "included" : "apart" }, () => {
     const size = `${(made.bytes / 1e6).toFixed(1)} MB, version ${made.version}, ${(duration_ms / 1000).toFixed(1)} s`;
     const key = masterKey
       ? "The master key is in it: keep the file as secret as the key."
-      : `The master key is not in it, and secrets cannot be read without: keep ${process.env.RUNNEL_MASTER_KEY ? "RUNNEL_MASTER_KEY" : keyFile} as well.`;
+      : `The master key is not in it, and secrets cannot be read without: keep ${keyAt} as well.`;
     return `${made.path} (${size})\n${key}`;
   });
+}
+
+async function copyHere(file: string, { dataDir, force, includeKey }: Options) {
+  const { openDataDir } = await import("../db/data-dir.ts");
+  const { backUp } = await import("../db/backup.ts");
+  const dir = openDataDir(dataDir, { lock: false, create: false });
+  const keyFile = join(dir.path, "master.key");
+  const hasKey = existsSync(keyFile) || process.env.RUNNEL_MASTER_KEY !== undefined;
+  if (includeKey && !hasKey) throw new CliError(`There is no master key: neither ${keyFile} nor RUNNEL_MASTER_KEY.`);
+  const masterKey = includeKey ? dir.masterKey(process.env) : null;
+  const keyAt = process.env.RUNNEL_MASTER_KEY ? "RUNNEL_MASTER_KEY" : keyFile;
+  return { made: backUp(dir.database, file, { force, masterKey }), masterKey, keyAt };
 }

@@ -12,7 +12,8 @@ interface StatusFlags {
 export const clusterOption = () =>
   option("--cluster <url>", "Postgres with the durable copy: postgres://USER:PASSWORD@HOST[,HOST]/DATABASE");
 
-export const cellOption = () => option("--cell <name>", "cell of the cluster", { default: "main" });
+export const cellOption = () =>
+  option("--cell <names>", "cells of the cluster, with commas; the first has the accounts", { default: "main" });
 
 /** Lets commands work on a cluster: its leader runs them. */
 export function sendToLeader(command: Command): Command {
@@ -46,14 +47,24 @@ async function status({ cluster, json }: StatusFlags): Promise<void> {
     cells.length === 0
       ? "There is no cell yet. The first node makes one: runnel serve --cluster …"
       : table(
-          ["cell", "leader", "address", "epoch", "row", "log", "pages", "spares"],
-          cells.map(({ cell, leader, address, epoch, head, log, pages, spares }) => [
+          ["cell", "leader", "address", "epoch", "row", "log", "pages", "spares", "projects"],
+          cells.map(({ cell, leader, address, epoch, head, log, pages, spares, projects }) => [
             ...[cell, leader ?? "nobody", address ?? "", String(epoch), String(head)],
             ...[`${log.rows} rows, ${megabytes(log.bytes)}`, `${pages.pages}, ${megabytes(pages.bytes)}`],
             spares.map(({ name, behind }) => `${name} (${behind} behind)`).join(", ") || "none",
+            projectsText(projects),
           ]),
         ),
   );
 }
+
+/** So many that a line of a terminal has room for them. */
+const named = 5;
+
+const projectsText = (projects: { name: string }[]): string => {
+  const names = projects.slice(0, named).map(({ name }) => name);
+  const more = projects.length > named ? ` and ${projects.length - named} more` : "";
+  return projects.length === 0 ? "none" : names.join(", ") + more;
+};
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

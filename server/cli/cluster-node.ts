@@ -1,21 +1,25 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { createNodeSeal, type Origin, originOf, passOn } from "../cluster/between-nodes.ts";
-import { joinCell, type Lead, type Spare } from "../cluster/node.ts";
+import { createNodeSeal, type NodeSeal, type Origin, originOf, type Person, passOn } from "../cluster/between-nodes.ts";
+import { createDirectory, type Directory } from "../cluster/directory.ts";
+import { joinCells, type Lead, type Spare } from "../cluster/node.ts";
 import { createWaysOut, type WaysOut } from "../cluster/ways-out.ts";
-import { AppError } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
 import { clusterMark } from "../db/cluster-mark.ts";
 import type { DataDir } from "../db/data-dir.ts";
-import { openDatabase } from "../db/open.ts";
-import { errorBody, errorHeaders, type PublicUrl } from "../http/errors.ts";
+import { type Db, openDatabase } from "../db/open.ts";
+import type { PublicUrl } from "../http/errors.ts";
 import type { Log } from "../lib/log.ts";
+import { createSeal } from "../lib/seal.ts";
+import { type CellRouter, createCellRouter } from "./cell-router.ts";
+import { clusterAway } from "./cluster-away.ts";
 import { type ClusterPlan, fencedCode } from "./cluster-plan.ts";
+import { commandsElsewhere } from "./commands-elsewhere.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { exitCodes } from "./exit-code.ts";
 import type { ListenPlan } from "./listen-plan.ts";
 import type { Handle } from "./listener.ts";
+import { shareTables } from "./shared-tables.ts";
 
 interface NodeOptions {
   cluster: ClusterPlan;
@@ -32,8 +36,23 @@ export interface LeadingNode {
   lead: Lead;
   waysOut: WaysOut;
   /** As it was opened for a spare; it believes what other nodes say of whose requests they pass on. */
-  entrance: Entrance;
-  seal: ReturnType<typeof createNodeSeal>;
+  entrance: ReturnType<typeof believingNodes>;
+  seal: NodeSeal;
+  /** Whether its cell has what is of no project: accounts, model connections. */
+  isFirst: boolean;
+  /** The way to the other cells, where there are some. */
+  others: OtherCells | null;
+}
+
+interface OtherCells {
+  directory: Directory;
+  projectsElsewhere(): Promise<{ id: string; name: string }[]>;
+  /** Has each cell read what is changed in the first one. Settles once this one has what there is. */
+  share(db: Db): Promise<unknown>;
+  /** Has another leader run a command that is its; null for what is this one's. */
+  command: ReturnType<typeof commandsElsewhere>;
+  /** Handles what is this cell's, and passes on what is another's. */
+  lead(given: Pick<Parameters<CellRouter["ofLeader"]>[0], "routes" | "handle" | "personOf">): Handle;
 }
 
 /** Listens and takes part as a spare, which passes requests on to the leader. Settles once this node leads. */
@@ -42,18 +61,18 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
   const entrance = await openEntrance(plan, dir, log);
   const publicUrl = () => publicUrlAt(entrance.port);
   try {
-    const spare = await joinCell({
-      url: cluster.url,
+    const spare = await joinCells({
+      ...{ url: cluster.url, cells: cluster.cells },
       candidate: {
-        ...{ cell: cluster.cell, ttl_ms: cluster.ttl_ms, version: cluster.version },
+        ...{ ttl_ms: cluster.ttl_ms, version: cluster.version },
         ...{ name: `${hostname()}-${randomBytes(4).toString("hex")}`, master_key_id: cluster.master_key_id },
         ...{ address: cluster.addressOf(entrance.port), certificate: entrance.certificate()?.cert ?? "" },
       },
       database: dir.database,
       marker: join(dir.path, clusterMark),
       prepareDatabase: () => openDatabase(dir.database, { vecLibrary: dir.vecLibrary() }).close(),
-      onFenced() {
-        log.error("another node leads the cell: this one ends", { cell: cluster.cell });
+      onFenced(cell) {
+        log.error("another node leads the cell: this one ends", { cell });
         process.exit(fencedCode);
       },
       log,
@@ -65,11 +84,20 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
       process.exit(exitCodes.done);
     });
     const seal = createNodeSeal(cluster.masterKey);
-    entrance.letIn(spareHandle({ spare, seal, entrance, publicUrl }));
-    log.info("a spare, until the cell needs a leader", { cell: cluster.cell, port: entrance.port });
+    const others = cluster.cells.length > 1 ? waysToOthers({ cluster, seal, entrance, publicUrl }) : null;
+    const [cell] = cluster.cells;
+    entrance.letIn(spareHandle(others?.router.ofSpare ?? ofOneCell({ spare, cell, seal, entrance, publicUrl })));
+    log.info("a spare, until a cell needs a leader", { cell: cluster.cells.join(), port: entrance.port });
     const lead = await spare.lead();
     isSpare = false;
-    return { lead, waysOut: createWaysOut(lead.ship), entrance: believingNodes(entrance, seal), seal };
+    return {
+      lead,
+      waysOut: createWaysOut(lead.ship),
+      entrance: believingNodes(entrance, seal),
+      seal,
+      isFirst: lead.cell === cell,
+      others: others && otherCells({ cluster, lead, seal, log, ...others }),
+    };
   } catch (error) {
     await entrance.cut();
     throw error;
@@ -78,15 +106,49 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
 
 interface SpareOptions {
   spare: Spare;
-  seal: ReturnType<typeof createNodeSeal>;
+  cell: string;
+  seal: NodeSeal;
   entrance: Entrance;
   publicUrl: PublicUrl;
 }
 
-function spareHandle({ spare, seal, entrance, publicUrl }: SpareOptions): Handle {
+function waysToOthers({
+  cluster,
+  ...given
+}: Pick<SpareOptions, "seal" | "entrance" | "publicUrl"> & { cluster: ClusterPlan }) {
+  const directory = createDirectory(cluster.url, cluster.cells);
+  const tokens = createSeal(cluster.masterKey);
+  return { directory, router: createCellRouter({ cells: cluster.cells, directory, tokens, ...given }) };
+}
+
+function otherCells({
+  cluster,
+  lead: { cell, epoch },
+  seal,
+  log,
+  directory,
+  router,
+}: ReturnType<typeof waysToOthers> & { cluster: ClusterPlan; lead: Lead; seal: NodeSeal; log: Log }): OtherCells {
+  return {
+    directory,
+    async projectsElsewhere() {
+      const elsewhere = (await directory.projects()).filter((project) => project.cell !== cell && project.is_open);
+      return elsewhere.map(({ project, name }) => ({ id: project, name }));
+    },
+    share: (db) => shareTables({ first: cluster.cells[0], own: cell, epoch, db, directory, log }),
+    command: commandsElsewhere({ own: cell, seal, directory }),
+    lead: (given) => router.ofLeader({ ...given, cell }),
+  };
+}
+
+const spareHandle =
+  (handle: Handle): Handle =>
+  (request) =>
+    new URL(request.url).pathname === "/healthz" ? Response.json({ status: "spare" }) : handle(request);
+
+function ofOneCell({ spare, cell, seal, entrance, publicUrl }: SpareOptions): Handle {
   return async (request) => {
-    if (new URL(request.url).pathname === "/healthz") return Response.json({ status: "spare" });
-    const leader = spare.leader();
+    const leader = spare.leader(cell);
     // What one node has passed on is not passed on again: they disagree about who leads, for a moment.
     if (!leader || leader.address === "" || originOf(request, seal)) return clusterAway(publicUrl);
     const origin: Origin = { peer: entrance.peerOf(request), plain: entrance.isPlain(request) };
@@ -95,7 +157,7 @@ function spareHandle({ spare, seal, entrance, publicUrl }: SpareOptions): Handle
 }
 
 /** Takes the word of a process with the same master key for who asked, where it has passed a request on. */
-export function believingNodes(entrance: Entrance, seal: ReturnType<typeof createNodeSeal>): Entrance {
+export function believingNodes(entrance: Entrance, seal: NodeSeal) {
   const origins = new WeakMap<Request, Origin | null>();
   const originIn = (request: Request): Origin | null => {
     if (!origins.has(request)) origins.set(request, originOf(request, seal));
@@ -103,20 +165,12 @@ export function believingNodes(entrance: Entrance, seal: ReturnType<typeof creat
   };
   return {
     ...entrance,
-    isPlain: (request) => originIn(request)?.plain ?? entrance.isPlain(request),
-    peerOf(request) {
+    /** Who is signed in where the request came from; null for nobody, and for what came from outside. */
+    personOf: (request: Request): Person | null => originIn(request)?.person ?? null,
+    isPlain: (request: Request): boolean => originIn(request)?.plain ?? entrance.isPlain(request),
+    peerOf(request: Request): string | null {
       const origin = originIn(request);
       return origin ? origin.peer : entrance.peerOf(request);
     },
   };
-}
-
-/** What is answered while nobody can say whether something would last. */
-export function clusterAway(publicUrl: PublicUrl): Response {
-  const error = new AppError("cluster_unavailable", "The cluster has no leader at the moment, or its engine is away.", {
-    retryAfter: 1,
-  });
-  const request_id = newId("request", Date.now());
-  const headers = { ...errorHeaders(error), "x-request-id": request_id };
-  return Response.json({ ...errorBody(error, publicUrl), request_id }, { status: error.status, headers });
 }

@@ -16,7 +16,8 @@ export interface ClusterFlags {
 /** How a node takes part in a cluster. */
 export interface ClusterPlan {
   url: string;
-  cell: string;
+  /** What this node may lead. */
+  cells: readonly [string, ...string[]];
   ttl_ms: number;
   masterKey: Uint8Array;
   master_key_id: string;
@@ -29,8 +30,7 @@ export interface ClusterPlan {
 export function planCluster(flags: ClusterFlags, plan: ListenPlan, masterKey?: string): ClusterPlan | null {
   if (flags.cluster === undefined) return null;
   addressesIn(flags.cluster);
-  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(flags.cell))
-    throw usageError(`--cell takes small letters, digits and hyphens, not "${flags.cell}".`);
+  const cells = readCells(flags.cell);
   if (!/^\d+(\.\d+)?$/.test(flags.clusterTtl) || Number(flags.clusterTtl) < 1 || Number(flags.clusterTtl) > 60)
     throw usageError(`--cluster-ttl takes 1 to 60 seconds, not "${flags.clusterTtl}".`);
   if (flags.clusterAddress !== undefined && !/^https?:\/\/[^/?#@]+$/.test(flags.clusterAddress))
@@ -42,10 +42,19 @@ export function planCluster(flags: ClusterFlags, plan: ListenPlan, masterKey?: s
   const key = readKey(masterKey);
   const scheme = plan.tls ? "https" : "http";
   return {
-    ...{ url: flags.cluster, cell: flags.cell, ttl_ms: Number(flags.clusterTtl) * 1000 },
+    ...{ url: flags.cluster, cells, ttl_ms: Number(flags.clusterTtl) * 1000 },
     ...{ masterKey: key, master_key_id: masterKeyId(key), version: migrations.length },
     addressOf: (port) => flags.clusterAddress ?? `${scheme}://${hostOf(plan)}:${port}`,
   };
+}
+
+/** Reads `--cell`: names with commas between them. Throws for what is none. */
+export function readCells(text: string): [string, ...string[]] {
+  const cells = [...new Set(text.split(",").map((name) => name.trim()))];
+  for (const name of cells)
+    if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name))
+      throw usageError(`--cell takes small letters, digits and hyphens, not "${name}".`);
+  return cells as [string, ...string[]];
 }
 
 /** A key in the folder of one node would be gone with that node. */

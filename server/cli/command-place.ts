@@ -8,6 +8,8 @@ interface CommandPlace {
   say(where: "stdout" | "stderr", text: string): void;
   /** Operating system account that ran the command. */
   account: string;
+  /** Whoever sent it is gone. */
+  gone: AbortSignal;
 }
 
 const places = new AsyncLocalStorage<CommandPlace>();

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import type { Command, Option } from "commander";
+import { platform } from "../lib/platform.ts";
 import { usageError } from "./exit-code.ts";
 import { variables } from "./variables.ts";
 
@@ -74,9 +75,7 @@ function parse(path: string): Record<string, unknown> {
 
 /** Whether a file sets secrets, and others can read it. */
 export const hasOpenSecrets = (path: string, settings: readonly string[]): boolean =>
-  settings.some((name) => /_(KEY|TOKEN|SECRET)$/.test(name)) &&
-  process.platform !== "win32" &&
-  (statSync(path).mode & 0o077) !== 0;
+  settings.some((name) => /_(KEY|TOKEN|SECRET)$/.test(name)) && platform.modes && (statSync(path).mode & 0o077) !== 0;
 
 /** The file that a command line or the environment names; null: none. */
 export function configPathIn(args: readonly string[], environment: Environment): string | null {

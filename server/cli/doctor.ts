@@ -21,13 +21,15 @@ import { readStdioServers } from "../mcp/stdio-config.ts";
 import { listensAt, ollamaUrl } from "../models/ollama.ts";
 import { createBuiltIn } from "../retrieval/embed/built-in.ts";
 import { defaultModel, modelsHere, notHere } from "../retrieval/embed/models.ts";
-import { ownModels } from "../retrieval/embed/own-models.ts";
+import { findOwnModel, ownModels } from "../retrieval/embed/own-models.ts";
 import { jailAdvice } from "../sandbox/jail-advice.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
+import { type CellFlags, openLeader } from "./ask-leader.ts";
 import { openBackupTarget } from "./backup-target.ts";
 import { flagsFrom, settingLooks } from "./check-settings.ts";
 import { configSettings, hasOpenSecrets, readConfigFile } from "./config-file.ts";
 import { exitCodes } from "./exit-code.ts";
+import { doctorPath } from "./leader-commands.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
 import { print } from "./print.ts";
 import { serveCommand } from "./serve-command.ts";
@@ -37,6 +39,7 @@ export interface DoctorFlags {
   config?: string;
   dataDir: string;
   cluster?: string;
+  cell: string;
   clusterDurability?: "engine-local";
   json?: boolean;
 }
@@ -54,22 +57,45 @@ const warn = (detail: string): Verdict => ({ result: "warn", detail });
 const fail = (detail: string): Verdict => ({ result: "fail", detail });
 
 /** Looks at everything, changes nothing but a temporary file, and ends with 1 when something is broken. */
-export async function doctor({ config, dataDir, cluster, clusterDurability, json }: DoctorFlags): Promise<void> {
+export async function doctor(flags: DoctorFlags): Promise<void> {
+  const { config, dataDir, cluster, cell, clusterDurability, json } = flags;
+  const isNode = cluster === undefined || existsSync(dataDir); // A cluster is looked at from anywhere.
   const findings = [
     ...(config === undefined ? [] : [configFinding(config)]),
-    ...examine(dataDir),
+    ...(isNode ? examine(dataDir) : []),
     ...(process.env.RUNNEL_BACKUP_TO ? [await backupFinding(process.env.RUNNEL_BACKUP_TO)] : []),
     await ollamaFinding(dataDir),
     await sandboxFinding(),
     await embeddingFinding(dataDir),
-    ...(cluster === undefined ? [] : [await clusterFinding(cluster, clusterDurability)]),
+    ...(cluster === undefined
+      ? []
+      : [await clusterFinding(cluster, clusterDurability), ...(await leaderFindings({ cluster, cell }))]),
     ...(await settingFindings()),
   ];
   const broken = findings.some(({ result }) => result === "fail");
+  const width = Math.max(16, ...findings.map(({ check }) => check.length));
   print(json, { healthy: !broken, findings }, () =>
-    findings.map(({ check, result, detail }) => `${result.padEnd(5)} ${check.padEnd(16)} ${detail}`).join("\n"),
+    findings.map(({ check, result, detail }) => `${result.padEnd(5)} ${check.padEnd(width)} ${detail}`).join("\n"),
   );
   if (broken) process.exitCode = exitCodes.failed;
+}
+
+/** What of the leader's machine this one cannot see. */
+const ofLeader = ["data directory", "database", "integrity", "disk space", "fsync", "open files", "sandbox"];
+
+async function leaderFindings(flags: CellFlags): Promise<Finding[]> {
+  try {
+    const leader = await openLeader(flags);
+    const { findings } = (await (await leader.send(doctorPath)).json()) as { findings: Finding[] };
+    return [
+      { check: "leader", result: "ok", detail: leader.address },
+      ...findings
+        .filter(({ check }) => ofLeader.includes(check))
+        .map((finding) => ({ ...finding, check: `leader's ${finding.check}` })),
+    ];
+  } catch (error) {
+    return [{ check: "leader", result: "fail", detail: error instanceof Error ? error.message : String(error) }];
+  }
 }
 
 /** Whether the engine keeps what it acknowledges when its machine is lost, and how long a commit takes there. */
@@ -162,6 +188,15 @@ async function sandboxFinding(): Promise<Finding> {
   return { check: "sandbox", result: "warn", detail: [detail, jailAdvice(faults)].filter(Boolean).join(". ") };
 }
 
+/** The operator's own models, with what is set before texts: a model that was trained with that finds less without it. */
+function ownOnes(dataDir: string): string[] {
+  const folder = join(dataDir, "embedders");
+  return ownModels(folder).map((model) => {
+    const { prefix, query_prefix } = findOwnModel(folder, model)!;
+    return `${model} (before texts ${JSON.stringify(prefix)}, before questions ${JSON.stringify(query_prefix)})`;
+  });
+}
+
 /** Loads the default model as a server does, and asks it for one vector. */
 async function embeddingFinding(dataDir: string): Promise<Finding> {
   if (modelsHere.length === 0) return { check: "embedding", result: "ok", detail: notHere(defaultModel) };
@@ -171,8 +206,8 @@ async function embeddingFinding(dataDir: string): Promise<Finding> {
     const [vector] = await embed(defaultModel, ["Is the embedding model well?"]);
     const ms = Math.round(performance.now() - started);
     const detail = `${defaultModel}: ${vector!.length} dimensions, loaded and asked in ${ms} ms`;
-    const others = [...modelsHere, ...ownModels(join(dataDir, "embedders"))].filter((model) => model !== defaultModel);
-    return { check: "embedding", result: "ok", detail: [detail, ...others].join("; also ") };
+    const others = modelsHere.filter((model) => model !== defaultModel);
+    return { check: "embedding", result: "ok", detail: [detail, ...others, ...ownOnes(dataDir)].join("; also ") };
   } catch (error) {
     return { check: "embedding", result: "fail", detail: error instanceof Error ? error.message : String(error) };
   } finally {

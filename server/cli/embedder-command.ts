@@ -16,9 +16,14 @@ export function embedderCommand(): Command {
       }),
     )
     .addOption(
-      option("--prefix <text>", "set before each text, as `query: ` for E5", {
+      option("--prefix <text>", "set before each text, as `passage: ` for E5", {
         env: "RUNNEL_EMBEDDER_PREFIX",
         default: "",
+      }),
+    )
+    .addOption(
+      option("--query-prefix <text>", "the same before a question, as `query: ` (default: --prefix)", {
+        env: "RUNNEL_EMBEDDER_QUERY_PREFIX",
       }),
     )
     .action(async (folder: string, flags: AddFlags) => await (await import("./embedder.ts")).add(folder, flags));

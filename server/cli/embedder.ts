@@ -12,13 +12,20 @@ export interface AddFlags extends DataFlags {
   name?: string;
   windowTokens: string;
   prefix: string;
+  queryPrefix?: string;
 }
 
 const folderOf = (dataDir: string) => join(dataDir, "embedders");
 
-export async function add(from: string, { dataDir, json, name, windowTokens, prefix }: AddFlags): Promise<void> {
+export async function add(
+  from: string,
+  { dataDir, json, name, windowTokens, prefix, queryPrefix }: AddFlags,
+): Promise<void> {
   requireData(dataDir);
-  const given = { name: name ?? basename(resolve(from)), from, window_tokens: Number(windowTokens), prefix };
+  const given = {
+    ...{ name: name ?? basename(resolve(from)), from, window_tokens: Number(windowTokens) },
+    ...{ prefix, query_prefix: queryPrefix ?? prefix },
+  };
   const own = await addOwnModel(folderOf(dataDir), given, silentLog).catch((error) => {
     throw new CliError(error instanceof Error ? error.message : String(error));
   });

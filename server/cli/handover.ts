@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { migrations } from "../../migrations/index.ts";
 import { createNodeSeal, passOn } from "../cluster/between-nodes.ts";
 import { type DataDir, openDataDir } from "../db/data-dir.ts";
@@ -6,6 +5,7 @@ import { DatabaseTooNew, databaseVersion } from "../db/version.ts";
 import { handoverVariable } from "../lib/begin-anew.ts";
 import type { Log } from "../lib/log.ts";
 import { ownCommand } from "../lib/own-command.ts";
+import { processTable } from "../lib/process-table.ts";
 import { markReceived } from "../lib/received.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { CliError } from "./exit-code.ts";
@@ -121,6 +121,8 @@ export function awaitSuccessor({ ports, predecessor, log, onRefused }: AwaitSucc
   return promise;
 }
 
+const loading_ms = 120_000;
+
 async function startSuccessor(ports: Ports): Promise<Successor> {
   const heard = new Map<FromNew, () => void>();
   const says = (message: FromNew): Promise<void> => {
@@ -130,7 +132,8 @@ async function startSuccessor(ports: Ports): Promise<Successor> {
   };
   const [ready, serving, wantsOut] = [says("ready"), says("serving"), says("makeWay")];
   const child = Bun.spawn(ownCommand(...process.argv.slice(2)), {
-    env: { ...firstEnvironment(), [handoverVariable]: JSON.stringify(ports) },
+    // As it was given to this process: what a configuration file said stands there since.
+    env: { ...(processTable.firstEnvironment() ?? process.env), [handoverVariable]: JSON.stringify(ports) },
     stdio: ["inherit", "inherit", "inherit"],
     ipc: (message: FromNew) => heard.get(message)?.(),
   });
@@ -138,7 +141,9 @@ async function startSuccessor(ports: Ports): Promise<Successor> {
     throw new CliError(`It ended with ${child.signalCode ?? code}. Its log says why.`);
   });
   ended.catch(() => {}); // While nobody waits for it.
-  await Promise.race([ready, ended]);
+  // One that neither listens nor ends would keep this process from ever being replaced.
+  const hangs = setTimeout(() => child.kill("SIGKILL"), loading_ms);
+  await Promise.race([ready, ended]).finally(() => clearTimeout(hangs));
   const tell = (message: FromOld) => child.send(message);
   return {
     pid: child.pid,
@@ -151,19 +156,9 @@ async function startSuccessor(ports: Ports): Promise<Successor> {
   };
 }
 
-/** As this process was given it: what a configuration file said stands there since. */
-const firstEnvironment = (): Record<string, string> =>
-  Object.fromEntries(
-    readFileSync("/proc/self/environ", "utf8")
-      .split("\0")
-      .flatMap((line) =>
-        line.includes("=") ? [[line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]] : [],
-      ),
-  );
-
 interface HandOver {
   successor: Successor;
-  entrance: Entrance;
+  entrance: Pick<Entrance, "letIn" | "makeWay" | "stop" | "cut" | "certificate" | "peerOf" | "isPlain">;
   /** Address of this machine that the ports are reached by. */
   address: string;
   masterKey: Uint8Array;
@@ -176,13 +171,27 @@ interface HandOver {
   onServing(): void;
   /** A signal to stop. */
   told: Promise<unknown>;
+  patience?: typeof patience;
 }
 
-// A request whose body is still on its way when its server is replaced gets this long, and holds up all others.
-const underWay_ms = 1000;
+const patience = {
+  /** Streams and work get this long to end; what does not end is left to the successor, as after a crash. */
+  ending_ms: 10_000,
+  /** A request whose body is still on its way gets this long, and holds up all others. */
+  underWay_ms: 1000,
+  retireEarly_ms,
+  /** The same again for answers on their way, once it listens no more. */
+  retire_ms,
+  /** To cut what is still open. */
+  cutting_ms: 1000,
+};
 
-/** Gives everything to the successor, and settles when this process has nothing left to do. Throws when that one ended. */
+/**
+ * Gives everything to the successor, and settles when this process has nothing left to do: whatever clients do, a minute
+ * and a half after the successor answers. Throws when that one ended.
+ */
 export async function handOver({ successor, entrance, ...given }: HandOver): Promise<void> {
+  const { ending_ms, underWay_ms, retireEarly_ms, retire_ms, cutting_ms } = given.patience ?? patience;
   const begun = performance.now();
   const served = Promise.withResolvers<void>();
   const seal = createNodeSeal(given.masterKey);
@@ -194,7 +203,8 @@ export async function handOver({ successor, entrance, ...given }: HandOver): Pro
     return await passOn(request, { address: given.address, certificate, seal, origin });
   });
   const answered = entrance.makeWay();
-  await given.stop();
+  const ended = await Promise.race([given.stop().then(() => true), Bun.sleep(ending_ms)]);
+  if (!ended) given.log.warn("not all work ended; the next process takes it up", { waited_ms: ending_ms });
   await Promise.race([answered, Bun.sleep(underWay_ms)]);
   given.close();
   await successor.follow();
@@ -206,5 +216,5 @@ export async function handOver({ successor, entrance, ...given }: HandOver): Pro
   const stopped = entrance.stop();
   successor.leave();
   await Promise.race([stopped, given.told, Bun.sleep(retire_ms)]);
-  await entrance.cut();
+  await Promise.race([entrance.cut(), Bun.sleep(cutting_ms)]);
 }

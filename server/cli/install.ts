@@ -11,6 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { Command } from "commander";
 import { docsDir, isCompiled } from "../lib/assets.ts";
+import { platform } from "../lib/platform.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { jsonOption, option } from "./option.ts";
 import { print } from "./print.ts";
@@ -30,7 +31,7 @@ export const installCommand = (): Command =>
 const users = 'u runnel - "runnel" /var/lib/runnel\n';
 
 function install({ root, json }: { root: string; json?: boolean }): void {
-  if (process.platform !== "linux" || !isCompiled)
+  if (!platform.systemd || !isCompiled)
     throw usageError("Only the executable for Linux installs itself: systemd is there alone.");
   const at = (path: string) => join(root, path);
   const program = at("usr/local/bin/runnel");

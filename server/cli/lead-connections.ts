@@ -1,5 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { native, openCLibrary } from "../lib/native.ts";
+import { platform } from "../lib/platform.ts";
+import { processTable } from "../lib/process-table.ts";
 
 const { FFIType, ptr } = native();
 
@@ -9,7 +11,7 @@ const { FFIType, ptr } = native();
  * not yet taken. Returns whether the system can do that: Linux alone can.
  */
 export function leadToSecond(port: number): boolean {
-  if (process.platform !== "linux") return false;
+  if (!platform.leadsConnections) return false;
   try {
     const descriptor = descriptorOf(port);
     return descriptor !== null && attach(descriptor);
@@ -21,9 +23,8 @@ export function leadToSecond(port: number): boolean {
 /** The socket of this process that listens on a port. The runtime does not tell. */
 function descriptorOf(port: number): number | null {
   const inodes = new Set(["tcp", "tcp6"].flatMap((family) => listenersOf(family, port)));
-  for (const name of readdirSync("/proc/self/fd"))
-    if (inodes.has(targetOf(`/proc/self/fd/${name}`))) return Number(name);
-  return null;
+  const files = processTable.openFiles("self") ?? [];
+  return files.find((number) => inodes.has(processTable.fileOf("self", number) ?? "")) ?? null;
 }
 
 function listenersOf(family: string, port: number): string[] {
@@ -36,14 +37,6 @@ function listenersOf(family: string, port: number): string[] {
 }
 
 const listening = "0A";
-
-function targetOf(link: string): string {
-  try {
-    return readlinkSync(link);
-  } catch {
-    return ""; // Closed since it was listed.
-  }
-}
 
 const [socketLevel, attachReusePortFilter] = [1, 51]; // SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF
 

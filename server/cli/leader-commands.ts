@@ -1,66 +1,125 @@
+import { setPriority } from "node:os";
 import { Command } from "commander";
-import type { createNodeSeal } from "../cluster/between-nodes.ts";
+import type { NodeSeal } from "../cluster/between-nodes.ts";
+import type { Backups } from "../console/backups.ts";
+import type { Actor } from "../db/audit.ts";
+import { ownCommand } from "../lib/own-command.ts";
 import { adminCommand } from "./admin.ts";
 import { runInPlace } from "./command-place.ts";
-import { exitCodeOf, explain } from "./exit-code.ts";
+import { exitCodeOf, exitCodes, explain } from "./exit-code.ts";
 import { keysCommand } from "./keys.ts";
+import { logsCommand } from "./logs-command.ts";
 import { modelsCommand } from "./models.ts";
 import type { Stores } from "./open-data.ts";
+import { outsideCluster } from "./outside-cluster.ts";
 import { projectsCommand } from "./projects.ts";
 
 export const commandPath = "/.runnel/command";
+export const backupPath = "/.runnel/backup";
+export const doctorPath = "/.runnel/doctor";
 export const commandHeader = "x-runnel-command";
 
-/** What a command has said, and how it ended. */
-export interface Said {
-  stdout: string;
-  stderr: string;
-  code: number;
-}
+/** A line of the answer to a command: what it says, as it says it, and last how it ended. */
+export type Said = { stdout: string } | { stderr: string } | { code: number };
 
 /** What stands for the path of a command that is signed: its body too, which nobody may change on its way. */
-export const sealedPath = (body: string): string =>
-  `${commandPath}#${new Bun.CryptoHasher("sha256").update(body).digest("hex")}`;
+export const sealedPath = (path: string, body: string): string =>
+  `${path}#${new Bun.CryptoHasher("sha256").update(body).digest("hex")}`;
 
 interface LeaderCommandsOptions {
-  seal: ReturnType<typeof createNodeSeal>;
+  seal: NodeSeal;
   stores: Stores;
+  /** Makes backups as the dashboard does. */
+  backups: Pick<Backups, "create" | "download">;
+  /** Has the leader of another cell run what is that one's; null for what is this cell's. */
+  elsewhere?: (order: CommandOrder) => Promise<Response | null>;
+}
+
+/** A command line, and who typed it. */
+export interface CommandOrder {
+  args: string[];
+  account: string;
 }
 
 /** Runs commands in the leader for whoever has the master key. Null for a request that is none. */
-export function createLeaderCommands({ seal, stores }: LeaderCommandsOptions) {
-  async function run(args: readonly string[], account: string): Promise<Said> {
-    const said = { stdout: "", stderr: "" };
-    const say = (where: keyof typeof said, text: string): void => {
-      said[where] += `${text}\n`;
-    };
-    try {
-      await runInPlace({ stores, say, account }, () => createProgram(say).parseAsync([...args], { from: "user" }));
-      return { ...said, code: 0 };
-    } catch (error) {
-      const why = explain(error);
-      if (why !== null) say("stderr", why);
-      return { ...said, code: exitCodeOf(error) };
-    }
+export function createLeaderCommands({ seal, stores, backups, elsewhere = async () => null }: LeaderCommandsOptions) {
+  const answers: Record<string, (body: string) => Response | Promise<Response>> = {
+    async [commandPath](body) {
+      const order: CommandOrder = JSON.parse(body);
+      return (await elsewhere(order)) ?? run(order);
+    },
+    async [backupPath](body) {
+      const actor: Actor = { type: "cli", id: JSON.parse(body).account, ip: null, request_id: null };
+      const { id, bytes } = await backups.create(actor);
+      const answer = await backups.download(id, actor);
+      answer.headers.set("x-runnel-bytes", String(bytes)); // A length of its own would be one of a stream that may end early.
+      return answer;
+    },
+    [doctorPath]: () => examine(stores.dir.path),
+  };
+
+  function run({ args, account }: CommandOrder): Response {
+    const gone = new AbortController();
+    const encoder = new TextEncoder();
+    return new Response(
+      new ReadableStream<Uint8Array>({
+        async start(controller) {
+          const tell = (said: Said): void => {
+            if (!gone.signal.aborted) controller.enqueue(encoder.encode(`${JSON.stringify(said)}\n`));
+          };
+          const say = (where: "stdout" | "stderr", text: string): void =>
+            tell({ [where]: `${text}\n` } as unknown as Said);
+          const place = { stores, say, account, gone: gone.signal };
+          await runInPlace(place, () => createProgram(say).parseAsync(args, { from: "user" })).then(
+            () => tell({ code: exitCodes.done }),
+            (error) => {
+              const why = explain(error);
+              if (why !== null) say("stderr", why);
+              tell({ code: exitCodeOf(error) });
+            },
+          );
+          if (!gone.signal.aborted) controller.close();
+        },
+        cancel: () => gone.abort(),
+      }),
+      { headers: { "content-type": "application/x-ndjson" } },
+    );
   }
 
   return async (request: Request): Promise<Response | null> => {
     const value = request.headers.get(commandHeader);
-    if (value === null || request.method !== "POST" || new URL(request.url).pathname !== commandPath) return null;
+    const path = new URL(request.url).pathname;
+    const answer = answers[path];
+    if (value === null || request.method !== "POST" || !answer) return null;
     const body = await request.text();
-    if (!seal.verify(value, "POST", sealedPath(body)))
+    if (!seal.verify(value, "POST", sealedPath(path, body)))
       return new Response("It was not signed with this cluster's RUNNEL_MASTER_KEY, or its clock is a minute off.", {
         status: 403,
       });
-    const { args, account } = JSON.parse(body);
-    return Response.json(await run(args, account));
+    try {
+      return await answer(body);
+    } catch (error) {
+      return new Response(explain(error), { status: 500 });
+    }
   };
 }
+
+/** What a doctor finds at the leader's machine, in a process of its own: it reads the whole database. */
+async function examine(dataDir: string): Promise<Response> {
+  const child = Bun.spawn(ownCommand("doctor", "--data-dir", dataDir, "--json"), {
+    ...{ env: outsideCluster(process.env), stdin: "ignore", stdout: "pipe", stderr: "ignore" },
+  });
+  setPriority(child.pid, backgroundPriority);
+  return new Response(await new Response(child.stdout).text(), { headers: { "content-type": "application/json" } });
+}
+
+const backgroundPriority = 10;
 
 /** This process's environment says nothing about a command of somebody else, and its output is theirs. */
 function createProgram(say: (where: "stdout" | "stderr", text: string) => void): Command {
   const program = new Command("runnel");
-  for (const group of [keysCommand(), projectsCommand(), modelsCommand(), adminCommand()]) program.addCommand(group);
+  for (const group of [keysCommand(), projectsCommand(), modelsCommand(), adminCommand(), logsCommand()])
+    program.addCommand(group);
   for (const command of withDescendants(program)) {
     for (const option of command.options) option.envVar = undefined;
     command.exitOverride().configureOutput({

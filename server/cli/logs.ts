@@ -3,7 +3,9 @@ import type { RunEvent } from "../core/run-event.ts";
 import { isOver, type RunStatus } from "../core/run-state.ts";
 import { createJournal } from "../journal/journal.ts";
 import { createLog, type Log } from "../lib/log.ts";
+import { commandPlace } from "./command-place.ts";
 import { CliError, usageError } from "./exit-code.ts";
+import { print } from "./print.ts";
 import { withStores } from "./with-stores.ts";
 
 export interface LogsFlags {
@@ -24,12 +26,16 @@ export async function logs({ run, follow, dataDir, json }: LogsFlags): Promise<v
     const status = db.sqlite.query<{ status: RunStatus }, [string]>("SELECT status FROM runs WHERE id = ?");
     const statusOf = (): RunStatus => {
       const row = status.get(run);
-      if (!row) throw new CliError(`There is no run ${run} in ${dataDir}.`);
+      if (!row) throw new CliError(`There is no run ${run} in ${commandPlace() ? "this cell" : dataDir}.`);
       return row.status;
     };
     const { read } = createJournal({ db, project: refuse, wake: () => {}, now: Date.now });
     let at = 0;
-    const log = createLog({ format: json ? "json" : "pretty", write: (line) => console.log(line), now: () => at });
+    const log = createLog({
+      format: json ? "json" : "pretty",
+      write: (line) => print(false, {}, () => line),
+      now: () => at,
+    });
     let seq = 0;
     for (;;) {
       const ended = isOver(statusOf()); // Before it is read: what ends it is then in what is read.
@@ -41,7 +47,7 @@ export async function logs({ run, follow, dataDir, json }: LogsFlags): Promise<v
       }
       if (entries.length === page) continue;
       if (seq === 0 && ended) throw new CliError(`The journal of ${run} was deleted; the run itself is there.`);
-      if (!follow || ended) return;
+      if (!follow || ended || commandPlace()?.gone.aborted) return;
       await Bun.sleep(look_ms);
     }
   });

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { processTable } from "../lib/process-table.ts";
 import { programPlaces } from "../sandbox/sandbox.ts";
 
 // What each of these has open: files, pipes and sockets.
@@ -24,14 +24,7 @@ export function openFilesNeeded(workers: number, stdioServers: number): number {
 }
 
 /** How many a process may have open. The runtime has raised it as far as it may; null where the system does not tell. */
-export function openFilesMax(pid: number | "self" = "self"): number | null {
-  try {
-    const [, max] = /^Max open files +(\S+)/m.exec(readFileSync(`/proc/${pid}/limits`, "utf8")) ?? [];
-    return max === "unlimited" ? Number.POSITIVE_INFINITY : Number(max);
-  } catch {
-    return null;
-  }
-}
+export const openFilesMax = (pid: number | "self" = "self"): number | null => processTable.openFilesMax(pid);
 
 /** What to do where a server may have too few open; null where there is nothing. */
 export function openFilesAdvice(max: number | null, needed: number): string | null {

@@ -54,7 +54,7 @@ export async function openStorage(
   const watching = [
     checkAfterCrash({ db, dir, log, alarm }),
     checkSlowly({ dir, log, alarm }),
-    ...(ship ? [] : [keepLogShort(db, dir.database)]), // Whoever ships it does.
+    ...(ship ? [] : [keepLogShort(db, dir.database, { room_bytes: ballast.size_bytes })]), // Whoever ships it does.
   ];
   await matchMasterKey(db, masterKey, log);
   const space = createSpace({ folder: dir.path, sqlite: db.sqlite, ballast, reserve, log });

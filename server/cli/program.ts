@@ -3,14 +3,14 @@ import { build } from "../lib/build-info.ts";
 import { adminCommand } from "./admin.ts";
 import { backupCommand } from "./backup.ts";
 import { type ClientFlags, clientOptions } from "./client-options.ts";
-import { clusterCommand, clusterOption, sendToLeader } from "./cluster-command.ts";
+import { cellOption, clusterCommand, clusterOption, sendToLeader } from "./cluster-command.ts";
 import { configCommand } from "./config-command.ts";
 import { docsCommand, licensesCommand } from "./docs.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import { embedderCommand } from "./embedder-command.ts";
 import { installCommand } from "./install.ts";
 import { keysCommand } from "./keys.ts";
-import type { LogsFlags } from "./logs.ts";
+import { logsCommand } from "./logs-command.ts";
 import { modelsCommand } from "./models.ts";
 import { configOption, type DataFlags, dataDirOption, jsonOption, option, tidyEnvironment } from "./option.ts";
 import { print } from "./print.ts";
@@ -48,7 +48,7 @@ export function createProgram(): Command {
     .addCommand(doctorCommand())
     .addCommand(healthCommand())
     .addCommand(topCommand())
-    .addCommand(logsCommand())
+    .addCommand(sendToLeader(logsCommand()))
     .addCommand(versionCommand())
     .addCommand(readThroughCommand())
     .addHelpText(
@@ -76,6 +76,7 @@ const doctorCommand = (): Command =>
     .addOption(configOption())
     .addOption(dataDirOption())
     .addOption(clusterOption())
+    .addOption(cellOption())
     .addOption(
       option("--cluster-durability <what>", "engine-local: it is meant that the Postgres has no synchronous standby", {
         choices: ["engine-local"],
@@ -105,20 +106,12 @@ const topCommand = (): Command =>
     .addOption(option("--url <address>", "the server (default: the one that runs on the data directory)"))
     .addOption(option("--cacert <file>", "certificate to trust (default: the local server's own)"))
     .addOption(option("--metrics-token <token>", "for a server on another machine: its RUNNEL_METRICS_TOKEN"))
+    .addOption(clusterOption())
+    .addOption(cellOption())
     .addOption(option("--interval <seconds>", "time that rates and latencies are measured over", { default: "2" }))
     .addOption(dataDirOption())
     .addOption(option("--json", "print one sample as a JSON object, and end"))
     .action(async (flags: TopFlags) => await (await import("./top.ts")).top(flags));
-
-const logsCommand = (): Command =>
-  new Command("logs")
-    .description("print what happened to a run, from its journal; needs no server and no API key")
-    .addOption(option("--run <id>", "the run (run_…)", { required: true }))
-    .addOption(option("--follow", "go on until the run is over"))
-    .addOption(dataDirOption())
-    .addOption(option("--json", "print one JSON object a line, as serve --log json does"))
-    .addHelpText("after", "\nExample:\n  $ runnel logs --run run_01… --follow")
-    .action(async (flags: LogsFlags) => await (await import("./logs.ts")).logs(flags));
 
 /** Reads a database through beside the server that serves it. The server starts this by itself. */
 const readThroughCommand = (): Command =>

@@ -10,6 +10,9 @@ import { print } from "./print.ts";
 
 interface RemoteBackupFlags {
   dataDir: string;
+  /** The leader of this cell sends what is stored. */
+  cluster?: string;
+  cell: string;
   keep?: string;
   ifOlder?: string;
   includeKey?: boolean;
@@ -19,7 +22,8 @@ interface RemoteBackupFlags {
 const backgroundPriority = 10; // The server that may run beside it goes first.
 
 /** Stores a backup in an object store, verifies it by reading it back, and deletes the oldest ones beyond `--keep`. */
-export async function backUpTo(url: string, { dataDir, keep, ifOlder, includeKey, json }: RemoteBackupFlags) {
+export async function backUpTo(url: string, flags: RemoteBackupFlags) {
+  const { keep, ifOlder, includeKey, json } = flags;
   const count = readKeep(keep);
   const age = readDuration(ifOlder, "--if-older");
   if (includeKey) throw usageError("The master key goes into no store: keep it apart.");
@@ -28,11 +32,7 @@ export async function backUpTo(url: string, { dataDir, keep, ifOlder, includeKey
   const newest = age === undefined ? undefined : (await target.list())[0];
   if (newest && Date.now() - newest.made_at < age! * 1000)
     return print(json, { stored: null, newest }, () => `${target.where}${newest.name} is young enough.`);
-  const dir = openDataDir(dataDir, { lock: false, create: false });
-  removeLeftovers(dir.path);
-  const file = join(dir.path, `backup-${process.pid}.db`);
-  try {
-    backUp(dir.database, file);
+  await withCopy(flags, async (file) => {
     const stored = await target.store(file, Date.now());
     const deleted = count === undefined ? [] : await target.keepNewest(count);
     print(json, { stored, encrypted: target.encrypts, deleted }, () =>
@@ -41,6 +41,17 @@ export async function backUpTo(url: string, { dataDir, keep, ifOlder, includeKey
         ...deleted.map((name) => `Deleted ${name}.`),
       ].join("\n"),
     );
+  });
+}
+
+async function withCopy({ dataDir, cluster, cell }: RemoteBackupFlags, work: (file: string) => Promise<void>) {
+  if (cluster !== undefined) return await (await import("./fetch-backup.ts")).withBackupOf({ cluster, cell }, work);
+  const dir = openDataDir(dataDir, { lock: false, create: false });
+  removeLeftovers(dir.path);
+  const file = join(dir.path, `backup-${process.pid}.db`);
+  try {
+    backUp(dir.database, file);
+    await work(file);
   } finally {
     rmSync(file, { force: true });
   }
@@ -49,7 +60,7 @@ export async function backUpTo(url: string, { dataDir, keep, ifOlder, includeKey
 /** Copies of commands that were killed: nobody else would delete them, and each is as large as the database. */
 function removeLeftovers(folder: string): void {
   for (const name of readdirSync(folder)) {
-    const [, pid] = /^(?:backup|fetched)-(\d+)\.db$/.exec(name) ?? [];
+    const [, pid] = /^backup-(\d+)\.db$/.exec(name) ?? [];
     if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, name), { force: true });
   }
 }
@@ -70,10 +81,9 @@ export function readKeep(text: string | undefined, flag = "--keep"): number | un
   return Number(text);
 }
 
-/** The backup at an address of an object store, as a file in this folder; `remove` deletes that file. */
-export async function fetched(url: string, folder: string): Promise<{ file: string; name: string; remove(): void }> {
+/** Fetches the backup at an address of an object store; `remove` deletes it again. */
+export async function fetched(url: string, file: string): Promise<{ file: string; name: string; remove(): void }> {
   const [, parent, name] = /^(.*)\/(runnel-[^/]*\.db\.gz(?:\.age)?)$/.exec(url) ?? [];
-  const file = join(folder, `fetched-${process.pid}.db`);
   const remove = () => rmSync(file, { force: true });
   try {
     return { file, name: await openBackupTarget(parent ?? url, process.env).fetch(name ?? null, file), remove };

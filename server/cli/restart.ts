@@ -1,5 +1,5 @@
-import { readdirSync, readlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { processTable } from "../lib/process-table.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import type { DataFlags } from "./option.ts";
 import { print } from "./print.ts";
@@ -30,12 +30,7 @@ export async function restart({ dataDir, json }: DataFlags): Promise<void> {
 
 /** Whether a process has a file open: a number in a file may long be another's. */
 function holds(pid: number, file: string): boolean {
-  const folder = `/proc/${pid}/fd`;
-  try {
-    return readdirSync(folder).some((name) => readlinkSync(join(folder, name)) === file);
-  } catch {
-    return false;
-  }
+  return processTable.openFiles(pid)?.some((number) => processTable.fileOf(pid, number) === file) ?? false;
 }
 
 function isAlive(pid: number): boolean {

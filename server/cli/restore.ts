@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
+import { clusterMark } from "../db/cluster-mark.ts";
 import type { Restored } from "../db/restore.ts";
-import { usageError } from "./exit-code.ts";
+import { CliError, usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 import { print } from "./print.ts";
 
@@ -36,7 +37,13 @@ async function restoreBackup(file: string | undefined, { dataDir, from, force, j
   const { openDataDir } = await import("../db/data-dir.ts");
   const { restore } = await import("../db/restore.ts");
   const dir = openDataDir(dataDir, { lock: true });
-  const fetched = file === undefined ? await (await import("./remote-backup.ts")).fetched(from!, dir.path) : null;
+  if (existsSync(join(dir.path, clusterMark)))
+    throw new CliError(
+      `${dir.path} belongs to a node of a cluster, which begins with what the Postgres has. Restore into an empty --data-dir, and start its node first, with another --cell.`,
+    );
+  const { undecidedOf } = await import("../db/finish-restore.ts");
+  const { fetched: whole } = undecidedOf(dir.database);
+  const fetched = file === undefined ? await (await import("./remote-backup.ts")).fetched(from!, whole) : null;
   try {
     const keyFile = join(dir.path, "master.key");
     const hasKey = existsSync(keyFile) || process.env.RUNNEL_MASTER_KEY !== undefined;

@@ -5,6 +5,7 @@ import type { BackupState } from "../metrics/gauges.ts";
 import { openBackupTarget } from "./backup-target.ts";
 import { readDuration } from "./duration.ts";
 import { usageError } from "./exit-code.ts";
+import { outsideCluster } from "./outside-cluster.ts";
 import { readKeep } from "./remote-backup.ts";
 
 export interface BackupFlags {
@@ -76,7 +77,12 @@ export function backUpRegularly(
   /** How long to wait for the next one. Throws what the command complained of. */
   async function attempt(): Promise<number> {
     // Flags of the server that the command has too would have another meaning there.
-    const { RUNNEL_BACKUP_TO: _, RUNNEL_BACKUP_KEEP: __, RUNNEL_INCLUDE_KEY: ___, ...env } = process.env;
+    const {
+      RUNNEL_BACKUP_TO: _,
+      RUNNEL_BACKUP_KEEP: __,
+      RUNNEL_INCLUDE_KEY: ___,
+      ...env
+    } = outsideCluster(process.env);
     child = Bun.spawn(whole, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     child.unref();
     setPriority(child.pid, background);

@@ -17,11 +17,13 @@ import { build } from "../lib/build-info.ts";
 import { createAddressRules } from "../lib/egress-policy.ts";
 import { createLog, type LogFormat, silentLog } from "../lib/log.ts";
 import { ownCommand } from "../lib/own-command.ts";
+import { platform } from "../lib/platform.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { createSeal } from "../lib/seal.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { cliActor } from "./actor.ts";
-import { believingNodes, clusterAway, type LeadingNode, leadNode } from "./cluster-node.ts";
+import { clusterAway } from "./cluster-away.ts";
+import { believingNodes, type LeadingNode, leadNode } from "./cluster-node.ts";
 import { type ClusterFlags, planCluster } from "./cluster-plan.ts";
 import { readDays } from "./duration.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
@@ -45,6 +47,7 @@ import { storesOf } from "./open-data.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
 import { openStorage, type Storage, type StorageFlags } from "./open-storage.ts";
 import { type OtlpFlags, otlpSecrets, otlpTarget } from "./otlp-target.ts";
+import { outsideCluster } from "./outside-cluster.ts";
 import { print } from "./print.ts";
 import type { SandboxFlag } from "./sandbox-flags.ts";
 import { openSandbox } from "./sandbox-level.ts";
@@ -122,11 +125,15 @@ export async function serve(flags: ServeFlags): Promise<never> {
       otlpTarget: collector,
       metricsToken: flags.metricsToken,
       cluster: (node as LeadingNode | null)?.lead.ship.figures,
+      personOf: (node as LeadingNode | null)?.entrance.personOf,
+      projectsElsewhere: (node as LeadingNode | null)?.others?.projectsElsewhere,
       ...(backups && {
         backups: backups.state,
         // Twice the time between two, and a day for an outage of the store.
         lastBackup: { made_ms: () => backups.state().last_success_ms, most_ms: 2000 * backupPlan!.every_s + day_ms },
       }),
+      ...(node && { clusterStatus: (node as LeadingNode).lead }),
+      failover: (node as LeadingNode | null)?.lead.failover,
       certificateEnds: () => entrance.certificate()?.expires_at_ms ?? null,
       publicUrl: () => publicUrlAt(entrance.port),
       makeBackup: backUpApart(dir.path),
@@ -145,6 +152,8 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const { dir, db, log } = storage;
   const leading = node as LeadingNode | null;
   const waysOut = leading?.waysOut;
+  const routed = await leading?.lead.route(db.sqlite);
+  await leading?.others?.share(db);
   if (waysOut) globalThis.fetch = waysOut.requesting(globalThis.fetch);
   // The port comes first: a start that fails because it is taken may not count as a recovery of anybody's run. Requests
   // wait for the recovery, which would take the runs that they make for unfinished ones.
@@ -175,14 +184,25 @@ export async function serve(flags: ServeFlags): Promise<never> {
   if (few) log.warn(few);
 
   const recovered_runs = await app.recover();
-  const serveRequest: Handle = (request) => app.app.handle(routable(request));
-  const commands = leading && createLeaderCommands({ seal: leading.seal, stores: storesOf(db, dir) });
+  const serveRequest: Handle = (request) => app.app.fetch(routable(request));
+  const commands =
+    leading &&
+    createLeaderCommands({
+      seal: leading.seal,
+      stores: storesOf(db, dir),
+      elsewhere: leading.others?.command,
+      backups: app.backups,
+    });
   const handle: Handle = commands
     ? async (request) => (await commands(request)) ?? (await serveRequest(request))
     : serveRequest;
-  entrance.letIn(waysOut ? waysOut.answering(handle, () => clusterAway(() => publicUrlAt(entrance.port))) : handle);
+  const answer = waysOut?.answering(handle, () => clusterAway(() => publicUrlAt(entrance.port))) ?? handle;
+  const { personOf } = app;
+  entrance.letIn(
+    leading?.others && routed ? leading.others.lead({ routes: routed, handle: answer, personOf }) : answer,
+  );
   predecessor?.serving();
-  const hands_over = process.platform === "linux" && process.pid !== 1 && !cluster; // A container ends with its process 1.
+  const hands_over = platform.leadsConnections && process.pid !== 1 && !cluster; // A container ends with its process 1.
   const tellCommands = (refused?: string) => {
     const about = { cacert: cacertOf(entrance), pid: process.pid, hands_over, refused };
     writeServerFile(dir.serverFile, { address: addressOf(plan, entrance.port), ...about });
@@ -193,7 +213,16 @@ export async function serve(flags: ServeFlags): Promise<never> {
 
   // A link to a page that no browser trusts yet is a bad welcome: what is shown first should work, if it takes seconds.
   await Promise.race([entrance.certified, told, Bun.sleep(firstCertificate_ms)]);
-  const greeting = await greet({ plan, entrance, dir, db, app, recovered_runs, localAccounts });
+  const greeting = await greet({
+    plan,
+    entrance,
+    dir,
+    db,
+    app,
+    recovered_runs,
+    localAccounts,
+    isFirst: leading?.isFirst ?? true,
+  });
   tellCommands();
   sandbox.test();
   entrance.onRenewed(() => tellCommands());
@@ -287,11 +316,14 @@ interface Started {
   app: App;
   recovered_runs: number;
   localAccounts: boolean;
+  /** False in a cell whose accounts are in another one. */
+  isFirst: boolean;
 }
 
-async function greet({ plan, entrance, dir, db, app, recovered_runs, localAccounts }: Started): Promise<Greeting> {
+async function greet(started: Started): Promise<Greeting> {
+  const { plan, entrance, dir, db, app, recovered_runs, localAccounts, isFirst } = started;
   const address = addressOf(plan, entrance.port);
-  const project = await app.projects.createDefault();
+  const project = isFirst ? await app.projects.createDefault() : null;
   const common = {
     version: build.version,
     address,
@@ -360,7 +392,7 @@ async function stop({ entrance, app, storage, lead }: Running): Promise<void> {
 const backUpApart =
   (dataDir: string): MakeBackup =>
   async (file) => {
-    const { RUNNEL_INCLUDE_KEY: _, ...env } = process.env;
+    const { RUNNEL_INCLUDE_KEY: _, ...env } = outsideCluster(process.env);
     const command = ownCommand("backup", file, "--data-dir", dataDir, "--json");
     const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     const [said, complaint, code] = await Promise.all([

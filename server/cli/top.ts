@@ -1,3 +1,4 @@
+import { openLeader } from "./ask-leader.ts";
 import { reach } from "./client-options.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { print, table } from "./print.ts";
@@ -9,6 +10,8 @@ export interface TopFlags {
   metricsToken?: string;
   interval: string;
   dataDir: string;
+  cluster?: string;
+  cell: string;
   json?: boolean;
 }
 
@@ -38,7 +41,18 @@ function readInterval(text: string): number {
   return seconds * 1000;
 }
 
-async function openScraper({ metricsToken, ...flags }: TopFlags): Promise<() => Promise<Scrape>> {
+async function openScraper(flags: TopFlags): Promise<() => Promise<Scrape>> {
+  const read = flags.cluster !== undefined && flags.url === undefined ? atLeader(flags) : await atServer(flags);
+  return async () => ({ at: performance.now(), samples: parseMetrics(await read()) });
+}
+
+/** Whoever leads at that moment. */
+const atLeader =
+  ({ cluster, cell }: TopFlags) =>
+  async (): Promise<string> =>
+    await (await (await openLeader({ cluster: cluster!, cell })).read("/metrics")).text();
+
+async function atServer({ metricsToken, ...flags }: TopFlags): Promise<() => Promise<string>> {
   const { address: origin, ca } = await reach(flags);
   const address = `${origin}/metrics`;
   const headers: Record<string, string> = metricsToken ? { authorization: `Bearer ${metricsToken}` } : {};
@@ -51,7 +65,7 @@ async function openScraper({ metricsToken, ...flags }: TopFlags): Promise<() => 
     if (response.status === 401)
       throw new CliError("From another machine, give --metrics-token or RUNNEL_METRICS_TOKEN.");
     if (!response.ok) throw new CliError(`${address} returned ${response.status}.`);
-    return { at: performance.now(), samples: parseMetrics(await response.text()) };
+    return await response.text();
   };
 }
 

@@ -13,7 +13,7 @@ import { fetched } from "./remote-backup.ts";
 export async function verify(file: string, { json }: { json?: boolean }): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "runnel-verify-"));
   try {
-    const remote = file.startsWith("s3://") ? await fetched(file, folder) : null;
+    const remote = file.startsWith("s3://") ? await fetched(file, join(folder, "fetched.db")) : null;
     const version = verified(remote?.file ?? file, file);
     print(
       json,

@@ -6,9 +6,24 @@ export interface Origin {
   peer: string | null;
   /** Whether it came by the port where plain HTTP is refused. */
   plain: boolean;
+  /** How many nodes have passed it on before, if any. */
+  hops?: number;
+  /** Who is signed in where it came from, if that node has looked. */
+  person?: Person;
+}
+
+/** Somebody with an account, as the cell knows them that has the accounts. */
+export interface Person {
+  id: string;
+  email: string;
+  role: "owner" | "member" | "viewer";
 }
 
 export const passedHeader = "x-runnel-passed";
+/** Of an answer: what was passed on belongs elsewhere by now. */
+export const movedHeader = "x-runnel-moved";
+/** What a process asks other nodes for waits for nothing here. */
+const send = globalThis.fetch;
 const valid_ms = 60_000;
 
 /** Signs and checks what nodes of one master key say to each other of a request. */
@@ -30,13 +45,13 @@ export function createNodeSeal(masterKey: Uint8Array, now: () => number = Date.n
       const [said = "", mac = ""] = value.split(".");
       const [given, right] = [Buffer.from(mac, "base64url"), macOf(said, method, path)];
       if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
-      const { until, peer, plain } = JSON.parse(Buffer.from(said, "base64url").toString());
-      return until > now() ? { peer, plain } : null;
+      const { until, ...origin } = JSON.parse(Buffer.from(said, "base64url").toString());
+      return until > now() ? origin : null;
     },
   };
 }
 
-type NodeSeal = ReturnType<typeof createNodeSeal>;
+export type NodeSeal = ReturnType<typeof createNodeSeal>;
 
 const pathOf = (url: string): string => url.slice(url.indexOf("/", url.indexOf("//") + 2));
 
@@ -58,7 +73,7 @@ export async function passOn(request: Request, { address, certificate, seal, ori
   for (const name of ofHop) headers.delete(name);
   headers.set(passedHeader, seal.sign(origin, method, path));
   const hasBody = method !== "GET" && method !== "HEAD";
-  const answer = await fetch(`${address}${path}`, {
+  const answer = await send(`${address}${path}`, {
     ...{ method, headers, redirect: "manual", decompress: false, timeout: false, signal: request.signal },
     ...(hasBody && { body: request.body }),
     // The certificate itself is known; the name in it is the public one.

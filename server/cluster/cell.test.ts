@@ -8,6 +8,7 @@ import { temporaryFolder } from "../testing/temporary.ts";
 import { compact, dropUnfinished, follow, type Position, plant } from "./copy.ts";
 import { createEngine } from "./engine.ts";
 import { type Candidate, claim, noteSpare, readCell, release } from "./lease.ts";
+import { reconcileRoutes, watchRoutes } from "./routes.ts";
 import { createShipper, now } from "./shipper.ts";
 import { examineEngine, readCluster } from "./status.ts";
 import { makeTables } from "./tables.ts";
@@ -267,13 +268,33 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     expect(await claim(other.sql, as)).toBeNull();
     first.ship.stop();
     await release(other.sql, cell, first.epoch);
-    expect(await claim(other.sql, as)).toEqual({ epoch: began.epoch + 1, head: began.head });
+    expect(await claim(other.sql, as)).toEqual({ epoch: began.epoch + 1, head: began.head, failover: null });
+  });
+
+  test("who takes a cell whose leader has gone silent learns of whom and since when, and nobody else does", async () => {
+    const cell = newCell();
+    await at(url, (sql) => claim(sql, candidate(cell, { ttl_ms: 0 })));
+    const [{ ended }] = await sqlAt(
+      url,
+      `SELECT (extract(epoch FROM lease_until) * 1000)::int8::text AS ended FROM runnel_cells WHERE id = '${cell}'`,
+    );
+    const won = await at(url, (sql) => claim(sql, candidate(cell, { name: "b" })));
+    expect(won?.failover).toMatchObject({
+      cell,
+      epoch: 2,
+      leader: "b",
+      previous_leader: "a",
+      lease_ended_ms: Number(ended),
+    });
+    expect(won!.failover!.led_ms).toBeGreaterThanOrEqual(won!.failover!.lease_ended_ms);
+    await at(url, (sql) => release(sql, cell, 2));
+    expect((await at(url, (sql) => claim(sql, candidate(cell))))?.failover).toBeNull();
   });
 
   test("no second node gets a cell that is led, however many ask at once", async () => {
     const cell = newCell();
     const won = await Promise.all(Array.from({ length: 8 }, () => at(url, (sql) => claim(sql, candidate(cell)))));
-    expect(won.filter((one) => one !== null)).toEqual([{ epoch: 1, head: 0 }]);
+    expect(won.filter((one) => one !== null)).toEqual([{ epoch: 1, head: 0, failover: null }]);
   });
 
   test("a node with another master key, or older than the cell, is refused in one line", async () => {
@@ -326,4 +347,45 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     await at(own.url, (sql) => follow(sql, cell, copy, null));
     expect(countIn(copy)).toBe(1);
   }, 60_000);
+
+  /** Makes a project and a key of it. */
+  const found = (db: Db, project: string, hash: number) =>
+    db.write(() => {
+      db.sqlite.query("INSERT INTO projects (id, name, created_at_ms) VALUES (?1, ?1, 0)").run(project);
+      db.sqlite
+        .query(
+          `INSERT INTO api_keys (id, project_id, environment, hash, name, prefix, last4, scopes, created_by, created_at_ms)
+           VALUES (?, ?, 'test', ?, '', '', '', '[]', 'cli', 0)`,
+        )
+        .run(`key_${project}`, project, new Uint8Array(32).fill(hash));
+    });
+  const rows = async (statement: string) => [...(await at(url, (sql) => sql.unsafe(statement)))];
+  const placesOf = (...projects: string[]) =>
+    rows(`SELECT id, cell FROM runnel_projects WHERE id IN ('${projects.join("', '")}') ORDER BY id`);
+
+  test("a key's way is in the engine when its maker is told, and what a fenced leader makes is not", async () => {
+    const cell = newCell();
+    await using led = await leader(cell, { ttl_ms: 400 });
+    await found(led.db, "proj_old", 1); // By a version that knows no routes.
+    const routes = watchRoutes(led.db.sqlite);
+    expect(await at(url, (sql) => reconcileRoutes(sql, cell, led.epoch, routes.all()))).toEqual([]);
+    led.ship.route(routes);
+    await found(led.db, "proj_new", 2);
+    const names = await rows(
+      "SELECT name, project FROM runnel_routes WHERE project IN ('proj_old', 'proj_new') ORDER BY name",
+    );
+    expect(names).toEqual([
+      ...["01", "02"].map((byte, n) => ({ name: byte.repeat(32), project: n === 0 ? "proj_old" : "proj_new" })),
+      ...["proj_new", "proj_old"].map((project) => ({ name: `key_${project}`, project })),
+    ]);
+    expect(await placesOf("proj_old", "proj_new")).toEqual(["proj_new", "proj_old"].map((id) => ({ id, cell })));
+    await led.db.write(() => led.db.sqlite.run("UPDATE api_keys SET revoked_at_ms = 1 WHERE id = 'key_proj_old'"));
+    expect(await rows("SELECT name FROM runnel_routes WHERE project = 'proj_old'")).toEqual([]);
+
+    await at(url, (sql) => sql.unsafe("UPDATE runnel_cells SET epoch = epoch + 1 WHERE id = $1", [cell]));
+    void found(led.db, "proj_fenced", 3);
+    await led.fenced;
+    expect(await placesOf("proj_fenced")).toEqual([]);
+    await expect(at(url, (sql) => reconcileRoutes(sql, cell, led.epoch, routes.all()))).rejects.toThrow("another node");
+  });
 });

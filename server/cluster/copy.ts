@@ -14,9 +14,15 @@ const [rowsMax, pagesMax] = [100, 2000];
 /**
  * Brings a copy of the cell's database forward, whose file nobody has open, and returns where it stands then. It goes on
  * from a position that is in the log, or else begins anew. What is there of a commit whose last piece is missing is not
- * taken.
+ * taken. `heard` is called for each part that has come.
  */
-export const follow = (sql: SQL, cell: string, path: string, from: Position | null): Promise<Position> =>
+export const follow = (
+  sql: SQL,
+  cell: string,
+  path: string,
+  from: Position | null,
+  heard = () => {},
+): Promise<Position> =>
   // All of it as it was in one moment: else what is compacted meanwhile would be read twice or not at all.
   sql.begin("isolation level repeatable read read only", async (moment) => {
     const [row] = await moment`SELECT base, base_epoch FROM runnel_cells WHERE id = ${cell}`;
@@ -25,7 +31,7 @@ export const follow = (sql: SQL, cell: string, path: string, from: Position | nu
     const file = openSync(path, goesOn ? "r+" : "w+");
     try {
       let at = goesOn ? from : base;
-      if (!goesOn) await writePages(moment, cell, file);
+      if (!goesOn) await writePages(moment, cell, file, heard);
       let read = at.seq;
       let pieces: Uint8Array[] = [];
       for (
@@ -33,6 +39,7 @@ export const follow = (sql: SQL, cell: string, path: string, from: Position | nu
         rows.length > 0;
         rows = await rowsAfter(moment, cell, read)
       ) {
+        heard();
         for (const { seq, epoch, frames } of rows) {
           if (seq !== read + 1) throw new Error(`The log of the cell "${cell}" has no row ${read + 1}.`);
           read = seq;
@@ -70,10 +77,11 @@ async function rowsAfter(moment: SQL, cell: string, seq: number) {
   })) as (Position & { frames: Uint8Array })[];
 }
 
-async function writePages(moment: SQL, cell: string, file: number): Promise<void> {
+async function writePages(moment: SQL, cell: string, file: number, heard: () => void): Promise<void> {
   for (let last = 0, more = true; more; ) {
     const rows = await moment`SELECT page, image FROM runnel_pages WHERE cell = ${cell} AND page > ${last}
       ORDER BY page LIMIT ${pagesMax}`;
+    heard();
     for (const { page, image } of rows) {
       last = Number(page);
       writePage(file, last, Bun.zstdDecompressSync(image));
@@ -110,7 +118,7 @@ const writePage = (file: number, number: number, image: Uint8Array): void =>
  * Puts a database at the beginning of a cell that has none, as a whole, by its leader of this epoch. Its log has to be
  * empty and nobody may write to it. Throws when another leads meanwhile.
  */
-export const plant = (sql: SQL, cell: string, epoch: number, path: string): Promise<Position> =>
+export const plant = (sql: SQL, cell: string, epoch: number, path: string, heard = () => {}): Promise<Position> =>
   sql.begin(async (transaction) => {
     const file = openSync(path, "r");
     try {
@@ -123,6 +131,7 @@ export const plant = (sql: SQL, cell: string, epoch: number, path: string): Prom
           pages.set(number, image);
         }
         await putPages(transaction, cell, pages);
+        heard();
       }
     } finally {
       closeSync(file);

@@ -8,8 +8,11 @@ type Row = Record<string, unknown>;
 export interface Engine {
   /** Null when no answer came: what was asked may have been done or not. Statements are carried out in their order. */
   ask(statement: string, values: readonly unknown[]): Promise<Row[] | null>;
-  /** Does something that may fail as a whole and be tried again; null when it did. Lets `ClusterError` through. */
-  attempt<T>(work: (sql: SQL) => Promise<T>, patience_ms?: number): Promise<T | null>;
+  /**
+   * Does something that may fail as a whole and be tried again; null when it did. Lets `ClusterError` through. Patience is
+   * for all of it, or begins anew with each call of `heard`: what takes long says so that it goes on.
+   */
+  attempt<T>(work: (sql: SQL, heard: () => void) => Promise<T>, patience_ms?: number): Promise<T | null>;
   /** Why the last answer did not come. */
   fault(): string | null;
   /** How often the connection was given up. */
@@ -22,16 +25,25 @@ interface EngineOptions {
   patience_ms: number;
   /** What it calls itself in the engine's list of connections. */
   name: string;
+  /** Opens a connection, by itself with Bun's client. */
+  open?: OpenConnection;
 }
 
+export type OpenConnection = (options: SQL.Options) => SQL;
+
+const openSql: OpenConnection = (options) => new SQL(options);
+
 /** At the first of the hosts, and after each fault at the next one. Nothing is connected before it is asked. */
-export function createEngine(url: string, { patience_ms, name }: EngineOptions): Engine {
+export function createEngine(
+  url: string,
+  { patience_ms, name, open: openConnection = openSql }: EngineOptions,
+): Engine {
   const addresses = addressesIn(url);
   let [reconnects, fault]: [number, string | null] = [0, null];
   let sql = open();
 
   function open(): SQL {
-    return new SQL({
+    return openConnection({
       url: addresses[reconnects % addresses.length]!,
       max: 1, // Statements of a cell are carried out in their order.
       bigint: true,
@@ -51,7 +63,7 @@ export function createEngine(url: string, { patience_ms, name }: EngineOptions):
     sql = open();
   }
 
-  async function attempt<T>(work: (client: SQL) => Promise<T>, ms = patience_ms): Promise<T | null> {
+  async function attempt<T>(work: (client: SQL, heard: () => void) => Promise<T>, ms = patience_ms): Promise<T | null> {
     const client = sql;
     const { promise: late, resolve } = Promise.withResolvers<null>();
     // A connection that has gone silent never ends by itself.
@@ -59,8 +71,11 @@ export function createEngine(url: string, { patience_ms, name }: EngineOptions):
       giveUp(client, `no answer within ${ms} ms`);
       resolve(null);
     }, ms);
+    const heard = (): void => {
+      if (client === sql) timer.refresh();
+    };
     try {
-      const done = await Promise.race([work(client), late]);
+      const done = await Promise.race([work(client, heard), late]);
       if (done !== null) fault = null;
       return done;
     } catch (error) {
@@ -88,13 +103,13 @@ const start_ms = 12_000;
 const refusals = new Set(["28P01", "28000", "3D000"]);
 
 /** The first address where the engine is there and can be written to. Throws `ClusterError` with the reason, at once or after 12 s. */
-export async function requireEngine(url: string, ms = start_ms): Promise<string> {
+export async function requireEngine(url: string, open = openSql): Promise<string> {
   const addresses = addressesIn(url);
-  const until = performance.now() + ms;
+  const until = performance.now() + start_ms;
   let why = "";
   do {
     for (const address of addresses) {
-      const sql = new SQL({ url: address, max: 1, connectionTimeout: 3 });
+      const sql = open({ url: address, max: 1, connectionTimeout: 3 });
       try {
         const [row] = await Promise.race([sql.unsafe("SHOW transaction_read_only"), Bun.sleep(4000).then(() => [])]);
         if (row?.transaction_read_only === "off") return address;

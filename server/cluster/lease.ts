@@ -61,8 +61,26 @@ export async function readCell(sql: SQL, { cell, master_key_id, version }: Candi
   };
 }
 
+/** A cell that got another leader because the one before it had gone silent. Times by the engine's clock. */
+export interface Failover {
+  cell: string;
+  epoch: number;
+  leader: string;
+  previous_leader: string;
+  /** When the lease of the former leader ran out. */
+  lease_ended_ms: number;
+  led_ms: number;
+}
+
+interface Claimed {
+  epoch: number;
+  head: number;
+  /** Null where the leader before had given the cell up, or there was none. */
+  failover: Failover | null;
+}
+
 /** Takes the cell when nobody holds it: what an older epoch still sends is refused from here on. Null: somebody does. */
-export async function claim(sql: SQL, candidate: Candidate): Promise<{ epoch: number; head: number } | null> {
+export async function claim(sql: SQL, candidate: Candidate): Promise<Claimed | null> {
   const { cell, name, address, certificate, ttl_ms, master_key_id, version } = candidate;
   await sql.unsafe(
     `INSERT INTO runnel_cells (id, leader, address, certificate, epoch, lease_until, head, base, base_epoch, master_key_id, version)
@@ -70,12 +88,23 @@ export async function claim(sql: SQL, candidate: Candidate): Promise<{ epoch: nu
     [cell, master_key_id, version],
   );
   const [row] = await sql.unsafe(
-    `UPDATE runnel_cells SET epoch = epoch + 1, leader = $2, address = $3, certificate = $6, version = $5, ${leased(ttl_ms)}
-     WHERE id = $1 AND lease_until < clock_timestamp() AND master_key_id = $4 AND version <= $5 RETURNING epoch, head`,
+    `UPDATE runnel_cells AS cell SET epoch = cell.epoch + 1, leader = $2, address = $3, certificate = $6, version = $5,
+       ${leased(ttl_ms)}
+     FROM runnel_cells AS before
+     WHERE cell.id = $1 AND before.id = cell.id AND cell.lease_until < clock_timestamp() AND cell.master_key_id = $4
+       AND cell.version <= $5
+     RETURNING cell.epoch, cell.head, before.leader AS previous, ${inMs("clock_timestamp()")} AS led_ms,
+       CASE WHEN before.lease_until > '-infinity' THEN ${inMs("before.lease_until")} END AS ended_ms`,
     [cell, name, address, master_key_id, version, certificate],
   );
-  return row ? { epoch: Number(row.epoch), head: Number(row.head) } : null;
+  if (!row) return null;
+  const [epoch, head] = [Number(row.epoch), Number(row.head)];
+  const times = { lease_ended_ms: Number(row.ended_ms), led_ms: Number(row.led_ms) };
+  const failover = row.ended_ms && { cell, epoch, leader: name, previous_leader: row.previous, ...times };
+  return { epoch, head, failover };
 }
+
+const inMs = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::bigint`;
 
 /** Lets the next node have the cell at once. */
 export async function release(sql: SQL, cell: string, epoch: number): Promise<void> {

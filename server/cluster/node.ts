@@ -1,15 +1,20 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { Database } from "bun:sqlite";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { Log } from "../lib/log.ts";
 import { ClusterError } from "./cluster-error.ts";
 import { compact, dropUnfinished, follow, type Position, plant } from "./copy.ts";
-import { createEngine, type Engine, requireEngine } from "./engine.ts";
-import { type Candidate, type CellRow, claim, noteSpare, readCell, release } from "./lease.ts";
+import { createEngine, type Engine, type OpenConnection, requireEngine } from "./engine.ts";
+import { type Candidate, type CellRow, claim, type Failover, noteSpare, readCell, release } from "./lease.ts";
+import { type Routes, reconcileRoutes, watchRoutes } from "./routes.ts";
 import { createShipper, now, type Shipper } from "./shipper.ts";
+import { type CellStatus, readCells } from "./status.ts";
 import { makeTables } from "./tables.ts";
 
 interface NodeOptions {
   url: string;
-  candidate: Candidate;
+  /** What this node may lead, one at a time. The first one has what is of no project. */
+  cells: readonly [string, ...string[]];
+  candidate: Omit<Candidate, "cell">;
   /** The file of the database. */
   database: string;
   /** Says that the database in this folder is a node's copy. */
@@ -17,23 +22,47 @@ interface NodeOptions {
   /** Makes the database where there is none and brings it forward, all of it in its file. */
   prepareDatabase(): void;
   /** Another node leads the cell that this one leads. */
-  onFenced(): void;
+  onFenced(cell: string): void;
   log: Log;
+  /** Opens connections to the engine, by itself with Bun's client. */
+  open?: OpenConnection;
 }
 
 /** A node that is no leader yet. */
 export interface Spare {
-  /** Who leads, as far as is known. */
-  leader(): CellRow | null;
-  /** Settles once this node leads and its database is the cell's. Throws `ClusterError` when it never will. */
+  /** Who leads a cell, as far as is known. */
+  leader(cell: string): CellRow | null;
+  /** Settles once this node leads a cell and its database is that one's. Throws `ClusterError` when it never will. */
   lead(): Promise<Lead>;
 }
 
 /** A cell that is led. */
 export interface Lead {
+  cell: string;
+  epoch: number;
   ship: Shipper;
+  /** Of the leader before this one, if it had gone silent. */
+  failover: Failover | null;
+  /** All cells of the engine; null when it does not answer. */
+  cells(): Promise<CellStatus[] | null>;
+  /**
+   * From now on the routes of this database go with its commits. Settles once the engine has those that there are.
+   */
+  route(sqlite: Database): Promise<Routes>;
   /** Waits for what was committed, and lets the next node have the cell at once. */
   leave(): Promise<void>;
+}
+
+/** A cell as this node follows it. */
+interface Followed {
+  candidate: Candidate;
+  /** The file of the copy. */
+  path: string;
+  known: CellRow | null;
+  /** Where the copy is; null for none. */
+  at: Position | null;
+  /** When it was noted that a spare is there. */
+  noted: number;
 }
 
 /** So long an engine may say nothing to one statement. */
@@ -44,64 +73,100 @@ const look_ms = 200;
 const note_ms = 2000;
 /** Migrations of a large database take a while, in which nothing is renewed. */
 const upgrade_ms = 120_000;
-const follow_ms = 3_600_000;
+/** For each part of a copy: who leads the cell meanwhile keeps it from everybody else. */
+const copy_ms = 30_000;
 /** What stays in the log for spares to go on from. */
 const kept_rows = 500;
 const compact_ms = 1000;
 const leave_ms = 5000;
+const read_ms = 5000;
 
-/** Takes part in a cell. Throws `ClusterError` for an engine, a key or a folder that is not what it should be. */
-export async function joinCell(options: NodeOptions): Promise<Spare> {
-  const { url, candidate, database, log } = options;
-  const { cell, ttl_ms } = candidate;
-  await requireEngine(url);
-  const engine = createEngine(url, { patience_ms, name: `runnel ${cell}` });
-  const look = () => engine.attempt(async (sql) => ({ row: await readCell(sql, candidate) }));
+/** Takes part in cells. Throws `ClusterError` for an engine, a key or a folder that is not what it should be. */
+export async function joinCells(options: NodeOptions): Promise<Spare> {
+  const { url, cells, candidate, database, log, open } = options;
+  const { ttl_ms } = candidate;
+  await requireEngine(url, open);
+  const engine = createEngine(url, { patience_ms, name: `runnel ${cells[0]}`, open });
+  const all = cells.map(
+    (cell): Followed => ({
+      candidate: { ...candidate, cell },
+      path: cells.length === 1 ? database : `${database}.${cell}`,
+      ...{ known: null, at: null, noted: Number.NEGATIVE_INFINITY },
+    }),
+  );
   const first = await engine.attempt(async (sql) => {
     await makeTables(sql);
-    return { row: await readCell(sql, candidate) };
+    for (const followed of all) followed.known = await readCell(sql, followed.candidate);
+    return true;
   });
   if (!first) throw new ClusterError(`The engine cannot be used: ${engine.fault()}`);
-  checkFolder(options, first.row);
-  let known = first.row;
-  let at: Position | null = null;
+  let folder = checkFolder(options, all);
 
-  async function bringForward(): Promise<void> {
-    at = await engine.attempt((sql) => follow(sql, cell, database, at), follow_ms);
-    if (!at) log.warn("the copy of the cell could not be brought forward", { cell, fault: engine.fault() });
+  async function bringForward(followed: Followed): Promise<void> {
+    const { cell } = followed.candidate;
+    if (!folder.isCopy) {
+      folder = checkFolder(options, all); // The cell may have begun elsewhere since this node was started.
+      if (folder.isCopy) for (const each of all) each.at = null;
+    }
+    followed.at = await engine.attempt((sql, heard) => follow(sql, cell, followed.path, followed.at, heard), copy_ms);
+    if (!followed.at) log.warn("the copy of the cell could not be brought forward", { cell, fault: engine.fault() });
   }
 
   async function elected() {
-    for (let noted = Number.NEGATIVE_INFINITY; ; await Bun.sleep(look_ms)) {
-      const looked = await look();
-      if (!looked) continue;
-      known = looked.row;
-      if (!known || known.free) {
-        const isQuick = known?.version === candidate.version && known.head > 0;
-        const claimed_at = now();
-        const won = await engine.attempt((sql) => claim(sql, { ...candidate, ttl_ms: isQuick ? ttl_ms : upgrade_ms }));
-        if (won) return { ...won, claimed_at };
+    for (; ; await Bun.sleep(look_ms))
+      for (const followed of all) {
+        const won = await look(followed);
+        if (won) return { ...won, followed };
       }
-      if (known && known.head > 0 && known.head !== at?.seq) await bringForward();
-      if (performance.now() - noted < note_ms) continue;
-      await engine.attempt((sql) => noteSpare(sql, candidate, at?.seq ?? 0));
-      noted = performance.now();
+  }
+
+  /** Takes the cell when nobody leads it; else its copy is brought forward. */
+  async function look(followed: Followed) {
+    const looked = await engine.attempt(async (sql) => ({ row: await readCell(sql, followed.candidate) }));
+    if (!looked) return null;
+    followed.known = looked.row;
+    const { known, candidate } = followed;
+    const mayLead = folder.own === null || folder.own === candidate.cell; // What nobody has a copy of is not given up for another cell.
+    if (mayLead && (!known || known.free)) {
+      const isQuick = known?.version === candidate.version && known.head > 0;
+      const claimed_at = now();
+      const won = await engine.attempt((sql) => claim(sql, { ...candidate, ttl_ms: isQuick ? ttl_ms : upgrade_ms }));
+      if (won) return { ...won, claimed_at };
     }
+    if (known && known.head > 0 && known.head !== followed.at?.seq) await bringForward(followed);
+    if (performance.now() - followed.noted < note_ms) return null;
+    await engine.attempt((sql) => noteSpare(sql, candidate, followed.at?.seq ?? 0));
+    followed.noted = performance.now();
+    return null;
+  }
+
+  /** From now on the copy is the node's database, and there are no others. */
+  function settleOn(followed: Followed): void {
+    if (followed.path === database) return;
+    for (const other of all) if (other !== followed) removeDatabase(other.path);
+    if (existsSync(followed.path)) {
+      removeDatabase(database);
+      renameSync(followed.path, database);
+    }
+    followed.path = database;
+    mark(options, followed.candidate.cell, true);
   }
 
   /** The cell begins with what this node has. */
-  async function begin(epoch: number): Promise<number> {
+  async function begin(followed: Followed, epoch: number): Promise<number> {
+    const { cell } = followed.candidate;
     options.prepareDatabase();
-    mark(options, false);
-    at = await engine.attempt((sql) => plant(sql, cell, epoch, database), follow_ms);
+    mark(options, cell, false);
+    const at = await engine.attempt((sql, heard) => plant(sql, cell, epoch, database, heard), copy_ms);
     if (!at) throw new Error(`The cell "${cell}" could not be begun: ${engine.fault()}`);
-    mark(options, true);
+    mark(options, cell, true);
     return at.seq;
   }
 
-  async function reach(head: number, epoch: number): Promise<number> {
-    await bringForward();
-    const end = at;
+  async function reach(followed: Followed, head: number, epoch: number): Promise<number> {
+    const { cell } = followed.candidate;
+    await bringForward(followed);
+    const end = followed.at;
     if (!end || end.seq > head)
       throw new Error(`The copy of the cell "${cell}" ends at row ${end?.seq}, and not at ${head}.`);
     if (end.seq === head) return head;
@@ -112,20 +177,31 @@ export async function joinCell(options: NodeOptions): Promise<Spare> {
   }
 
   return {
-    leader: () => known,
+    leader: (cell) => all.find((followed) => followed.candidate.cell === cell)?.known ?? null,
     async lead() {
-      const { epoch, head, claimed_at } = await elected();
-      const own = createEngine(url, { patience_ms, name: `runnel ${cell}` });
+      const { epoch, head, failover, claimed_at, followed } = await elected();
+      const { cell } = followed.candidate;
+      const own = createEngine(url, { patience_ms, name: `runnel ${cell}`, open });
       const ship = createShipper({
         ...{ engine: own, cell, epoch, claimed_at, path: database, ttl_ms, patience_ms: told_ms, log },
-        onFenced: options.onFenced,
+        onFenced: () => options.onFenced(cell),
       });
-      const reached = head === 0 ? await begin(epoch) : await reach(head, epoch);
+      if (head > 0 || followed.at) settleOn(followed);
+      const reached = head === 0 ? await begin(followed, epoch) : await reach(followed, head, epoch);
+      settleOn(followed);
       ship.goOn(reached);
       log.info("leads the cell", { cell, epoch, row: reached });
       const stopCompacting = keepCompact(engine, cell, ship);
       return {
-        ship,
+        ...{ cell, epoch, ship, failover },
+        cells: () => engine.attempt(readCells, read_ms),
+        async route(sqlite) {
+          const routes = watchRoutes(sqlite);
+          const done = await engine.attempt((sql) => reconcileRoutes(sql, cell, epoch, routes.all()));
+          if (!done) throw new Error(`The routes of the cell "${cell}" could not be written: ${engine.fault()}`);
+          ship.route(routes);
+          return routes;
+        },
         async leave() {
           stopCompacting();
           await Promise.race([ship.settled(), Bun.sleep(leave_ms)]);
@@ -140,31 +216,38 @@ export async function joinCell(options: NodeOptions): Promise<Spare> {
 
 /**
  * A node's copy is thrown away: what is in the engine counts, and a former leader may have more than was ever told of.
- * What is nobody's copy is never touched.
+ * What is nobody's copy is never touched. Returns whether the folder is for copies, which it is
+ * not while the cell has no row, and which cell has to begin with what is there; null for none.
  */
-function checkFolder(options: NodeOptions, known: CellRow | null): void {
-  const { database, marker, candidate } = options;
-  const isEmpty = known === null || known.head === 0;
+function checkFolder(options: NodeOptions, all: readonly Followed[]): { isCopy: boolean; own: string | null } {
+  const { database, marker, cells } = options;
+  const isEmpty = (cell: string): boolean => (all.find((each) => each.candidate.cell === cell)?.known?.head ?? 0) === 0;
   const marked = readMark(marker);
-  if (marked?.planted && isEmpty)
+  const cell = marked && cells.includes(marked.cell) ? marked.cell : cells[0];
+  if (marked?.planted && isEmpty(cell))
     throw new ClusterError(
-      `The engine has nothing of the cell "${candidate.cell}", and ${database} is a copy of it. Delete ${marker} to begin the cell with this copy, or give another --data-dir.`,
+      `The engine has nothing of the cell "${cell}", and ${database} is a copy of it. Delete ${marker} to begin the cell with this copy, or give another --data-dir.`,
     );
-  if (isEmpty) return;
+  if (isEmpty(cell)) return { isCopy: false, own: existsSync(database) ? cell : null };
   if (existsSync(database) && !marked)
     throw new ClusterError(
-      `${database} is a database of its own, and the cell "${candidate.cell}" has one already. Give another --data-dir.`,
+      `${database} is a database of its own, and the cell "${cell}" has one already. Give another --data-dir.`,
     );
-  for (const tail of ["", "-wal", "-shm"]) rmSync(database + tail, { force: true });
-  mark(options, true);
+  for (const path of [database, ...all.map((followed) => followed.path)]) removeDatabase(path);
+  mark(options, cell, true);
+  return { isCopy: true, own: null };
+}
+
+function removeDatabase(path: string): void {
+  for (const tail of ["", "-wal", "-shm"]) rmSync(path + tail, { force: true });
 }
 
 /** Says that the database in the folder is a copy; not `planted`, that it may still be the only one. */
-function mark({ marker, candidate: { cell } }: NodeOptions, planted: boolean): void {
+function mark({ marker }: NodeOptions, cell: string, planted: boolean): void {
   writeFileSync(marker, `${JSON.stringify({ cell, planted })}\n`);
 }
 
-const readMark = (marker: string): { planted: boolean } | null =>
+const readMark = (marker: string): { cell: string; planted: boolean } | null =>
   existsSync(marker) ? JSON.parse(readFileSync(marker, "utf8")) : null;
 
 /** Moves old rows of the log into pages, so that it does not grow and a new node has less to read. */

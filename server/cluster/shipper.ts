@@ -5,6 +5,7 @@ import { createCapture } from "./capture.ts";
 import type { Engine } from "./engine.ts";
 import { encodeFrames, type Frames, inPieces, joined } from "./frames.ts";
 import { leased } from "./lease.ts";
+import { joinedRoutes, type RouteChanges, type Routes, routesText, writingRoutes } from "./routes.ts";
 
 /** The leader's side of a cell: what its database commits is told of once the engine has it. */
 export interface Shipper {
@@ -12,6 +13,8 @@ export interface Shipper {
   goOn(head: number): void;
   /** To be called with the connection that writes, before its first commit. */
   attach(sqlite: Database): void;
+  /** From now on the routes that a commit changes go with it. */
+  route(routes: Pick<Routes, "take">): void;
   /** To be called after each commit, in the same tick. Settles once the engine has it. */
   committed(): Promise<void>;
   /**
@@ -81,13 +84,16 @@ export function createShipper(options: ShipperOptions): Shipper {
   const { engine, cell, epoch, path, ttl_ms, patience_ms, onFenced, log } = options;
   const capture = createCapture(path);
   const asked = `UPDATE runnel_cells SET ${leased(ttl_ms)} WHERE id = $1 AND epoch = $2 RETURNING head`;
-  const shipped = `WITH mine AS (
+  const shipping = (others = "") => `WITH mine AS (
       UPDATE runnel_cells SET head = $3, ${leased(ttl_ms)} WHERE id = $1 AND epoch = $2 AND head = $3 - 1 RETURNING id
-    ) INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq`;
+    )${others} INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq`;
+  const shipped = shipping();
+  const shippedWithRoutes = shipping(`, ${writingRoutes("$5")}`);
   let sqlite: Database | null = null;
   let [seq, acked, onTheirWay, rows, bytes] = [0, 0, 0, 0, 0];
   /** What was committed while rows were on their way: the next row. */
-  let next: { frames: Frames; told: PromiseWithResolvers<void> } | null = null;
+  let next: { frames: Frames; routes: RouteChanges | null; told: PromiseWithResolvers<void> } | null = null;
+  let takeRoutes: Routes["take"] = () => null;
   /** Settles when everything has been acknowledged that was committed. */
   let last: Promise<void> = Promise.resolve();
   let agreeing: Promise<void> | null = null;
@@ -162,33 +168,36 @@ export function createShipper(options: ShipperOptions): Shipper {
   /** Two rows may be on their way; what is committed meanwhile shares the next one, with each page once. */
   function send(): void {
     if (!next || onTheirWay >= rowsOnTheirWay) return;
-    const { frames, told } = next;
+    const { frames, routes, told } = next;
     next = null;
     const pieces = inPieces(frames);
     onTheirWay += pieces.length; // Nothing comes between them.
-    void deliverAll(pieces).then(() => {
+    void deliverAll(pieces, routes).then(() => {
       onTheirWay -= pieces.length;
       told.resolve();
       send();
     });
   }
 
-  async function deliverAll(pieces: readonly Frames[]): Promise<void> {
+  async function deliverAll(pieces: readonly Frames[], routes: RouteChanges | null): Promise<void> {
     const before = seq;
     seq += pieces.length;
     for (const [index, piece] of pieces.entries()) {
       const encoded = encodeFrames(piece);
       rows++;
       bytes += encoded.length;
-      await deliver(before + index + 1, encoded);
+      // With the last piece: before it nothing is committed.
+      await deliver(before + index + 1, encoded, index === pieces.length - 1 ? routes : null);
     }
   }
 
   /** No row, or no answer: it may be there, one before it may not, or another leads. */
-  async function deliver(row: number, frames: Buffer): Promise<void> {
+  async function deliver(row: number, frames: Buffer, routes: RouteChanges | null): Promise<void> {
     while (acked < row) {
       if (isOver) await new Promise(() => {}); // Nobody may hear that it was done.
-      const answer = await ask(shipped, [cell, epoch, row, frames]);
+      const answer = routes
+        ? await ask(shippedWithRoutes, [cell, epoch, row, frames, routesText(routes)])
+        : await ask(shipped, [cell, epoch, row, frames]);
       if (answer?.length === 1) acked = Math.max(acked, row);
       else if (acked < row) await agreed();
     }
@@ -210,13 +219,17 @@ export function createShipper(options: ShipperOptions): Shipper {
       // go into the database.
       for (const pragma of ["synchronous = NORMAL", "wal_autocheckpoint = 0"]) connection.run(`PRAGMA ${pragma}`);
     },
+    route({ take }) {
+      takeRoutes = take;
+    },
     committed() {
       const frames = capture.take();
       if (!frames) return last;
       keepLogShort();
+      const routes = joinedRoutes(next?.routes ?? null, takeRoutes());
       const told = next?.told ?? Promise.withResolvers<void>();
       if (!next) last = Promise.all([last, told.promise]).then(() => {});
-      next = { told, frames: next ? joined(next.frames, frames) : frames };
+      next = { told, routes, frames: next ? joined(next.frames, frames) : frames };
       send();
       return last;
     },

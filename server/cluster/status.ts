@@ -4,11 +4,13 @@ import { requireEngine } from "./engine.ts";
 import { makeTables } from "./tables.ts";
 
 /** A cell as it stands in the engine. */
-interface CellStatus {
+export interface CellStatus {
   cell: string;
   /** Null when nobody leads it. */
   leader: string | null;
   address: string | null;
+  /** What is left of its leader's lease; null when nobody leads it. */
+  lease_ms: number | null;
   /** How often a node has taken it. */
   epoch: number;
   /** The newest row of its log. */
@@ -17,6 +19,8 @@ interface CellStatus {
   pages: { pages: number; bytes: number };
   /** Nodes that follow; so many rows they are behind. */
   spares: { name: string; behind: number }[];
+  /** Kept there. */
+  projects: { id: string; name: string }[];
 }
 
 /** What of an engine decides whether it keeps what it has acknowledged. */
@@ -31,34 +35,42 @@ interface EngineStatus {
 const seen_s = 10;
 
 /** All cells of an engine. Throws `ClusterError` when it cannot be asked. */
-export const readCluster = (url: string): Promise<CellStatus[]> =>
-  asking(url, async (sql) => {
-    const spares = await sql.unsafe(
-      `SELECT cell, name, applied FROM runnel_nodes WHERE seen_at > clock_timestamp() - interval '${seen_s} s' ORDER BY name`,
-    );
-    const rows = await sql.unsafe(
-      `SELECT id, leader, address, epoch, head, lease_until > clock_timestamp() AS led,
+export const readCluster = (url: string): Promise<CellStatus[]> => asking(url, readCells);
+
+export async function readCells(sql: SQL): Promise<CellStatus[]> {
+  const spares = await sql.unsafe(
+    `SELECT cell, name, applied FROM runnel_nodes WHERE seen_at > clock_timestamp() - interval '${seen_s} s' ORDER BY name`,
+  );
+  const projects = await sql.unsafe("SELECT id, cell, name FROM runnel_projects ORDER BY name, id");
+  const rows = await sql.unsafe(
+    `SELECT id, leader, address, epoch, head, lease_until > clock_timestamp() AS led,
+         CASE WHEN lease_until > clock_timestamp()
+           THEN (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::bigint END AS lease_ms,
          (SELECT count(*) FROM runnel_log WHERE cell = id) AS log_rows,
          (SELECT coalesce(sum(length(frames)), 0) FROM runnel_log WHERE cell = id) AS log_bytes,
          (SELECT count(*) FROM runnel_pages WHERE cell = id) AS pages,
          (SELECT coalesce(sum(length(image)), 0) FROM runnel_pages WHERE cell = id) AS pages_bytes
        FROM runnel_cells ORDER BY id`,
-    );
-    return rows.map((row: Record<string, unknown>) => ({
-      cell: row.id as string,
-      leader: row.led ? (row.leader as string) : null,
-      address: row.led ? (row.address as string) : null,
-      ...{ epoch: Number(row.epoch), head: Number(row.head) },
-      log: { rows: Number(row.log_rows), bytes: Number(row.log_bytes) },
-      pages: { pages: Number(row.pages), bytes: Number(row.pages_bytes) },
-      spares: spares
-        .filter(({ cell, name }: Record<string, unknown>) => cell === row.id && !(row.led && name === row.leader))
-        .map(({ name, applied }: { name: string; applied: bigint }) => ({
-          name,
-          behind: Math.max(0, Number(row.head) - Number(applied)),
-        })),
-    }));
-  });
+  );
+  return rows.map((row: Record<string, unknown>) => ({
+    cell: row.id as string,
+    leader: row.led ? (row.leader as string) : null,
+    address: row.led ? (row.address as string) : null,
+    lease_ms: row.lease_ms === null ? null : Number(row.lease_ms),
+    ...{ epoch: Number(row.epoch), head: Number(row.head) },
+    log: { rows: Number(row.log_rows), bytes: Number(row.log_bytes) },
+    pages: { pages: Number(row.pages), bytes: Number(row.pages_bytes) },
+    spares: spares
+      .filter(({ cell, name }: Record<string, unknown>) => cell === row.id && !(row.led && name === row.leader))
+      .map(({ name, applied }: { name: string; applied: bigint }) => ({
+        name,
+        behind: Math.max(0, Number(row.head) - Number(applied)),
+      })),
+    projects: projects
+      .filter(({ cell }: { cell: string }) => cell === row.id)
+      .map(({ id, name }: { id: string; name: string }) => ({ id, name })),
+  }));
+}
 
 /** Where the leader of a cell is reached, and what its certificate is verified by. Throws `ClusterError` when there is none. */
 export const findLeader = (url: string, cell: string): Promise<{ address: string; certificate: string }> =>

@@ -5,7 +5,7 @@ import { codeOf } from "./engine.ts";
 /**
  * What stands in the engine. A cell is one database with one leader. `runnel_log` has what was committed after `base`, a
  * row for one or several commits, and `runnel_pages` all before it, compacted. Much is changed in the row of a cell: it
- * has room in its page, so that no index follows.
+ * has room in its page, so that no index follows. The last table is the newest.
  */
 const tables = [
   `CREATE TABLE IF NOT EXISTS runnel_cells (
@@ -19,6 +19,14 @@ const tables = [
     cell text, page bigint, image bytea NOT NULL, PRIMARY KEY (cell, page))`,
   `CREATE TABLE IF NOT EXISTS runnel_nodes (
     cell text, name text, seen_at timestamptz NOT NULL, applied bigint NOT NULL, PRIMARY KEY (cell, name))`,
+  // Where requests find their project.
+  `CREATE TABLE IF NOT EXISTS runnel_projects (
+    id text PRIMARY KEY, cell text NOT NULL, name text NOT NULL, is_open boolean NOT NULL)`,
+  "CREATE INDEX IF NOT EXISTS runnel_projects_by_cell ON runnel_projects (cell)",
+  // Whole tables of a first cell, as JSON, for the other cells.
+  "CREATE TABLE IF NOT EXISTS runnel_shared (cell text, name text, rows text NOT NULL, PRIMARY KEY (cell, name))",
+  "CREATE TABLE IF NOT EXISTS runnel_routes (name text PRIMARY KEY, project text NOT NULL)",
+  "CREATE INDEX IF NOT EXISTS runnel_routes_by_project ON runnel_routes (project)",
   // They are compressed already.
   "ALTER TABLE runnel_log ALTER frames SET STORAGE EXTERNAL",
   "ALTER TABLE runnel_pages ALTER image SET STORAGE EXTERNAL",
@@ -27,7 +35,7 @@ const columns = "id, leader, address, certificate, epoch, lease_until, head, bas
 
 /** Makes what is missing. Throws `ClusterError` where tables of these names are another program's. */
 export async function makeTables(sql: SQL): Promise<void> {
-  const [{ there }] = await sql.unsafe("SELECT to_regclass('runnel_nodes') IS NOT NULL AS there");
+  const [{ there }] = await sql.unsafe("SELECT to_regclass('runnel_routes') IS NOT NULL AS there");
   if (!there) for (const table of tables) await makeOnce(sql, table);
   try {
     await sql.unsafe(`SELECT ${columns} FROM runnel_cells LIMIT 0`);

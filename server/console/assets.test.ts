@@ -13,7 +13,10 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "runnel-dashboard-"));
   mkdirSync(join(folder, "assets"));
-  writeFileSync(join(folder, "index.html"), "<!doctype html><title>runnel</title>");
+  writeFileSync(
+    join(folder, "index.html"),
+    '<!doctype html><meta name="csp-nonce" nonce="__CSP_NONCE__"><title>runnel</title>',
+  );
   writeFileSync(join(folder, "assets/app-h4sh.js"), script);
   writeFileSync(join(folder, "assets/app-h4sh.js.br"), brotliCompressSync(script));
   writeFileSync(join(folder, "assets/plain-h4sh.txt"), "plain");
@@ -49,6 +52,19 @@ describe("the dashboard's page", () => {
       expect(response.headers.get("cache-control")).toBe("no-cache");
     },
   );
+
+  test("names the nonce of its policy, another one each time, and lets in no other styles or scripts", async () => {
+    const get = await serve();
+    const nonces = new Set<string>();
+    for (let i = 0; i < 2; i++) {
+      const response = await get("/dashboard");
+      const [, nonce = "none"] = /<meta name="csp-nonce" nonce="([^"]+)">/.exec(await response.text()) ?? [];
+      const policy = response.headers.get("content-security-policy");
+      expect(policy).toContain(`script-src 'self'; style-src 'self' 'nonce-${nonce}'; connect-src`);
+      nonces.add(nonce);
+    }
+    expect(nonces.size).toBe(2);
+  });
 
   test("is where / leads", async () => {
     const response = await (await serve())("/");

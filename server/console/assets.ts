@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type AnyElysia, Elysia } from "elysia";
@@ -11,17 +12,22 @@ interface DashboardOptions {
 const prefix = "/dashboard";
 const forever = { "cache-control": "public, max-age=31536000, immutable", vary: "accept-encoding" };
 
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-].join("; ");
+/** What the page has in the place of the nonce by which its editor may add styles: each answer has one of its own. */
+const noncePlace = "__CSP_NONCE__";
+
+const policyWith = (nonce?: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${nonce ? ` 'nonce-${nonce}'` : ""}`,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+  ].join("; ");
+const policy = "content-security-policy";
 
 /** Serves the dashboard's files under `/dashboard`, and its one page for every address that is none of its files. */
 export function createDashboard({ folder }: DashboardOptions) {
@@ -39,15 +45,22 @@ export function createDashboard({ folder }: DashboardOptions) {
 
 async function createPages(folder: string): Promise<AnyElysia> {
   const headers = {
-    "content-security-policy": policy,
+    [policy]: policyWith(),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
   };
-  const page = existsSync(join(folder, "index.html")) ? Bun.file(join(folder, "index.html")) : notBuilt;
-  const index = () =>
-    new Response(page, {
-      headers: { ...headers, "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" },
+  const page = existsSync(join(folder, "index.html")) ? await Bun.file(join(folder, "index.html")).text() : notBuilt;
+  const index = () => {
+    const nonce = randomBytes(16).toString("base64");
+    return new Response(page.replace(noncePlace, nonce), {
+      headers: {
+        ...headers,
+        [policy]: policyWith(nonce),
+        "content-type": "text/html; charset=utf-8",
+        "cache-control": "no-cache",
+      },
     });
+  };
   const redirect = () => new Response(null, { status: 302, headers: { ...headers, location: prefix } });
   const assets = join(folder, "assets");
   const names = existsSync(assets) ? readdirSync(assets, { recursive: true }).map((name) => String(name)) : [];

@@ -8,7 +8,10 @@ import type { Base, Part } from "../http/part.ts";
 import { createMailer, type MailSettings } from "../lib/mailer.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import type { Watches } from "../runs/watch.ts";
+import type { ClusterInfo } from "../wire/console.ts";
+import type { User } from "./accounts.ts";
 import { createBackups, type MakeBackup } from "./backups.ts";
+import { type ClusterPort, createClusterReader } from "./cluster.ts";
 import { connectionRoutes } from "./connection-routes.ts";
 import { type Console, type ConsoleOptions, createConsole } from "./console.ts";
 import { createMails } from "./mails.ts";
@@ -25,6 +28,12 @@ export interface DashboardOptions {
   dashboard?: ConsoleOptions & { oidc?: OidcSettings | null; mail?: MailSettings | null };
   /** Makes the backups that people download at the dashboard. */
   makeBackup?: MakeBackup;
+  /** Absent on one machine. */
+  clusterStatus?: ClusterPort;
+  /** Who is signed in where a request was passed on from; absent where none is passed on. */
+  personOf?: (request: Request) => User | null;
+  /** Projects that are kept by other servers, which requests for them are passed on to. */
+  projectsElsewhere?: () => Promise<{ id: string; name: string }[]>;
 }
 
 /** The dashboard's side of the server, with what people reach there that belongs to no project. */
@@ -37,6 +46,8 @@ export function composeConsole({
   resources,
   alerts,
   dashboard,
+  clusterStatus: cluster,
+  projectsElsewhere,
   makeBackup: make = () => Promise.reject(new Error("Nothing here makes backups.")),
   ...base
 }: Base &
@@ -47,15 +58,17 @@ export function composeConsole({
     watches: Watches;
     onRefused: OnRefused;
     resources: Console["resources"];
-    alerts: Console["alerts"];
+    alerts: NonNullable<Console["alerts"]> & { lastFailover(): ClusterInfo["failover"] };
   }) {
   const { db, audit, dataDir, sandbox, now } = base;
   const started_at_ms = now();
   const backups = createBackups({ ...base, make, requireRoom: () => base.requireRoom(true) });
+  const cell = cluster?.cell ?? null;
+  const readCluster = createClusterReader({ cluster: cluster ?? null, lastFailover: alerts.lastFailover });
   const ofServer: Console["ofServer"] = (signedIn) =>
     new Elysia()
       .use(connectionRoutes({ signedIn, connections, prices, tryConnection, db, audit }))
-      .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi }));
+      .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi, cell, readCluster }));
   const sessions = createSessions(base);
   const secure = dashboard?.secureCookie ?? true;
   const cookie = sessionCookie({ secure });
@@ -72,6 +85,7 @@ export function composeConsole({
     idempotency,
     clientOf,
     projects,
+    projectsElsewhere,
     watches,
     onRefused,
     resources,
@@ -83,7 +97,10 @@ export function composeConsole({
 
   return {
     ports: {
-      /** Who may run agents, and is signed in where this request comes from; null: nobody. */
+      backups,
+      /** Who is signed in where this request comes from; null: nobody. */
+      personOf: (request: Request): User | null => sessions.use(cookie.read(request), request),
+      /** Who may run agents, and is signed in there; null: nobody. */
       memberOf(request: Request): { id: string } | null {
         const user = sessions.use(cookie.read(request), request);
         return user && reaches(user.role, "member") ? user : null;

@@ -60,6 +60,7 @@ const own: Record<string, Role | "anybody"> = {
 
   "GET /server": "viewer",
   "GET /openapi.json": "viewer",
+  "GET /cluster": "owner",
   "POST /backups": "owner",
   "GET /backups/:id": "owner",
 

@@ -31,6 +31,7 @@ interface SessionRoutes {
   setup: Setup;
   cookie: SessionCookie;
   projects: Pick<ProjectStore, "list">;
+  projectsElsewhere?: () => Promise<{ id: string; name: string }[]>;
   clientOf: (request: Request) => string | null;
   version: string;
   caFile?: () => string | null;
@@ -61,14 +62,16 @@ export function sessionRoutes(deps: SessionRoutes) {
     version,
     caFile,
   } = deps;
-  const { localAccounts = true, oidc = null } = deps;
+  const { localAccounts = true, oidc = null, projectsElsewhere = async () => [] } = deps;
 
-  const sessionOf = (user: User) => ({
-    user,
-    projects: projects
+  const openProjects = () =>
+    projects
       .list()
       .filter(({ archived_at_ms }) => archived_at_ms === null)
-      .map(({ id, name }) => ({ id, name })),
+      .map(({ id, name }) => ({ id, name }));
+  const sessionOf = async (user: User) => ({
+    user,
+    projects: [...openProjects(), ...(await projectsElsewhere())],
     setup_required: false,
     version,
     ca_file: caFile?.() ?? null,
@@ -85,7 +88,7 @@ export function sessionRoutes(deps: SessionRoutes) {
   }
   async function signIn(user: User, origin: Origin, request: Request, headers: Headers) {
     headers["set-cookie"] = await openSession(user, origin, request);
-    return sessionOf(user);
+    return await sessionOf(user);
   }
   function requireLocal(): void {
     if (!localAccounts)
@@ -99,10 +102,10 @@ export function sessionRoutes(deps: SessionRoutes) {
   const local = new Elysia({ prefix: "/console/api" })
     .get(
       "/session",
-      ({ request }) => {
+      async ({ request }) => {
         const user = sessions.use(cookie.read(request), request);
         if (!user) throw missingSession(setup.required());
-        return sessionOf(user);
+        return await sessionOf(user);
       },
       declared({ returns: Session }),
     )

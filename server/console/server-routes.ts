@@ -7,7 +7,7 @@ import { pathWith } from "../http/schemas.ts";
 import { build } from "../lib/build-info.ts";
 import { modelsHere } from "../retrieval/embed/models.ts";
 import { ownModels } from "../retrieval/embed/own-models.ts";
-import { Backup, ServerInfo } from "../wire/console.ts";
+import { Backup, ClusterInfo, ServerInfo } from "../wire/console.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { type Backups, databaseBytes } from "./backups.ts";
 import { ConsoleId, Nothing } from "./schema.ts";
@@ -21,10 +21,22 @@ interface ServerRoutes {
   started_at_ms: number;
   /** The API in OpenAPI, as `GET /v1/openapi.json` tells it. */
   openApi: () => string;
+  /** The cell that is led here; null on one machine. */
+  cell: string | null;
+  readCluster(): Promise<ClusterInfo>;
 }
 
 /** What this server is, what it has, and a copy of it. */
-export function serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi }: ServerRoutes) {
+export function serverRoutes({
+  signedIn,
+  backups,
+  sandbox,
+  dataDir,
+  started_at_ms,
+  openApi,
+  cell,
+  readCluster,
+}: ServerRoutes) {
   function facts() {
     const disk = dataDir === null ? null : statfsSync(dataDir);
     return {
@@ -39,12 +51,17 @@ export function serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_m
       database_bytes: dataDir === null ? null : databaseBytes(dataDir),
       free_bytes: disk && disk.bavail * disk.bsize,
       disk_bytes: disk && disk.blocks * disk.bsize,
+      cell,
     };
   }
 
   return new Elysia({ prefix: "/console/api" })
     .use(signedIn)
     .get("/server", facts, { role: "viewer", ...declared({ returns: ServerInfo }) })
+    .get("/cluster", async () => ({ object: "cluster", ...(await readCluster()) }), {
+      role: "owner",
+      ...declared({ returns: ClusterInfo }),
+    })
     .get(
       "/openapi.json",
       async ({ set }) => {

@@ -24,7 +24,15 @@ const isUnattended = ({ headers }: Request): boolean => headers.get("x-runnel-un
 /** Who is signed in at the dashboard. Only hashes are stored: a copy of the database opens no session. */
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions({ db, audit, now = Date.now }: StoreBase) {
+export function createSessions({
+  db,
+  audit,
+  personOf = () => null,
+  now = Date.now,
+}: StoreBase & {
+  /** Who is signed in where a request was passed on from; null: nobody, or it was not. */
+  personOf?: (request: Request) => User | null;
+}) {
   const { orm } = db;
   const byHash = (token: string) => eq(sessions.hash, sha256Bytes(token));
   // Asked for each request of the dashboard.
@@ -52,6 +60,8 @@ export function createSessions({ db, audit, now = Date.now }: StoreBase) {
 
     /** As `find`, and keeps the session from becoming idle, unless the page asks by itself. */
     use(token: string | null, request: Request): User | null {
+      const person = personOf(request);
+      if (person) return person;
       const user = find(token);
       if (!user || token === null) return null;
       if (isUnattended(request)) return user;

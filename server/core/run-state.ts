@@ -176,19 +176,22 @@ export const isOver = (status: RunStatus): boolean =>
 export const isResolved = ({ status, needs }: Pick<ToolCall, "status" | "needs">): boolean =>
   needs === null && status !== "running";
 
-/** How a list gets one more item, or another one in place of one. */
-interface Lists {
+/** How a state gets other fields, and a list of it one more item, or another one in place of one. */
+interface Changing {
+  moved(state: RunState, to: Partial<RunState>): RunState;
   added<T>(list: T[], item: T): T[];
   changed<T>(list: T[], index: number, item: T): T[];
 }
 
-const copied: Lists = {
+const copied: Changing = {
+  moved: (state, to) => ({ ...state, ...to }),
   added: (list, item) => [...list, item],
   changed: (list, index, item) => list.with(index, item),
 };
 
 /** For a state that nobody else has seen: copies would make a fold of 20,000 entries take ten times as long. */
-const inPlace: Lists = {
+const inPlace: Changing = {
+  moved: (state, to) => Object.assign(state, to),
   added(list, item) {
     list.push(item);
     return list;
@@ -202,27 +205,29 @@ const inPlace: Lists = {
 /** The only place where a run changes. Folding it over the journal is recovery, the trace and the live view. */
 export const apply = (before: RunState, entry: JournalEntry): RunState => changed(before, entry, copied);
 
-function changed(before: RunState, entry: JournalEntry, lists: Lists): RunState {
-  const moved = change(before, entry, lists);
-  const since = before.seq === 0 ? { ...before, status_since_ms: entry.at } : before;
-  const isMoved = moved.status !== before.status || before.seq === 0;
-  const after = isMoved ? { ...moved, ...stoodUntil(since, moved.status, entry.at) } : moved;
-  const { recorded_to = 0 } = after.run!;
-  if (entry.seq > recorded_to) return after;
+function changed(before: RunState, entry: JournalEntry, changing: Changing): RunState {
+  const { seq, at } = entry;
+  const to = change(before, entry, changing);
+  to.seq = seq;
+  to.updated_at = at;
+  const { status = before.status, run = before.run! } = to;
+  if (seq === 1) Object.assign(to, stoodUntil({ ...before, status_since_ms: at }, status, at));
+  else if (status !== before.status) Object.assign(to, stoodUntil(before, status, at));
   // What another run has paid for already costs this one nothing, and a fork begins where it leaves its record.
-  const begun =
-    originOf(after.run!) === "fork" ? { created_at: entry.at, started_at: entry.at, status_since_ms: entry.at } : {};
-  return { ...after, usage: before.usage, ...begun };
+  if (seq <= (run!.recorded_to ?? 0)) {
+    to.usage = before.usage;
+    if (originOf(run!) === "fork") Object.assign(to, { created_at: at, started_at: at, status_since_ms: at });
+  }
+  return changing.moved(before, to);
 }
 
-function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists): RunState {
-  if (seq !== before.seq + 1) throw new Error(`Entry ${seq} does not follow entry ${before.seq}.`);
-  if (isOver(before.status)) throw new Error(`${event.type} after the run was ${before.status}.`);
-  const state: RunState = { ...before, seq, updated_at: at };
+/** What an entry makes of a state: the fields that are others then. */
+function change(state: RunState, { seq, at, event }: JournalEntry, lists: Changing): Partial<RunState> {
+  if (seq !== state.seq + 1) throw new Error(`Entry ${seq} does not follow entry ${state.seq}.`);
+  if (isOver(state.status)) throw new Error(`${event.type} after the run was ${state.status}.`);
   switch (event.type) {
     case "run.created":
       return {
-        ...state,
         run: event,
         to_prepare: event.prepare ?? [],
         created_at: at,
@@ -233,25 +238,25 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
         ],
       };
     case "run.queued":
-      return { ...state, status: "queued", started_at: null, queue_position: event.queue_position };
+      return { status: "queued", started_at: null, queue_position: event.queue_position };
     case "run.started":
-      return { ...state, status: "in_progress", started_at: at, queue_position: null };
+      return { status: "in_progress", started_at: at, queue_position: null };
     case "run.requires_action": {
       const { required_action } = event;
       // A partial answer does not begin the wait anew.
-      return { ...state, status: "requires_action", required_action, waiting_since: before.waiting_since ?? at };
+      return { status: "requires_action", required_action, waiting_since: state.waiting_since ?? at };
     }
     case "run.resumed":
-      return { ...state, status: "in_progress", required_action: null, waiting_since: null };
+      return { status: "in_progress", required_action: null, waiting_since: null };
     case "run.recovered":
       // After an ordinary stop nobody is to blame: three deployments during one long call are no crash loop.
-      return { ...state, attempt: event.attempt, stalls: event.clean ? state.stalls : state.stalls + 1 };
+      return { attempt: event.attempt, stalls: event.clean ? state.stalls : state.stalls + 1 };
     case "run.completed":
-      return { ...ended(state, at), status: "completed", output: event.output, output_json: event.output_json };
+      return { ...ended(at), status: "completed", output: event.output, output_json: event.output_json };
     case "run.failed":
-      return { ...ended(state, at), status: "failed", error: event.error, output: event.output };
+      return { ...ended(at), status: "failed", error: event.error, output: event.output };
     case "run.cancelled":
-      return { ...ended(state, at), status: "cancelled", cancel_reason: event.reason, output: event.output };
+      return { ...ended(at), status: "cancelled", cancel_reason: event.reason, output: event.output };
     case "step.started": {
       const { step_index, step_type, turn_index, tool_call_id, attempt } = event;
       const step = {
@@ -265,7 +270,6 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
         started_at: at,
       };
       return {
-        ...state,
         steps: Math.max(state.steps, step_index + 1),
         turns: step_type === "model_call" ? state.turns + 1 : state.turns,
         open: [...state.open, step],
@@ -278,14 +282,14 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
       const again = (step: OpenStep) =>
         step.step_index === step_index ? { ...step, attempt, anchor: seq, run_attempt: state.attempt } : step;
       const usage = spent ? addModelCall(state.usage, spent) : state.usage;
-      return { ...state, open: state.open.map(again), usage, discarded: said };
+      return { open: state.open.map(again), usage, discarded: said };
     }
     case "step.completed": {
       const open = state.open.filter((step) => step.step_index !== event.step_index);
-      const next = { ...state, open, stalls: 0 };
+      const next: Partial<RunState> = { open, stalls: 0 };
       if (event.answer) Object.assign(next, answered(state, event.answer, at, event.status === "completed", lists));
-      if (event.answer && event.status === "completed" && next.compacted)
-        next.compacted = { ...next.compacted, after_refusal: false };
+      if (event.answer && event.status === "completed" && state.compacted)
+        next.compacted = { ...state.compacted, after_refusal: false };
       const { asksModel } = stepKinds[event.step_type];
       if (event.error && asksModel && event.status === "failed") {
         const { code, message, retryable } = event.error;
@@ -295,7 +299,7 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
       return next;
     }
     case "tool.requested":
-      return { ...state, ...requested(state, event.call, at, lists) };
+      return requested(state, event.call, at, lists);
     case "tool.decided": {
       const { needs } = event;
       const decide = (call: ToolCall): ToolCall => ({
@@ -309,11 +313,10 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
       const open = state.open.map((step) =>
         step.tool_call_id === event.tool_call_id ? { ...step, run_attempt: state.attempt } : step,
       );
-      return { ...state, open, calls: changeCall(state, event.tool_call_id, lists, decide) };
+      return { open, calls: changeCall(state, event.tool_call_id, lists, decide) };
     }
     case "tool.completed":
       return {
-        ...state,
         usage: addToolResult(state.usage, event),
         calls: changeCall(state, event.tool_call_id, lists, (call) => settle(call, event, at)),
         messages: lists.added(state.messages, {
@@ -324,16 +327,15 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
     case "subagent.started": {
       const { run_id, agent_id } = event;
       const begin = (call: ToolCall): ToolCall => ({ ...call, child: { run_id, agent_id, waits_for: [] } });
-      return { ...state, calls: changeCall(state, event.tool_call_id, lists, begin) };
+      return { calls: changeCall(state, event.tool_call_id, lists, begin) };
     }
     case "subagent.waiting":
-      return { ...state, calls: changeCall(state, event.tool_call_id, lists, (call) => waitFor(call, event.calls)) };
+      return { calls: changeCall(state, event.tool_call_id, lists, (call) => waitFor(call, event.calls)) };
     case "subagent.resumed":
-      return { ...state, calls: changeCall(state, event.tool_call_id, lists, (call) => waitFor(call, [])) };
+      return { calls: changeCall(state, event.tool_call_id, lists, (call) => waitFor(call, [])) };
     case "guardrail.decided": {
       const { type: _, ...decision } = event;
       return {
-        ...state,
         steps: Math.max(state.steps, event.step_index + 1),
         decisions: lists.added(state.decisions, decision),
         blocked: event.verdict === "blocked" ? (state.blocked ?? blockedError(event)) : state.blocked,
@@ -342,7 +344,6 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
     }
     case "output.rejected":
       return {
-        ...state,
         repairs: state.repairs + 1,
         messages: lists.added(state.messages, {
           ...({ role: "user", id: event.message_id, at } as const),
@@ -350,20 +351,20 @@ function change(before: RunState, { seq, at, event }: JournalEntry, lists: Lists
         }),
       };
     case "history.loaded":
-      return { ...state, history: event.messages, to_prepare: without(state, "history") };
+      return { history: event.messages, to_prepare: without(state, "history") };
     case "documents.attached":
-      return { ...state, documents: event.documents, to_prepare: without(state, "documents") };
+      return { documents: event.documents, to_prepare: without(state, "documents") };
     case "memory.retrieved": {
       const { query, stores, matches, failures } = event;
       const usage = event.usage ? addChildRun(state.usage, event.usage) : state.usage;
       const retrieved = { query, stores, matches, failures };
-      return { ...state, retrieved, usage, to_prepare: without(state, "retrieval") };
+      return { retrieved, usage, to_prepare: without(state, "retrieval") };
     }
     case "context.compacted": {
       const { summary, left_out, spent } = event;
       const usage = spent ? addModelCall(state.usage, spent) : state.usage;
       const after_refusal = state.model_error !== null;
-      return { ...state, compacted: { summary, left_out, after_refusal }, model_error: null, usage };
+      return { compacted: { summary, left_out, after_refusal }, model_error: null, usage };
     }
     default:
       return event satisfies never;
@@ -445,8 +446,7 @@ export const applyAll = (state: RunState, events: readonly RunEvent[], at: numbe
 export const openStep = ({ open }: Pick<RunState, "open">, type: StepType): OpenStep | undefined =>
   open.find(({ step_type }) => step_type === type);
 
-const ended = (state: RunState, at: number): RunState => ({
-  ...state,
+const ended = (at: number) => ({
   ended_at: at,
   queue_position: null,
   required_action: null,
@@ -460,7 +460,7 @@ function answered(
   answer: ModelAnswer,
   at: number,
   finished: boolean,
-  lists: Lists,
+  lists: Changing,
 ): Partial<RunState> {
   const usage = addModelCall(state.usage, answer);
   if (answer.parts.length === 0 && !finished) return { usage };
@@ -475,7 +475,7 @@ const waiting = (needs: Needs | null): ToolCallStatus =>
     : ({ output: "awaiting_output", approval: "awaiting_approval", reconcile: "unknown" } as const)[needs];
 
 /** A call that is asked for again (its outcome is unknown) keeps its place and its arguments. */
-function requested(state: RunState, request: ToolRequest, at: number, lists: Lists): Partial<RunState> {
+function requested(state: RunState, request: ToolRequest, at: number, lists: Changing): Partial<RunState> {
   const { id, needs, step_index } = request;
   if (step_index < state.steps && state.calls.some((call) => call.id === id))
     return {
@@ -501,7 +501,7 @@ function requested(state: RunState, request: ToolRequest, at: number, lists: Lis
 function changeCall(
   { calls }: RunState,
   id: string | null,
-  lists: Lists,
+  lists: Changing,
   change: (call: ToolCall) => ToolCall,
 ): ToolCall[] {
   // What changes is one of the newest: the search is short, however long the run.

@@ -43,6 +43,8 @@ export interface TraceStep {
   finish_reason: FinishReason | null;
   model: string | null;
   tool_call_id: string | null;
+  /** Of the tool that was called: `http`, `client`, `agent` and so on. */
+  tool_type: string | null;
   input_hash: string | null;
   /** True when it was taken from the record of another run: nothing was done for it, and nothing paid. */
   replayed: boolean;
@@ -215,7 +217,7 @@ function started(event: StepStarted, at: number, state: RunState, told: number):
   return {
     ...{ id: step_id, object: "trace_step", step_index, turn_index, type: step_type, name },
     ...withoutMore,
-    ...{ status: "in_progress", attempt, tool_call_id, input_hash },
+    ...{ status: "in_progress", attempt, tool_call_id, tool_type: call?.type ?? null, input_hash },
     started_at: timestamp(at),
     input: call ? call.arguments : ownInput(event, state, told),
     model: step_type === "model_call" ? state.run!.model : null,
@@ -230,7 +232,7 @@ function guarded(event: GuardrailDecided, at: number, state: RunState): TraceSte
   return {
     ...{ id: step_id, object: "trace_step", step_index, turn_index, type: "guardrail", name: guardrail.type },
     ...withoutMore,
-    ...{ status: blocked ? "failed" : "completed", attempt: 1, tool_call_id, input_hash: null },
+    ...{ status: blocked ? "failed" : "completed", attempt: 1, tool_call_id, tool_type: null, input_hash: null },
     started_at: timestamp(at - event.latency_ms),
     ended_at: timestamp(at),
     latency_ms: event.latency_ms,

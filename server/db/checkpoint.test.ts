@@ -1,8 +1,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { keepLogShort, truncateLog } from "./checkpoint.ts";
+import type { Mode } from "./log-mover.ts";
 import { openDatabase } from "./open.ts";
 
 const megabyte = 1024 * 1024;
@@ -22,27 +23,128 @@ function storm(path: string) {
   };
 }
 
-test("a storm of writes among short readers keeps the log at a few megabytes", async () => {
+test.each(["a thread of its own", "this thread, as on a small disk", "SQLite"])(
+  "a storm of writes among short readers keeps the log at a few megabytes, by %s",
+  async (by) => {
+    using folder = temporaryFolder();
+    const { db, write, logSize } = storm(folder.file("runnel.db"));
+    const room_bytes = by.startsWith("this") ? megabyte : undefined;
+    const keeper = by === "SQLite" ? null : keepLogShort(db, folder.file("runnel.db"), { room_bytes });
+    let largest = 0;
+    for (let round = 0; round < 12; round++) {
+      const reader = new Database(folder.file("runnel.db"), { readonly: true });
+      reader.run("BEGIN");
+      reader.query("SELECT count(*) FROM storm").get();
+      await write(1);
+      reader.close();
+      await write(4);
+      largest = Math.max(largest, logSize());
+    }
+    expect(largest).toBeLessThan(16 * megabyte);
+    keeper?.stop();
+    db.close();
+    expect(existsSync(`${folder.file("runnel.db")}-wal`) && logSize() > 0).toBe(false);
+    const after = new Database(folder.file("runnel.db"), { readonly: true });
+    expect(after.query("SELECT count(*), sum(length(text)) FROM storm").values()).toEqual([[600, 60_000_000]]);
+    expect(after.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+    after.close();
+  },
+);
+
+/** Moves the log when it is told to, if at all. */
+function slowMover() {
+  const moves: { mode: Mode; move: PromiseWithResolvers<boolean> }[] = [];
+  const move = (mode: Mode) => {
+    moves.push({ mode, move: Promise.withResolvers() });
+    return moves.at(-1)!.move.promise;
+  };
+  return { moves, mover: { move, end() {} } };
+}
+
+const turn = () => new Promise(setImmediate);
+
+test("commits go on while the log is moved, wait for the rest of it alone, and then it begins anew", async () => {
+  using folder = temporaryFolder();
+  const { db, write } = storm(folder.file("runnel.db"));
+  const { moves, mover } = slowMover();
+  const keeper = keepLogShort(db, folder.file("runnel.db"), { mover });
+  const other = new Database(folder.file("runnel.db"));
+  const moveAll = () => other.run("PRAGMA wal_checkpoint(PASSIVE)");
+  await write(5);
+  expect(moves.map(({ mode }) => mode)).toEqual(["PASSIVE"]);
+  moveAll();
+  await write(1);
+  moves[0]!.move.resolve(true);
+  await turn();
+  expect(moves).toHaveLength(2);
+  const held = write(0.1);
+  for (let n = 0; n < 5; n++) await turn();
+  expect(Bun.peek.status(held)).toBe("pending");
+  moveAll();
+  moves[1]!.move.resolve(true);
+  await held;
+  const { log } = db.sqlite.query<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)").get()!;
+  expect(log).toBeLessThan(100);
+  keeper.stop();
+  other.close();
+  db.close();
+});
+
+test("commits wait when the log has grown by as much again while it is moved: what is in it takes room twice", async () => {
+  using folder = temporaryFolder();
+  const { db, write } = storm(folder.file("runnel.db"));
+  const { moves, mover } = slowMover();
+  const keeper = keepLogShort(db, folder.file("runnel.db"), { mover });
+  const writing = write(12);
+  for (let n = 0; n < 2000 && Bun.peek.status(writing) === "pending"; n++) await turn();
+  expect([moves.length, Bun.peek.status(writing)]).toEqual([1, "pending"]);
+  moves[0]!.move.resolve(false);
+  await writing;
+  keeper.stop();
+  db.close();
+});
+
+test("commits wait for a thread that does not answer for a moment only, and none is lost where it cannot move the log", async () => {
   using folder = temporaryFolder();
   const { db, write, logSize } = storm(folder.file("runnel.db"));
-  let largest = 0;
-  for (let round = 0; round < 12; round++) {
-    const reader = new Database(folder.file("runnel.db"), { readonly: true });
-    reader.run("BEGIN");
-    reader.query("SELECT count(*) FROM storm").get();
-    await write(1);
-    reader.close();
-    await write(4);
-    largest = Math.max(largest, logSize());
-  }
-  expect(largest).toBeLessThan(16 * megabyte);
+  const { moves, mover } = slowMover();
+  const keeper = keepLogShort(db, folder.file("runnel.db"), { mover });
+  await write(5);
+  moves[0]!.move.resolve(true);
+  await write(5); // The second move is never done.
+  expect(moves).toHaveLength(2);
+  moves[1]!.move.resolve(false);
+  const size = logSize();
+  await write(20);
+  expect(logSize()).toBeLessThan(size + 2 * megabyte);
+  keeper.stop();
+  db.close();
+});
+
+test("whoever is in the middle of rows that were asked for does not keep a commit from being heard of", async () => {
+  using folder = temporaryFolder();
+  const { db, write } = storm(folder.file("runnel.db"));
+  const { moves, mover } = slowMover();
+  const keeper = keepLogShort(db, folder.file("runnel.db"), { mover });
+  await write(1);
+  const rows = db.sqlite.query("SELECT text FROM storm").iterate();
+  rows.next();
+  await write(5);
+  expect(moves).toEqual([]);
+  for (const _ of rows);
+  await write(0.1);
+  expect(moves).toHaveLength(1);
+  keeper.stop();
+  moves[0]!.move.resolve(false);
+  await write(5);
+  expect(moves).toHaveLength(1);
   db.close();
 });
 
 test("a log that grew under a long reader is given back once nobody reads or writes", async () => {
   using folder = temporaryFolder();
   const { db, write, logSize } = storm(folder.file("runnel.db"));
-  const keeper = keepLogShort(db, folder.file("runnel.db"), 20);
+  const keeper = keepLogShort(db, folder.file("runnel.db"), { look_ms: 20 });
   const reader = new Database(folder.file("runnel.db"), { readonly: true });
   reader.run("BEGIN");
   reader.query("SELECT count(*) FROM storm").get();

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { vecLibrary } from "../lib/assets.ts";
 import { loadMasterKey } from "../lib/master-key.ts";
-import { finishRestore, isRestoring } from "./finish-restore.ts";
+import { platform } from "../lib/platform.ts";
+import { finishRestore, forgetUndecided, isRestoring } from "./finish-restore.ts";
 import { giveToFolderOwner } from "./folder-owner.ts";
 
 /** Another process serves from this folder: two writers of one journal would each believe to be the only one. */
@@ -52,6 +53,7 @@ export function openDataDir(given: string, { lock, create = true }: OpenDataDir)
   const database = join(path, "runnel.db");
   const held = lock ? takeLock(path) : null;
   if (isRestoring(database)) finishAlone(path, database, held);
+  if (held) forgetUndecided(database);
   return {
     path,
     database,
@@ -79,7 +81,7 @@ function checkFolder(path: string): void {
   const status = statSync(path);
   if (!status.isDirectory()) throw new DataDirRefused(`${path} is not a directory.`);
   const mode = status.mode & 0o777;
-  if (process.platform !== "win32" && (mode & 0o077) !== 0)
+  if (platform.modes && (mode & 0o077) !== 0)
     throw new DataDirRefused(
       `Others on this machine can look into ${path} (mode ${mode.toString(8)}), and it will hold secrets. Run: chmod 700 ${path}`,
     );

@@ -18,6 +18,23 @@ export const readyOf = (database: string) => ({
   key: join(dirname(database), "master.key.restored"),
 });
 
+/** What a restore works on before it is decided: the backup as it was fetched, and a copy to be checked. */
+export const undecidedOf = (database: string) => ({
+  fetched: `${database}.fetched`,
+  partial: `${database}.restoring`,
+});
+
+/** Deletes what a restore that died undecided has left, each as large as a database. For whoever holds the lock. */
+export function forgetUndecided(database: string): void {
+  for (const path of Object.values(undecidedOf(database))) forget(path);
+  if (!isRestoring(database)) rmSync(readyOf(database).key, { force: true });
+}
+
+/** Deletes a database with its logs. */
+export function forget(path: string): void {
+  for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(path + part, { force: true });
+}
+
 /** Whether a restore was decided and not carried out yet: its process is at it, or has died. */
 export const isRestoring = (database: string): boolean => existsSync(readyOf(database).database);
 

@@ -9,7 +9,7 @@ import { DatabaseUnusable, isDamage, looksLikeDatabase } from "./damage.ts";
 import { DataDirInUse } from "./data-dir.ts";
 import { isDiskFull } from "./disk-full.ts";
 import { syncFile, syncFolder } from "./durable-file.ts";
-import { finishRestore, isRestoring, type Replaced, readyOf } from "./finish-restore.ts";
+import { finishRestore, forget, isRestoring, type Replaced, readyOf, undecidedOf } from "./finish-restore.ts";
 import { giveToFolderOwner } from "./folder-owner.ts";
 import { masterKeyId, readMasterKeyId, unpackMasterKey } from "./key-fact.ts";
 import { DatabaseTooNew, requireOwn, versionOf } from "./version.ts";
@@ -43,10 +43,11 @@ export function restore(file: string, database: string, { force = false, masterK
   const source = resolve(file);
   if (!looksLikeDatabase(source, remedy)) throw new CopyRefused(`There is no backup ${source}.`);
   requirePlace(source, database, force);
-  const partial = `${database}.restoring`;
+  const { partial } = undecidedOf(database);
   const ready = readyOf(database);
   try {
     bring(source, partial);
+    failpoint?.("mid_restore");
     const { packed, ...found } = inspect(partial, source);
     syncFile(partial);
     const master_key = judgeKey(packed, found.master_key_id, masterKey);
@@ -55,6 +56,7 @@ export function restore(file: string, database: string, { force = false, masterK
       writeFileSync(ready.key, `${packed.toHex()}\n`, { mode: 0o600, flush: true });
       giveToFolderOwner(ready.key);
     }
+    failpoint?.("mid_restore");
     mergeLog(database);
     failpoint?.("mid_restore");
     renameSync(partial, ready.database);
@@ -139,8 +141,4 @@ function judgeKey(packed: Uint8Array | null, noted: string | null, present: Uint
   if (needed === null) return "unknown";
   if (present && masterKeyId(present) === needed) return "here";
   return packed && masterKeyId(packed) === needed ? "restored" : "missing";
-}
-
-function forget(partial: string): void {
-  for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(partial + part, { force: true });
 }

@@ -20,6 +20,8 @@ export interface Writer {
   timed(hear: (transaction_ms: number, commit_ms: number) => void): void;
   /** What jobs put off, once for all of them: to be done before they are committed, or forgotten with them. */
   defer(work: Deferred): void;
+  /** Commits nothing until this has settled, or for so long: jobs that come meanwhile share the next commit. Not `flush`. */
+  hold<T>(work: Promise<T>, most_ms: number): Promise<T>;
 }
 
 interface Deferred {
@@ -74,6 +76,7 @@ export function createWriter(
   };
   let queue: Queued[] = [];
   let scheduled = false;
+  let holds = 0;
   let commits = 0;
   const timed = createSignal<[transaction_ms: number, commit_ms: number]>();
   /** Whose runs alone have jobs in the queue; null where somebody else waits, too. */
@@ -108,10 +111,27 @@ export function createWriter(
 
   function tick(): void {
     scheduled = false;
-    if (queue.length > 0) commitSlice();
-    if (queue.length === 0 || scheduled) return;
+    if (queue.length > 0 && holds === 0) commitSlice();
+    goOn();
+  }
+
+  /** For those that have waited for a slice, or for what held them. */
+  function goOn(): void {
+    if (queue.length === 0 || holds > 0 || scheduled) return;
     scheduled = true;
-    setImmediate(tick); // They have waited for a slice.
+    setImmediate(tick);
+  }
+
+  async function hold<T>(work: Promise<T>, most_ms: number): Promise<T> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, most_ms);
+    holds++;
+    void Promise.race([work.catch(() => {}), promise]).then(() => {
+      clearTimeout(timer);
+      holds--;
+      goOn();
+    });
+    return work;
   }
 
   function flush(): void {
@@ -173,6 +193,7 @@ export function createWriter(
     commits: () => commits,
     timed: timed.listen,
     defer: (work: Deferred): void => void deferred.push(work),
+    hold,
   });
 }
 

@@ -8,7 +8,7 @@ import type { Viewer } from "../http/auth.ts";
 import type { TokenFiles } from "./of-token.ts";
 import type { FileRow as Row } from "./row.ts";
 
-type NewRow = Omit<typeof files.$inferInsert, keyof Scope | "created_at_ms">;
+type NewRow = Omit<typeof files.$inferInsert, keyof Scope | "created_at_ms"> & { created_at_ms?: number };
 
 export type FileRows = ReturnType<typeof createFileRows>;
 
@@ -38,7 +38,7 @@ export function createFileRows({ db, tokens, now }: { db: Db; tokens: Pick<Token
     },
     insert(scope: Scope, row: NewRow): Row {
       const agent_id = row.agent_id ?? sql`(SELECT agent_id FROM runs WHERE id = ${row.run_id})`;
-      return rows.insert(scope, { ...row, agent_id, created_at_ms: now() });
+      return rows.insert(scope, { created_at_ms: now(), ...row, agent_id });
     },
   };
 }

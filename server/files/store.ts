@@ -109,7 +109,8 @@ export function createFileStore({
         const mime_type = typeOfFile(filename, head);
         const sent = tokens.sent(author, input, mime_type);
         const chunking = chunkingOf(input, mime_type);
-        const id = newId("file", now());
+        const made_ms = now();
+        const id = newId("file", made_ms);
         const file = await db.write(() => {
           if (sent) tokens.requireRoom(author, sent, upload.size());
           upload.keep();
@@ -120,7 +121,8 @@ export function createFileStore({
               status: chunking ? "uploaded" : "ready",
               metadata: input.metadata ?? {},
             },
-            expires_at_ms: input.expires_in_seconds === undefined ? null : now() + input.expires_in_seconds * 1000,
+            expires_at_ms: input.expires_in_seconds === undefined ? null : made_ms + input.expires_in_seconds * 1000,
+            created_at_ms: made_ms,
             chunking,
             ...sent,
           });

@@ -82,7 +82,16 @@ export function composeHttp({
     db.snapshot.begin();
     if (closing.aborted && request.method !== "GET")
       throw new AppError("shutting_down", "The server is stopping. Try again in a moment.", { retryAfter: 5 });
-    if (isNewWork(request)) requireRoom();
+    if (request.method !== "GET") admitWork(request);
+  }
+
+  // Whether it is new work takes longer to say than whether there is room for it, which there mostly is.
+  function admitWork(request: Request): void {
+    try {
+      requireRoom();
+    } catch (full) {
+      if (isNewWork(request)) throw full;
+    }
   }
 
   return {

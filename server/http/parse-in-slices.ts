@@ -1,4 +1,5 @@
 import { AppError } from "../core/errors.ts";
+import { endOfText } from "../lib/json-limits.ts";
 import { inSlices } from "../lib/slices.ts";
 import { parseJson, parseJsonBody } from "./json-body.ts";
 
@@ -98,13 +99,10 @@ export async function parseJsonBodyInSlices(bytes: Uint8Array, headers: Headers,
 
   /** Where each thing in an object or a list ends; the last of them where that does itself. */
   async function* ends(from: number, to: number): AsyncGenerator<number> {
-    let [open, inString, looked] = [0, false, from];
+    let [open, looked] = [0, from];
     for (let at = from; at < to; at++) {
       const byte = bytes[at];
-      if (inString) {
-        if (byte === backslash) at++;
-        else if (byte === quote) inString = false;
-      } else if (byte === quote) inString = true;
+      if (byte === quote) at = endOfText(bytes, at + 1);
       else if (byte === openBracket || byte === openBrace) open++;
       else if (byte === closeBracket || byte === closeBrace) {
         if (open-- > 0) continue;

@@ -539,10 +539,10 @@ const places: Record<string, Place | null> = {
   },
   ...Object.fromEntries(
     ["count", "export"].flatMap((what) => [
-      ...(["agent", "parent_run", "source_run"] as const).map((name) => [
+      ...(["agent", "api_key", "parent_run", "source_run"] as const).map((name) => [
         `GET /v1/runs/${what} ?${name}_id`,
         {
-          kind: name === "agent" ? ("agent" as const) : ("run" as const),
+          kind: name === "agent" || name === "api_key" ? name : ("run" as const),
           ask: async (_: Client, id: string) => ({ path: `/v1/runs/${what}?${name}_id=${id}` }),
         },
       ]),
@@ -556,6 +556,7 @@ const places: Record<string, Place | null> = {
     ask: async (_, id) => ({ path: `/v1/search?q=taken&starting_after=${id}` }),
   },
   "GET /v1/runs ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/runs?agent_id=${id}` }) },
+  "GET /v1/runs ?api_key_id": { kind: "api_key", ask: async (_, id) => ({ path: `/v1/runs?api_key_id=${id}` }) },
   "GET /v1/runs ?parent_run_id": { kind: "run", ask: async (_, id) => ({ path: `/v1/runs?parent_run_id=${id}` }) },
   "GET /v1/runs ?source_run_id": { kind: "run", ask: async (_, id) => ({ path: `/v1/runs?source_run_id=${id}` }) },
   "GET /v1/runs ?thread_id": null,

@@ -5,7 +5,7 @@ import type { Identity } from "../http/principal.ts";
 import type { RateLimits } from "../http/rate-limit.ts";
 import { holds, parseAddress, parseCidr } from "../lib/ip-address.ts";
 import type { KeyRow } from "./key.ts";
-import { environmentOf, hashSecret } from "./secret.ts";
+import { environmentOf, hashText } from "./secret.ts";
 
 /** As it is stored: what is JSON is parsed where it is needed. */
 interface AdmissionRow extends Pick<KeyRow, "id" | "project_id" | "environment" | "expires_at_ms"> {
@@ -56,8 +56,10 @@ export function createAdmission({ db, now }: { db: Db; now: () => number }) {
   return {
     /** Who a secret belongs to, or null. */
     authenticate(secret: string, ip: string | null): Identity | null {
-      if (environmentOf(secret) === null) return null;
-      return admit(admitted.of(Buffer.from(hashSecret(secret)).toString("base64")), ip);
+      const hash = hashText(secret);
+      const known = admitted.known(hash);
+      if (known !== undefined) return admit(known, ip);
+      return environmentOf(secret) === null ? null : admit(admitted.of(hash), ip);
     },
 
     /** The same by the key's id, for client tokens. */

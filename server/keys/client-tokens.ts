@@ -134,7 +134,7 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
 
   /** Who acts with this token; null for what is no token, or whose key no longer admits. Throws once it has expired. */
   function authenticate(secret: string, ip: string | null): Identity | null {
-    const sealed = open(secret);
+    const sealed = openToken(secret, seal);
     const page = sealed && pageOf(sealed.key_id);
     const maker = page ? identityOf(page) : sealed && keys.authenticateFor(sealed.key_id, ip);
     if (!sealed || !maker || !mayUse(maker, sealed.agent_id)) return null;
@@ -146,22 +146,25 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     return { ...maker, scopes: none, agent_ids: [sealed.agent_id], token };
   }
 
-  function open(secret: string): Sealed | null {
-    const [, environment, body] = form.exec(secret) ?? [];
-    if (!body) return null;
-    try {
-      return JSON.parse(seal.open(`v1.${body}`, contextOf(environment as Environment)));
-    } catch {
-      return null; // Whoever made it did not do so here.
-    }
-  }
-
   /** Why a token is accepted no longer; null while it is. */
   const expired = ({ expires_at_ms }: Pick<ClientToken, "expires_at_ms">): AppError | null =>
     expires_at_ms > now() ? null : new AppError("client_token_expired", "The time of this client token is over.");
 
   return { create, createForPage, authenticate, expired };
 }
+
+function openToken(secret: string, seal: Seal): Sealed | null {
+  const [, environment, body] = form.exec(secret) ?? [];
+  if (!body) return null;
+  try {
+    return JSON.parse(seal.open(`v1.${body}`, contextOf(environment as Environment)));
+  } catch {
+    return null; // Whoever made it did not do so here.
+  }
+}
+
+/** The id of the key or the chat page that a token was made by, whether or not it is still good; null for no token. */
+export const clientTokenMaker = (secret: string, seal: Seal): string | null => openToken(secret, seal)?.key_id ?? null;
 
 const pageToken_ms = 15 * 60_000;
 

@@ -18,7 +18,10 @@ export function environmentOf(secret: string): Environment | null {
 }
 
 /** What is stored in place of the secret. */
-export const hashSecret = (secret: string): Uint8Array => new Bun.CryptoHasher("sha256").update(secret).digest();
+export const hashSecret = (secret: string): Uint8Array => Bun.CryptoHasher.hash("sha256", secret);
+
+/** The same as text, in Base64. */
+export const hashText = (secret: string): string => Bun.CryptoHasher.hash("sha256", secret, "base64");
 
 // Asked of every request: plain numbers, since 32 bits fit into them.
 function checksum(body: string): string {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { platform } from "./platform.ts";
 
 /** Where the executable keeps what was built into it; null in a run from source. */
 const embedded = /^file:\/\/\/(\$bunfs|[A-Z]:\/(~|%7E)BUN)\/root\//.exec(import.meta.url)?.[0] ?? null;
@@ -39,6 +40,11 @@ export function embeddingEntry(): string {
 /** And for the thread that searches. */
 export function searchEntry(): string {
   return new URL("retrieval/search/entry.ts", embedded ?? new URL("../", import.meta.url)).href;
+}
+
+/** And for the thread that moves the log of the database into it. */
+export function checkpointEntry(): string {
+  return new URL("db/checkpoint-entry.ts", embedded ?? new URL("../", import.meta.url)).href;
 }
 
 /** Paths of the files of the built-in embedding model and of what runs it. */
@@ -89,26 +95,17 @@ export function sentenceModelDir(): string | null {
   return existsSync(join(folder, "model.onnx")) ? folder : null;
 }
 
-/** The name of sqlite-vec's library on a platform, as its package and the executable both spell it. */
-export function vecFile(platform: string): string {
-  return `vec0.${platform === "win32" ? "dll" : platform === "darwin" ? "dylib" : "so"}`;
-}
-
 /**
  * Path for `loadExtension`. The system's loader cannot read inside the executable, so from there the library is copied
  * into `folder` first; a copy that is already there with the same bytes is used again.
  */
 export function vecLibrary(folder: string): string {
-  const file = vecFile(process.platform);
-  if (!embedded) return fileURLToPath(import.meta.resolve(`${vecPackage()}/${file}`));
+  const { file } = platform.vec;
+  if (!embedded) return fileURLToPath(import.meta.resolve(`${platform.vec.package}/${file}`));
   const bytes = readFileSync(fileURLToPath(new URL(file, embedded)));
   const path = join(folder, file);
   if (!existsSync(path) || !readFileSync(path).equals(bytes)) place(path, bytes);
   return path;
-}
-
-function vecPackage(): string {
-  return `sqlite-vec-${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
 }
 
 /** By rename: another process may have the old file mapped, and a crash must not leave half a library. */

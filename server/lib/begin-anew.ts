@@ -1,4 +1,5 @@
 import { isCompiled } from "./assets.ts";
+import { platform } from "./platform.ts";
 
 /** What the runtime reads when a process begins, and never again. */
 const wanted = {
@@ -26,7 +27,7 @@ export const serves = ([first = "serve"]: readonly string[]): boolean => first =
  * is missing.
  */
 export function beginAnew(): void {
-  if (process.platform !== "linux" || !isCompiled) return;
+  if (!platform.beginsAnew || !isCompiled) return;
   if (handoverVariable in process.env || Object.keys(wanted).every((name) => process.env[name] !== undefined)) return;
   const environment = { ...wanted, ...process.env } as Record<string, string>;
   try {

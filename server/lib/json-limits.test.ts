@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   countMembers,
+  endOfText,
   findDangerousKey,
   isShallow,
   isShallowValue,
@@ -58,5 +59,18 @@ test("a member that is put in a second time is found, however its name is writte
       const loss = lossOf(text, countMembers(bytes(text), 64)!, JSON.parse(text));
       expect(loss).toBe(`An object in it has the name ${plain} twice.`);
     }),
+  );
+});
+
+test("a text ends at its first quote that is not escaped, however long it is", () => {
+  const characters = fc.array(fc.constantFrom('"', "\\", "a".repeat(40), "a", "\\\\", '\\"'), { maxLength: 40 });
+  fc.assert(
+    fc.property(characters, (given) => {
+      const json = Buffer.from(given.join(""));
+      const [text = ""] = /^(?:[^"\\]|\\.)*/s.exec(json.toString())!;
+      // A backslash at the very end escapes what is not there.
+      expect(Math.min(endOfText(json, 0), json.length)).toBe(json[text.length] === 92 ? json.length : text.length);
+    }),
+    { numRuns: 1000 },
   );
 });

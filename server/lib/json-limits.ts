@@ -1,19 +1,48 @@
 const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [34, 92, 91, 93, 123, 125];
 const colon = 58;
 
+// Within a longer text the next quote is looked for as a whole, and not byte by byte.
+const short = 32;
+
+/** Where a text of JSON ends, of which everything before `from` is read: at its quote, or with the JSON where it has none. */
+export function endOfText(json: Uint8Array, from: number): number {
+  const { length } = json;
+  let [at, plain] = [from, 0];
+  while (at < length) {
+    const byte = json[at];
+    if (byte === quote) return at;
+    if (byte === backslash) {
+      at += 2;
+      plain = 0;
+    } else if (++plain < short) at++;
+    else {
+      const next = nextQuote(json, at + 1);
+      if (next.isEnd) return next.at;
+      at = next.at + 1;
+      plain = 0;
+    }
+  }
+  return length;
+}
+
+/** The next quote in a text, of which the byte before `from` escapes nothing, and whether it ends the text. */
+function nextQuote(json: Uint8Array, from: number): { at: number; isEnd: boolean } {
+  const at = json.indexOf(quote, from);
+  if (at < 0) return { at: json.length, isEnd: true };
+  let first = at;
+  while (first > from && json[first - 1] === backslash) first--;
+  return { at, isEnd: (at - first) % 2 === 0 };
+}
+
 /**
  * How many members the objects of JSON text have, or null when it nests deeper than this. Asked of the bytes, since a
  * parser has used the stack before it can say no.
  */
 export function countMembers(json: Uint8Array, maxDepth: number): number | null {
   let [depth, members] = [0, 0];
-  let inString = false;
   for (let i = 0; i < json.length; i++) {
     const byte = json[i];
-    if (inString) {
-      if (byte === backslash) i++;
-      else if (byte === quote) inString = false;
-    } else if (byte === quote) inString = true;
+    if (byte === quote) i = endOfText(json, i + 1);
     else if (byte === openBracket || byte === openBrace) {
       if (++depth > maxDepth) return null;
     } else if (byte === closeBracket || byte === closeBrace) depth--;

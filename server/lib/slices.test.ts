@@ -37,6 +37,21 @@ test("much long work at once takes no more of a turn than one alone", async () =
   expect(order).toEqual(["a", "b", "c", "a", "b", "c", "a", "b", "c"]);
 });
 
+test("short work goes on beside long work in the same turn, until it is long itself", async () => {
+  await tick();
+  const long = inSlices();
+  Bun.sleepSync(9);
+  const theirs = long();
+  const rest = inSlices();
+  for (let piece = 0; piece < 5; piece++) await rest();
+  expect(Bun.peek.status(theirs)).toBe("pending");
+  Bun.sleepSync(9);
+  const own = rest();
+  await Promise.resolve();
+  expect(Bun.peek.status(own)).toBe("pending");
+  await Promise.all([theirs, own]);
+});
+
 test("who cannot wait is told whether to go on, and called once others have had their turn", async () => {
   await tick();
   let calls = 0;

@@ -41,7 +41,10 @@ export function createEmbeddingChooser({ embedders }: { embedders: Embedders }) 
       });
       if (dimensions > limits.embedding_dimensions)
         throw validationError([
-          fault("embedding.model", `Its vectors have ${dimensions} numbers, more than ${limits.embedding_dimensions}.`),
+          fault(
+            "embedding.model",
+            `Its vectors have ${dimensions} dimensions, more than ${limits.embedding_dimensions}.`,
+          ),
         ]);
       return { model: meant.model, dimensions };
     },

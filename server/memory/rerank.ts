@@ -54,7 +54,7 @@ export function createRankMatches({
 
   function byCrossEncoder({ query, by, payer }: Order, documents: string[], signal: AbortSignal): Promise<number[]> {
     const request = readingOf(documents.map((document) => `${query} ${document}`));
-    return pay(payer, { model: by.model, request }, async (count) => {
+    return pay(payer, { model: by.model, request, signal }, async (count) => {
       const { scores, tokens } = await rerank({ ...resolve(by.model, payer.environment), query, documents }, signal);
       if (documents.length > 0) count(read(tokens));
       return scores;
@@ -65,7 +65,7 @@ export function createRankMatches({
     if (passages.length === 0) return [];
     const { connection, model } = resolve(by.model, payer.environment);
     const request = rankRequest(query, passages);
-    return await pay(payer, { model: by.model, request }, async (count) => {
+    return await pay(payer, { model: by.model, request, signal }, async (count) => {
       const heard = await hear(await openModel(connection, model), request, signal, { max_ms: 2 * chatPatience_ms });
       count(heard);
       signal.throwIfAborted();

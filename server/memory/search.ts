@@ -59,7 +59,7 @@ export function createMemorySearch({
     const limit = runsHere(model) ? [] : [AbortSignal.timeout(patience_ms)];
     const limited = AbortSignal.any([...limit, ...(signal ? [signal] : [])]);
     try {
-      const [vector] = await embedders.of(model, dimensions, payer).embed([query], limited);
+      const [vector] = await embedders.of(model, dimensions, payer).embed([query], limited, "query");
       breaker.worked(model);
       return vector!;
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { ModelSpend } from "../core/run-event.ts";
 import type { Answered } from "../http/edge.ts";
 import type { Base, Part } from "../http/part.ts";
 import type { Journals } from "../journal/compose.ts";
@@ -6,6 +7,7 @@ import { type BackupState, type ClusterFigures, createGauges } from "./gauges.ts
 import { createInstruments } from "./instruments.ts";
 import { createRunObserver } from "./observe-runs.ts";
 import { metricsRoutes } from "./routes.ts";
+import { createSpending } from "./spending.ts";
 
 export interface MetricsOptions {
   /** Of the backups that the server makes by itself; absent: it makes none. */
@@ -26,14 +28,20 @@ interface Observed {
   };
   webhooks: { onTried(hear: (outcome: Outcome) => void): void };
   pool: { driving(): number };
+  usage: { onPaid(hear: (model: string, spent: ModelSpend) => void): void };
 }
 
 /** What the server measures of itself, for Prometheus. It follows the others, and none of them knows of it. */
-export function composeMetrics({ db, journals, http, webhooks, pool, metricsToken, ...base }: Composed) {
+export function composeMetrics({ db, journals, http, webhooks, pool, usage, metricsToken, ...base }: Composed) {
   const instruments = createInstruments();
   const { registry, database } = instruments;
   const gauges = createGauges(instruments, { ...base, db, driving: pool.driving });
-  journals.onCommit(createRunObserver(instruments, journals.journal.head));
+  const spending = createSpending(instruments);
+  journals.onCommit(createRunObserver(instruments, spending, journals.journal.head));
+  usage.onPaid((model, spent) => {
+    spending.called(model, "completed");
+    spending.spend(model, spent);
+  });
   db.write.timed((transaction_ms, commit_ms) => {
     database.transaction.observe(transaction_ms / 1000);
     database.commit.observe(commit_ms / 1000);
@@ -49,9 +57,9 @@ export function composeMetrics({ db, journals, http, webhooks, pool, metricsToke
     instruments.webhooks.duration.observe(latency_ms / 1000);
   });
 
-  async function read() {
+  function read() {
     gauges.look();
-    return { text: await registry.metrics(), type: registry.contentType };
+    return { text: registry.text(), type: registry.contentType };
   }
 
   return {

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Db } from "../db/open.ts";
 import { build } from "../lib/build-info.ts";
+import { processTable } from "../lib/process-table.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import type { Instruments } from "./instruments.ts";
 
@@ -94,8 +95,7 @@ export function createGauges(
     if (!backups) return;
     const { last_success_ms, failures } = backups();
     if (last_success_ms !== null) instruments.backups.lastSuccess.set(last_success_ms / 1000);
-    instruments.backups.failures.reset();
-    instruments.backups.failures.inc(failures);
+    instruments.backups.failures.set(failures);
   }
 
   function lookAtCluster(): void {
@@ -107,29 +107,22 @@ export function createGauges(
     shown.row.set(acked);
     shown.waiting.set(waiting);
     shown.silent.set(silent_ms / 1000);
-    for (const [counter, value] of [
-      [shown.rows, rows],
-      [shown.bytes, bytes],
-      [shown.reconnects, reconnects],
-    ] as const) {
-      counter.reset();
-      counter.inc(value);
-    }
+    shown.rows.set(rows);
+    shown.bytes.set(bytes);
+    shown.reconnects.set(reconnects);
   }
 
   function lookAtProcess(): void {
     const { cpu, resident, files, maxFiles, started, lag } = instruments.process;
     const { user, system } = process.cpuUsage();
-    cpu.reset();
-    cpu.inc((user + system) / 1e6);
+    cpu.set((user + system) / 1e6);
     resident.set(process.memoryUsage.rss());
     started.set(started_s);
     lag.set(lag_ms / 1000);
     lag_ms = 0;
-    if (process.platform !== "linux") return;
-    files.set(readdirSync("/proc/self/fd").length);
-    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
-    if (limit) maxFiles.set(Number(limit));
+    const [open, most] = [processTable.openFiles("self"), processTable.openFilesMax("self")];
+    if (open) files.set(open.length);
+    if (most !== null) maxFiles.set(most);
   }
 
   return {

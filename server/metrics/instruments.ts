@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { createRegistry } from "./registry.ts";
 
 /**
  * What the server measures of itself, as Prometheus and OpenTelemetry name such things: units in the name, `_total` for
@@ -12,19 +12,18 @@ const runSeconds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800
 const commitSeconds = [0.000_05, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 
 export function createInstruments() {
-  const registry = new Registry();
-  const registers = [registry];
+  const registry = createRegistry();
   const described: { name: string; type: string; labels: readonly string[]; help: string }[] = [];
   const noted = <Label extends string>(type: string, name: string, help: string, labelNames: Label[]) => {
     described.push({ name, type, labels: labelNames, help });
-    return { name, help, labelNames, registers };
+    return { name, help, labelNames };
   };
-  const counter = <Label extends string>(name: string, help: string, ...labels: Label[]) =>
-    new Counter(noted("counter", name, help, labels));
-  const gauge = <Label extends string>(name: string, help: string, ...labels: Label[]) =>
-    new Gauge(noted("gauge", name, help, labels));
-  const histogram = <Label extends string>(name: string, help: string, buckets: number[], ...labels: Label[]) =>
-    new Histogram({ ...noted("histogram", name, help, labels), buckets });
+  const counter = <Label extends string = never>(name: string, help: string, ...labels: Label[]) =>
+    registry.values("counter", noted("counter", name, help, labels));
+  const gauge = <Label extends string = never>(name: string, help: string, ...labels: Label[]) =>
+    registry.values("gauge", noted("gauge", name, help, labels));
+  const histogram = <Label extends string = never>(name: string, help: string, buckets: number[], ...labels: Label[]) =>
+    registry.histogram(noted("histogram", name, help, labels), buckets);
 
   return {
     registry,

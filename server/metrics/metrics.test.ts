@@ -94,7 +94,7 @@ test("what came from elsewhere is not counted as having happened here", async ()
 
 describe("metrics are for the server's machine and for the operator's token", () => {
   const ask = async (client: string | null, headers: Record<string, string>, token?: string) => {
-    const read = async () => ({ text: "up 1", type: "text/plain" });
+    const read = () => ({ text: "up 1", type: "text/plain" });
     const app = new Elysia().use(metricsRoutes({ clientOf: () => client, token, read }));
     return (await app.handle(new Request("http://localhost/metrics", { headers }))).status;
   };

@@ -1,30 +1,23 @@
 import { happening } from "../core/origin.ts";
-import type { JournalEntry, ModelSpend, RunEvent } from "../core/run-event.ts";
+import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { stepKinds } from "../core/step-kinds.ts";
 import type { RunFacts } from "../journal/journal.ts";
 import type { Instruments } from "./instruments.ts";
+import type { Spending } from "./spending.ts";
 
 type StepCompleted = Extract<RunEvent, { type: "step.completed" }>;
 type ToolCompleted = Extract<RunEvent, { type: "tool.completed" }>;
 
-// Operators name their connections, and projects may name some too.
-const providersMax = 50;
 // Calls that wait for somebody hold their place here; beyond that the oldest count as of another type.
 const openCallsMax = 10_000;
 
 /** Counts what happens to runs, from entries that are durable. `factsOf` returns where a run stands now. */
 export function createRunObserver(
   { runs, models, tools, steps, database }: Instruments,
+  { providerOf, called, spend }: Spending,
   factsOf: (runId: string) => RunFacts | null,
 ) {
-  const providers = new Set<string>();
   const typeOfCall = new Map<string, string>();
-
-  function providerOf(facts: RunFacts): string {
-    const [name = "other"] = (facts.model ?? "other").split("/");
-    if (providers.size < providersMax) providers.add(name);
-    return providers.has(name) ? name : "other";
-  }
 
   function observe(event: RunEvent, facts: RunFacts): void {
     switch (event.type) {
@@ -42,12 +35,12 @@ export function createRunObserver(
         end(facts, event.error.code);
         break;
       case "step.restarted":
-        if (event.step_type === "model_call") models.calls.inc({ provider: providerOf(facts), outcome: "retried" });
-        spend(facts, event.spent);
+        if (event.step_type === "model_call") called(facts.model, "retried");
+        spend(facts.model, event.spent);
         break;
       case "guardrail.decided":
       case "context.compacted":
-        spend(facts, event.spent);
+        spend(facts.model, event.spent);
         break;
       case "step.completed":
         endStep(event, facts);
@@ -69,12 +62,12 @@ export function createRunObserver(
   function endStep({ step_type, status, latency_ms, answer }: StepCompleted, facts: RunFacts): void {
     const seconds = latency_ms / 1000;
     if (step_type === "model_call") {
-      const provider = providerOf(facts);
-      models.calls.inc({ provider, outcome: status });
+      const provider = providerOf(facts.model);
+      called(facts.model, status);
       models.duration.observe({ provider }, seconds);
       const first = answer?.time_to_first_token_ms ?? null;
       if (first !== null) models.firstToken.observe({ provider }, first / 1000);
-      spend(facts, answer);
+      spend(facts.model, answer);
     } else if (!stepKinds[step_type].isCall) steps.duration.observe({ type: step_type }, seconds);
   }
 
@@ -83,17 +76,6 @@ export function createRunObserver(
     typeOfCall.delete(tool_call_id);
     tools.calls.inc({ type, outcome: status });
     tools.duration.observe({ type }, latency_ms / 1000);
-  }
-
-  function spend(facts: RunFacts, spent: ModelSpend | null): void {
-    if (!spent) return;
-    const provider = providerOf(facts);
-    const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens } = spent.usage;
-    models.tokens.inc({ provider, type: "input" }, input_tokens ?? 0);
-    models.tokens.inc({ provider, type: "output" }, output_tokens ?? 0);
-    models.tokens.inc({ provider, type: "cached_input" }, cached_input_tokens ?? 0);
-    models.tokens.inc({ provider, type: "reasoning" }, reasoning_tokens ?? 0);
-    models.cost.inc({ provider }, spent.cost_usd ?? 0);
   }
 
   return (runId: string, entries: readonly JournalEntry[]): void => {

@@ -9,7 +9,7 @@ interface MetricsRouteOptions {
   /** Lets others than this machine ask; absent: nobody else may. */
   token?: string;
   /** The text of all metrics, and its type. */
-  read(): Promise<{ text: string; type: string }>;
+  read(): { text: string; type: string };
 }
 
 /** Written by proxies: a request that has one comes from elsewhere, also where its proxy is on this machine. */
@@ -17,10 +17,10 @@ const forwarding = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 /** `GET /metrics`, in Prometheus' text format, for this machine and for whoever has the operator's token. */
 export const metricsRoutes = ({ clientOf, token, read }: MetricsRouteOptions) =>
-  new Elysia().get("/metrics", async ({ request, set }) => {
+  new Elysia().get("/metrics", ({ request, set }) => {
     if (!isFromHere(request, clientOf(request)) && !isSame(bearerOf(request), token))
       throw refusal(token !== undefined);
-    const { text, type } = await read();
+    const { text, type } = read();
     set.headers["content-type"] = type;
     set.headers["cache-control"] = "no-store";
     return text;

@@ -171,7 +171,7 @@ function checked(embeddings: readonly number[][], count: number, dimensions: num
 }
 
 const mismatch = (given: number, wanted: number) =>
-  new EmbeddingError("dimensions_mismatch", `The model gives vectors of ${given} numbers, and not of ${wanted}.`);
+  new EmbeddingError("dimensions_mismatch", `The model gives vectors of ${given} dimensions, and not of ${wanted}.`);
 
 const slow = (ms: number) => `The provider did not answer within ${ms / 1000} seconds.`;
 

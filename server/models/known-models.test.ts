@@ -26,6 +26,11 @@ test.each([
   expect(costOf(builtInPrice(model), usage)).toBeNull();
 });
 
+test("what OpenAI and Google embed with costs what it reads", () => {
+  expect(costOf(builtInPrice("openai/text-embedding-3-small"), { ...usage, output_tokens: 0 })).toBe(0.02);
+  expect(costOf(builtInPrice("google/gemini-embedding-001"), { ...usage, output_tokens: 0 })).toBe(0.15);
+});
+
 test("built-in models are free", () => {
   expect(costOf(builtInPrice("test/echo"), usage)).toBe(0);
 });

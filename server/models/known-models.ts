@@ -37,6 +37,14 @@ export const knownModels: readonly KnownModel[] = [
   entry("google", "gemini-2.5-flash-lite", 1_048_576, 65_536, [0.1, 0.01, 0.4]),
 ];
 
+// Models that embed answer with no tokens. List prices of the same pages, by full name.
+const embeddingPrices: Record<string, number> = {
+  "openai/text-embedding-3-small": 0.02,
+  "openai/text-embedding-3-large": 0.13,
+  "openai/text-embedding-ada-002": 0.1,
+  "google/gemini-embedding-001": 0.15,
+};
+
 /** What is known of a model, also by a name with a date after it (`claude-opus-4-5-20251101`). */
 export function knownModel(provider: string, model: string): KnownModel | null {
   const find = (name: string) => knownModels.find((known) => known.provider === provider && known.model === name);
@@ -51,7 +59,10 @@ export const freePrice: ModelPrice = { input: 0, cached_input: 0, output: 0, as_
 /** The price that comes along for a model by its full name; null if there is none. Ollama's computer is not free. */
 export function builtInPrice(fullName: string): ModelPrice | null {
   const [provider = "", ...rest] = fullName.split("/");
-  return provider === "test" ? freePrice : (knownModel(provider, rest.join("/"))?.price ?? null);
+  if (provider === "test") return freePrice;
+  const input = embeddingPrices[fullName];
+  if (input !== undefined) return { input, cached_input: input, output: 0, as_of, source: "built_in" };
+  return knownModel(provider, rest.join("/"))?.price ?? null;
 }
 
 function entry(

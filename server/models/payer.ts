@@ -17,7 +17,7 @@ export const standingOf = ({ run, usage }: Pick<RunState, "run" | "usage">): Sta
 
 /** For whom an operator's model is asked by what is no turn of a run: a search, or what makes texts searchable. */
 export interface Payer extends Scope {
-  run?: Standing;
+  run?: Standing & { run_id: string };
   /** Hears what each call came to, once it is counted. */
   told?(spent: ModelSpend): void;
 }
@@ -34,12 +34,13 @@ export const read = (input_tokens: number | null): { usage: ModelUsage } => ({
 });
 
 /**
- * Makes calls of a model by its full name, if the budgets have room for the largest that they can be; they are counted
- * in the usage of the day, and their price is the operator's. Throws `BudgetError`, or what `make` throws.
+ * Makes calls of a model by its full name, if the budgets have room for the largest that they can be, and as soon as its
+ * server has a place; they are counted in the usage of the day, and their price is the operator's. Throws `BudgetError`,
+ * the signal's reason, or what `make` throws.
  */
 export type Pay = <T>(
   payer: Payer,
-  call: { model: string; request: ModelRequest },
+  call: { model: string; request: ModelRequest; signal?: AbortSignal },
   make: (count: Count) => Promise<T>,
 ) => Promise<T>;
 

@@ -1,6 +1,5 @@
 import type { AgentStore } from "../agents/store.ts";
-import type { PriceStore } from "../connections/prices.ts";
-import type { ConnectionStore } from "../connections/store.ts";
+import type { composeConnections } from "../connections/compose.ts";
 import { defaultLimits } from "../core/project-settings.ts";
 import { askedOf } from "../core/run-input.ts";
 import type { RunObject } from "../core/run-object.ts";
@@ -26,7 +25,6 @@ import { createEnds } from "./ends.ts";
 import { createGate } from "./gate.ts";
 import { createLostRuns } from "./lost-runs.ts";
 import { createMemoryAnswers } from "./memory-answers.ts";
-import { createModelPlaces } from "./model-places.ts";
 import type { NewRunOptions } from "./new-runs.ts";
 import { createRunsOfUser } from "./of-user.ts";
 import { createStreamOpener } from "./open-stream.ts";
@@ -55,7 +53,7 @@ export interface RunOptions {
 interface Needs {
   journals: Journals;
   projects: ProjectStore;
-  connections: { connections: ConnectionStore; prices: PriceStore };
+  connections: ReturnType<typeof composeConnections>["ports"];
   tools: ReturnType<typeof composeTools>["ports"];
   agents: AgentStore;
   files: ReturnType<typeof composeFiles>["ports"];
@@ -86,7 +84,7 @@ export function composeRuns({
   const { db, audit, log, policyOf, sandbox, closing, now } = base;
   const { projects, agents, files, memory, threads } = base;
   const { journal } = base.journals;
-  const { connections, prices } = base.connections;
+  const { connections, prices, places } = base.connections;
   const { tools, openSecrets, secretsOf } = base.tools;
   const { reservations } = base.usage;
   const limitsOf = ({ project_id }: Scope) => ({ ...defaultLimits, ...projects.settingsOf(project_id) });
@@ -97,7 +95,6 @@ export function composeRuns({
   base.journals.onCommit(watches.committed);
   const runs = createRunStore({ db, journal, audit });
   const tail = createRunStream({ journal, watches, publicUrl: base.publicUrl });
-  const places = createModelPlaces({ countOf: connections.maxConcurrent });
   const serving = createPort<RunService>("the service of runs");
   const answerers: Answerers = {
     secrets: (scope, { tool_id, sealed }) => openSecrets(scope, tool_id, sealed),

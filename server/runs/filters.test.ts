@@ -76,6 +76,24 @@ test("runs are found by the code that they failed with, by their tools and by th
   expect(await list("model=test/echo")).toEqual([]);
 });
 
+test("runs are found by the API key that asked for them", async () => {
+  expect(await list(`api_key_id=${client.key.id}`)).toEqual([calling, failed, dear, cheap]);
+  expect(await list(`api_key_id=${client.key.id}&status=failed`)).toEqual([failed]);
+  expect(await list(`api_key_id=${newId("api_key")}`)).toEqual([]);
+});
+
+test("runs are found by how long a model took to its first token, in the ranges that analytics counts in", async () => {
+  const { data } = (await client.get("/v1/analytics?group_by=first_token")).body;
+  const counted = data.map(({ name }: { name: string }) => Number(name));
+  expect(counted.length).toBeGreaterThan(0);
+  const found = await Promise.all(
+    counted.map((from: number) => list(`first_token_min=${from}&first_token_max=${from}`)),
+  );
+  expect(new Set(found.flat())).toEqual(new Set([dear, cheap]));
+  expect(await list("first_token_min=0")).toEqual([dear, cheap]);
+  expect(await list("first_token_min=600000000")).toEqual([]);
+});
+
 test("runs are found by their metadata from their first moment, indexed or not", async () => {
   expect(await list("metadata[of]=work")).toEqual([working]);
   expect(await list("metadata[of]=test/script")).toEqual([calling, failed, dear, cheap]);
@@ -108,6 +126,8 @@ test.each([
   "cost_min=x",
   "cost_min=-1",
   "duration_min=0x10",
+  "api_key_id=x",
+  "first_token_max=-1",
   "sort=name",
   "error_code=none",
   "q=",

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { nanoUsd } from "../core/cost.ts";
+import { rangesBetween } from "../core/duration-range.ts";
 import { runErrorCodes } from "../core/errors.ts";
 import { origins } from "../core/origin.ts";
 import { runStatuses } from "../core/run-state.ts";
@@ -8,7 +9,7 @@ import { type Condition, type Page, readPage } from "../http/page.ts";
 import { idOf, Subject } from "../http/schemas.ts";
 import { oneOf } from "../lib/schema.ts";
 import type { Asked } from "../search/narrow.ts";
-import { facetWord, rangeWords } from "../search/place.ts";
+import { anyFacet, facetWord, rangeWords } from "../search/place.ts";
 
 const sorts = { created_at: null, cost: "cost_nano_usd", duration: "worked_ms" } as const;
 
@@ -27,10 +28,17 @@ export const runFilters = {
   q: Type.String({ minLength: 1, maxLength: 500 }),
   tool: Type.String({ minLength: 1, maxLength: 256, description: "Only runs that called a tool of this name." }),
   error_code: oneOf(runErrorCodes, { description: "Only runs that failed with this code." }),
+  api_key_id: idOf("api_key"),
   cost_min: amount("Only runs that cost so much or more, in USD."),
   cost_max: amount("Only runs that cost so much or less, in USD."),
   duration_min: amount("Only runs that worked so long or longer, in milliseconds."),
   duration_max: amount("Only runs that worked so long or shorter, in milliseconds."),
+  first_token_min: amount(
+    "Only runs with a model call that took so long or longer to its first token, in milliseconds; to a sixteenth.",
+  ),
+  first_token_max: amount(
+    "Only runs with a model call that took so long or shorter to its first token, in milliseconds; to a sixteenth.",
+  ),
   score: Type.String({ minLength: 1, maxLength: 64, description: "Only runs with a score of this name." }),
   score_min: Type.Number({ description: "Only runs with a score, or with this `score`, that is so high or higher." }),
   score_max: Type.Number({ description: "Only runs with a score, or with this `score`, that is so high or lower." }),
@@ -44,8 +52,8 @@ export const runSort = {
   }),
 };
 
-const extra = ["q", "tool", "error_code", "score"] as const;
-const bounds = ["cost", "duration", "score"] as const;
+const extra = ["q", "tool", "error_code", "api_key_id", "score"] as const;
+const bounds = ["cost", "duration", "first_token", "score"] as const;
 
 /** A list of runs as it was asked for. */
 export interface RunQuery {
@@ -70,12 +78,14 @@ export function readRunQuery(url: string, scope: Scope, more: Parameters<typeof 
   >;
   for (const name of [...extra, ...bounds.flatMap((each) => [`${each}_min`, `${each}_max`])]) delete filters[name];
   const column = sorts[sort];
-  const { cost, duration } = ranges;
+  const { cost, duration, first_token: first } = ranges;
   const facets = [
     ...(own.tool === null ? [] : [facetWord("tool", own.tool)]),
     ...(own.error_code === null ? [] : [facetWord("error_code", own.error_code)]),
+    ...(own.api_key_id === null ? [] : [facetWord("api_key_id", own.api_key_id)]),
     ...(cost ? [rangeWords("cost", nanoUsd(cost.min), nanoUsd(cost.max))] : []),
     ...(duration ? [rangeWords("duration", duration.min, duration.max)] : []),
+    ...(first ? [anyFacet("first_token", rangesBetween(first.min, first.max))] : []),
   ];
   const known = [
     ...(filters.model === undefined ? [] : [facetWord("model", filters.model)]),

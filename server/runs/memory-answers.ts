@@ -38,7 +38,7 @@ export function createMemoryAnswers({
         const scope_id = scopeIdOf(scope, run_id, memory_id) ?? undefined;
         const spends: ModelSpend[] = [];
         const payer: Payer = {
-          ...{ ...scope, run: standing },
+          ...{ ...scope, run: { ...standing, run_id } },
           told: (spent) => void spends.push(spent),
         };
         const found = await search(payer, memory_id, { ...asked, scope_id });

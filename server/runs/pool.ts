@@ -1,3 +1,4 @@
+import type { ModelPlaces } from "../connections/model-places.ts";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { stallsMax } from "../core/decide.ts";
 import type { JournalEntry, RunEvent } from "../core/run-event.ts";
@@ -9,7 +10,6 @@ import type { Log } from "../lib/log.ts";
 import type { Notice, Order, Question, RunStart } from "../worker/messages.ts";
 import type { Gate } from "./gate.ts";
 import type { LostRuns } from "./lost-runs.ts";
-import type { ModelPlaces } from "./model-places.ts";
 import { createRecovery, type InsertDriven } from "./recovery.ts";
 import { inShares } from "./shares.ts";
 import type { Slot, Slots } from "./slots.ts";

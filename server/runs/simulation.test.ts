@@ -5,7 +5,7 @@ import { live } from "../testing/simulation/life.ts";
 // `SEED=1234 bun test ./server/runs/simulation.test.ts` lives this one life again and prints what happened in it;
 // `SEEDS=100000` lives more of them.
 // What was ever found by chance shows in the first few hundred when it is put back.
-const { SEED, SEEDS = "3000" } = process.env;
+const { SEED, SEEDS = "1000" } = process.env;
 // No test takes longer: two processes share it, so that no core of a small machine waits for its end.
 const processes = 2;
 // A life ends by the number of its steps: how fast they are done is not asked.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 
-const beat_ms = 300;
+const beat_ms = 600;
 const beats = 5;
 
 // A process of its own, with worker threads: it is stopped as a laptop's lid or a debugger stops one.

@@ -11,6 +11,7 @@ import { maySee, mayUse, ofAgents, requireAgent, type Viewer, withinBounds } fro
 import type { RunAnswer } from "../http/idempotency-store.ts";
 import type { LongObject } from "../http/long-json.ts";
 import { type Condition, countRows, listPage, type Page } from "../http/page.ts";
+import { lasting } from "../http/response.ts";
 import { createBriefs } from "../journal/briefs.ts";
 import { endedState } from "../journal/ended-state.ts";
 import { longFrom } from "../journal/folds.ts";
@@ -36,6 +37,9 @@ type Owner = Pick<RunCreated, "user_id" | "session_id">;
 export type RunStore = ReturnType<typeof createRunStore>;
 
 const shown = { sql: isShown, values: [] };
+
+// How many runs that are over are kept as they are answered.
+const overMost = 200;
 
 // Rows are counted on the thread that serves everybody.
 const countMost = 10_000;
@@ -76,6 +80,9 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     return { id, project_id, environment, agent_id, ...stands, summary: null };
   }
 
+  // Nothing is added to a run that is over: it is the same for everybody who may read it.
+  const over = db.kept.rows((id: string) => lasting(runObject(journal.state(id), null)), overMost);
+
   /** The row of a run of this scope; another scope's run, or one that is not the viewer's, is not there. */
   function standing(viewer: Viewer, id: string): RunRow {
     const row = recorded(viewer, id) ?? select.get(id, viewer.project_id, viewer.environment);
@@ -93,6 +100,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   /** The run without these lists; as soon as it is folded, where that takes long. */
   function show(row: RunRow, without: readonly RunList[] = []): ShownRun | Promise<ShownRun> {
     if (row.summary === null && row.seq >= longFrom) return showLong(row, without);
+    if (row.summary === null && isOver(row.status) && without.length === 0) return over.of(row.id);
     const run = read(row);
     for (const list of without) delete (run as Partial<RunObject>)[list];
     return run;

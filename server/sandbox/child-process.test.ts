@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import fc from "fast-check";
 import { pythonFiles } from "../../scripts/python-files.ts";
@@ -79,11 +79,36 @@ test.each([
   },
 );
 
-test("a program that takes long gives way to the server and to short ones", async () => {
+const idlePolicy = "5";
+
+/** How the threads of a process are scheduled, as `proc_pid_stat(5)` tells. */
+const policiesOf = (pid: number) => [
+  ...new Set(
+    readdirSync(`/proc/${pid}/task`).map((thread) => {
+      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, "latin1");
+      return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[38]);
+    }),
+  ),
+];
+
+test("a program gives way from its start by how many its owner has at work beside it", async () => {
+  const child = startChild({ language: "javascript", jailed: false });
+  const outcome = child.perform(programTask(program), never(), 2);
+  expect(getPriority(child.pid)).toBe(Math.min(19, getPriority() + 6));
+  expect(await outcome).toMatchObject({ result: 1, error: null });
+});
+
+test.each([
+  ["its owner's only one", 0],
+  ["one of several of its owner, which gets only what others leave", 1],
+])("a program that takes long gives way to the server and to short ones: %s", async (_, beside) => {
   const caller = new AbortController();
   const child = startChild({ language: "javascript", jailed: false });
-  const outcome = child.run({ ...program, code: "for (;;);", timeout_ms: 60_000 }, caller.signal);
-  while (getPriority(child.pid) < Math.min(19, getPriority() + 10)) await Bun.sleep(20);
+  const endless = programTask({ ...program, code: "for (;;);", timeout_ms: 60_000 });
+  const outcome = child.perform(endless, caller.signal, beside);
+  while (getPriority(child.pid) < 19) await Bun.sleep(20);
+  if (process.platform === "linux" && beside > 0)
+    while (policiesOf(child.pid).join() !== idlePolicy) await Bun.sleep(20);
   caller.abort(new Error("left"));
   expect(outcome).rejects.toThrow("left");
   await child.gone;

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { getPriority, setPriority } from "node:os";
+import { letComputeLast, letGiveWay } from "../lib/give-way.ts";
+import { processTable } from "../lib/process-table.ts";
 import { startFault, startPatiently } from "../lib/start-patiently.ts";
 import { bounds } from "./bounds.ts";
 import { childCommand } from "./child-order.ts";
@@ -17,10 +17,12 @@ const startLimit_ms = 10_000;
 /** The interpreter ends its program itself where it can, and then still tells what it printed. */
 const grace_ms = 500;
 const watch_ms = 50;
-// A program that has computed for longer gets less of the processor: neither the server nor short programs should wait
-// for it. One that has only waited for its turn keeps its place.
+// A program that has computed for longer gives way: neither the server nor short programs should wait for it. One that has
+// only waited for its turn keeps its place. Where its owner has others at work it gets only what everybody else leaves: an
+// owner's only one goes on slowly beside other work of the machine too, or its time would end first.
 const short_ms = 250;
-const yield_by = 19;
+// And each that its owner has at work already costs it some of its own from the start, in steps of setpriority(2).
+const yieldForEach = 3;
 /** So many times its time may pass while a task that is timed by the processor waits for its turn. */
 const clockMost = 10;
 
@@ -53,6 +55,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
   let ended = 0;
   let why: Stop | null = null;
   let diedEarly = false;
+  let isLong = false;
 
   const end = (reason: Stop | null) => {
     why ??= reason;
@@ -62,7 +65,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     child.kill("SIGKILL");
   };
   const late = () => {
-    const figures = figuresOf(child.pid);
+    const figures = processTable.figures(child.pid);
     const more_ms = task && started !== null && figures ? owed_ms(task, started, figures.computed_ms - loaded_ms) : 0;
     if (more_ms > 0) arm(more_ms);
     else end(lateError(task, started));
@@ -105,8 +108,9 @@ export function startChild({ language, jailed, command }: ChildOptions) {
   child.unref();
 
   /** Does the task, or waits until this process has ended over it. */
-  const perform = async <Outcome>(given: Task<Outcome>, signal: AbortSignal): Promise<Outcome> => {
+  const perform = async <Outcome>(given: Task<Outcome>, signal: AbortSignal, beside = 0): Promise<Outcome> => {
     child.ref();
+    if (beside > 0) letGiveWay(child.pid, yieldForEach * beside);
     const stop = () => end({ kind: "failed", message: "Stopped." });
     signal.addEventListener("abort", stop);
     try {
@@ -115,12 +119,16 @@ export function startChild({ language, jailed, command }: ChildOptions) {
         task = given;
         arm(startLimit_ms);
         watch = setInterval(() => {
-          const figures = figuresOf(child.pid);
+          const figures = processTable.figures(child.pid);
           if (figures === null) return;
           const { resident_mb, computed_ms } = figures;
           if (resident_mb > given.memory_mb + overhead_mb) end({ kind: "memory", message: given.memory_message });
           if (started === null) loaded_ms = computed_ms;
-          else if (computed_ms - loaded_ms > short_ms) yieldMore(child.pid);
+          else if (!isLong && computed_ms - loaded_ms > short_ms) {
+            isLong = true;
+            if (beside > 0) letComputeLast(child.pid);
+            else letGiveWay(child.pid, 19);
+          }
         }, watch_ms);
         send(child.stdin, given.order);
       }
@@ -148,17 +156,19 @@ export function startChild({ language, jailed, command }: ChildOptions) {
 
 /**
  * Does a task in a child that `start` gives. One that the system does not start now is asked for again for a while, and one
- * that dies before it has begun is replaced once: nothing has happened then.
+ * that dies before it has begun is replaced once: nothing has happened then. `beside` is how many others of its owner are
+ * at work: it gives way to whoever has fewer.
  */
 export async function performReplacing<Outcome>(
   start: () => Child | Promise<Child>,
   task: () => Task<Outcome>,
   signal: AbortSignal,
+  beside = 0,
 ): Promise<Outcome> {
   const once = async () => {
     const child = await startPatiently(start, signal).catch(unstarted);
     if ("kind" in child) return { outcome: task().outcome(child, 0), diedEarly: false };
-    return { outcome: await child.perform(task(), signal), diedEarly: child.diedEarly() };
+    return { outcome: await child.perform(task(), signal, beside), diedEarly: child.diedEarly() };
   };
   const first = await once();
   return first.diedEarly ? (await once()).outcome : first.outcome;
@@ -235,13 +245,6 @@ async function flushed(stdin: Bun.FileSink, piece: Uint8Array): Promise<void> {
   } catch {}
 }
 
-/** Gives a process less of the processor than this one gets. */
-function yieldMore(pid: number): void {
-  try {
-    setPriority(pid, Math.min(19, getPriority() + yield_by));
-  } catch {} // It is gone, or the system has no such thing.
-}
-
 /**
  * How long a task that is over its time may still go on. On a busy machine one that is timed by the processor has got
  * little of it, and would be done on any other day; the clock bounds it all the same.
@@ -250,18 +253,6 @@ function owed_ms({ timed_by, timeout_ms }: Task<unknown>, started: number, compu
   if (timed_by === "clock" || computed_ms >= timeout_ms) return 0;
   const left_ms = clockMost * timeout_ms - (performance.now() - started);
   return Math.min(left_ms, Math.max(watch_ms, timeout_ms - computed_ms));
-}
-
-/** Memory in use, and processor time so far; null where the system does not tell. */
-function figuresOf(pid: number): { resident_mb: number; computed_ms: number } | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const after = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // From the third field on: a name may hold anything.
-    const [user, system, pages] = [after[11], after[12], after[21]].map(Number);
-    return { resident_mb: (pages! * 4096) / 2 ** 20, computed_ms: (user! + system!) * 10 };
-  } catch {
-    return null;
-  }
 }
 
 function lateError(task: Task<unknown> | null, started: number | null): Stop {

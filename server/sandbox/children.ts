@@ -58,9 +58,15 @@ export function createChildren({ spares = 0, idle_ms = 60_000 }: Spares) {
   }
 
   return {
-    async perform<Outcome>(options: ChildOptions, task: () => Task<Outcome>, signal: AbortSignal): Promise<Outcome> {
+    /** `beside`: how many others of its owner are at work. */
+    async perform<Outcome>(
+      options: ChildOptions,
+      task: () => Task<Outcome>,
+      signal: AbortSignal,
+      beside = 0,
+    ): Promise<Outcome> {
       try {
-        return await performReplacing(() => start(options), task, signal);
+        return await performReplacing(() => start(options), task, signal, beside);
       } finally {
         fill(options);
       }

@@ -38,7 +38,8 @@ export function createSandbox({ level, places = programPlaces, spares = 2, idle_
       const refusal = refuse(program, now);
       if (refusal) return refused(refusal);
       const options = { language: program.language, jailed: now === "strict" };
-      return queue.run(owner, signal, () => children.perform(options, () => programTask(program), signal));
+      const task = () => programTask(program);
+      return queue.run(owner, signal, (beside) => children.perform(options, task, signal, beside));
     },
     stop: children.stop,
   };

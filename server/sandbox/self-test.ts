@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { platform } from "../lib/platform.ts";
 import { startPatiently } from "../lib/start-patiently.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { startChild } from "./child-process.ts";
@@ -18,7 +19,7 @@ export async function selfTest(): Promise<SandboxLevel> {
 
 /** What a child could do that it must not, in words; or why there is no jail at all. */
 export async function jailFaults({ jailed = true } = {}): Promise<string[]> {
-  if (process.platform !== "linux") return [`${process.platform} has no jail`];
+  if (!platform.jail) return [`${process.platform} has no jail`];
   try {
     using canary = await layCanary();
     const attacked = await runProbes("attack", canary, jailed);

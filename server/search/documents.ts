@@ -5,12 +5,14 @@ import { searchText } from "./query.ts";
 import type { Texts } from "./texts.ts";
 
 const perMillisecond = 1024;
+// A clock that is centuries ahead makes ids whose numbers would not be whole any more, and could not be counted up.
+const latest_ms = Math.floor(Number.MAX_SAFE_INTEGER / perMillisecond) - 1_000_000;
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /** By what documents are sorted: the millisecond of their id, and in it the end of the id, which counts up there. */
 export function numberOf(id: string): number {
   const [tens = 0, ones = 0] = [...id.slice(-2)].map((digit) => digits.indexOf(digit));
-  return timeOf(id) * perMillisecond + tens * digits.length + ones;
+  return Math.min(timeOf(id), latest_ms) * perMillisecond + tens * digits.length + ones;
 }
 
 /** Where a document stands, or would, since it may be gone by now. */

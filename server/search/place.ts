@@ -11,18 +11,23 @@ const agentWord = (id: string): string => `a${bare(id)}`;
 const free = "afree";
 
 /** By what lists of runs are narrowed. Two values may have the same word, so that what is found is looked at again. */
-type Facet = "model" | "error_code" | "tool" | "metadata" | "cost" | "duration";
+type Facet = "model" | "error_code" | "tool" | "api_key_id" | "metadata" | "cost" | "duration" | "first_token";
 export const facetWord = (facet: Facet, value: string): string =>
-  `f${facet.replace("_", "")}${Bun.hash(value).toString(36)}`;
+  `f${facet.replaceAll("_", "")}${Bun.hash(value).toString(36)}`;
 
 /** Amounts stand in ranges, each twice as wide as the one before. */
 export const rangeOf = (amount: number): string => String(amount < 1 ? 0 : Math.floor(Math.log2(amount)) + 1);
 const ranges = Array.from({ length: 54 }, (_, range) => range);
-/** The words of all ranges that hold amounts between these; where there is none, one that no document has. */
-export function rangeWords(facet: Facet, min: number, max: number): string {
-  const words = ranges.filter((range) => range >= Number(rangeOf(min)) && range <= Number(rangeOf(max)));
-  return anyOf((words.length > 0 ? words : ["none"]).map((range) => facetWord(facet, String(range))));
-}
+/** The words of all ranges that hold amounts between these. */
+export const rangeWords = (facet: Facet, min: number, max: number): string =>
+  anyFacet(
+    facet,
+    ranges.filter((range) => range >= Number(rangeOf(min)) && range <= Number(rangeOf(max))),
+  );
+
+/** Any of these values; where there is none, a word that no document has. */
+export const anyFacet = (facet: Facet, values: readonly (string | number)[]): string =>
+  anyOf((values.length > 0 ? values : ["none"]).map((value) => facetWord(facet, String(value))));
 
 /** Where a document stands. `agent_id`: keys that are bound to agents see it where they may use this one; null: they all do. */
 export function placeOf(

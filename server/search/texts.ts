@@ -1,4 +1,5 @@
 import { nanoUsd } from "../core/cost.ts";
+import { rangeOf as durationRange } from "../core/duration-range.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { contentText, wholeText } from "../core/run-input.ts";
 import type { RunObject } from "../core/run-object.ts";
@@ -76,6 +77,11 @@ export function runTexts(run: EndedRun) {
     calls.add(`${tool} ${json(given)}`);
   }
 
+  /** A model, so many milliseconds after it was asked. */
+  function answered(first_ms: number | null | undefined): void {
+    if (typeof first_ms === "number") facets.add(facetWord("first_token", String(durationRange(first_ms))));
+  }
+
   if (run.summary !== null) {
     const rest: RunObject = JSON.parse(run.summary);
     asked(wholeText(rest.input));
@@ -87,11 +93,15 @@ export function runTexts(run: EndedRun) {
     entry({ event }: JournalEntry): void {
       switch (event.type) {
         case "run.created":
+          if (event.api_key_id) facets.add(facetWord("api_key_id", event.api_key_id));
           asked(event.input);
           for (const { content } of event.earlier ?? []) input.add(contentText(content));
           return;
         case "tool.requested":
           called(event.call.tool, event.call.arguments);
+          return;
+        case "step.completed":
+          answered(event.answer?.time_to_first_token_ms);
           return;
         case "tool.decided":
           if (event.arguments) calls.add(json(event.arguments));

@@ -31,7 +31,16 @@ export async function recordExamples(): Promise<Recorded> {
   const responses: Recorded["responses"] = {};
   await using receiver = startWebhookReceiver();
   await using mcp = startMcpServer();
-  await using server = testApp({ now: () => time, publicUrl: "https://runnel.example.com" });
+  const failover = {
+    ...{ cell: "main", epoch: 7, leader: "runnel-1-5f2c9a01", previous_leader: "runnel-2-b81d44e7" },
+    ...{ lease_ended_ms: time - 150, led_ms: time },
+  };
+  await using server = testApp({
+    now: () => time,
+    publicUrl: "https://runnel.example.com",
+    failover,
+    egress: ["127.0.0.1"],
+  });
   const client = await server.client({ project: "acme" });
 
   const send = async (method: Method, id: string, path: string, body?: unknown): Promise<Json> => {
@@ -71,13 +80,25 @@ export async function recordExamples(): Promise<Recorded> {
   await ask("post", "agents.chat_page.rotate", `${chatPage}/rotate`, {});
   await ask("delete", "agents.chat_page.delete", chatPage);
   await ask("delete", "agents.delete", `/agents/${agent.id}`);
+  const live = await server.client({ project: "acme", environment: "live" });
+  await live.post("/v1/webhooks", { url: "https://127.0.0.1:1/", events: ["cell.failover"] });
   for (const max_total_tokens of [1, null]) {
     await server.projects.update(client.scope.project_id, { budget_per_day: { max_total_tokens } }, testActor);
     time += 1000;
     await server.checkAlerts();
     await server.deliverWebhooks();
   }
-  return lasting({ responses, webhooks: await heardBy(receiver) });
+  // Webhooks of `live` are HTTPS, which the receiver does not speak: what stands ready for it is what it would get.
+  const toLive = server.db.sqlite.query<{ body: string }, []>(
+    "SELECT body FROM webhook_deliveries WHERE environment = 'live'",
+  );
+  return lasting({
+    responses,
+    webhooks: await heardBy(
+      receiver,
+      toLive.all().map(({ body }) => JSON.parse(body)),
+    ),
+  });
 }
 
 /** An agent that asks a tool of its client for the weather, and then says it. */
@@ -299,10 +320,12 @@ async function account(ask: Ask, agent_id: string): Promise<void> {
 }
 
 /** The first of each event, and of the calls of a webhook tool. */
-async function heardBy({ received, heard }: WebhookReceiver): Promise<Recorded["webhooks"]> {
+async function heardBy({ received, heard }: WebhookReceiver, more: Json[]): Promise<Recorded["webhooks"]> {
   const wanted = [...webhookEvents, testEvent, "tool_call"];
   const first = (): Map<string, Json> => {
-    const bodies: Json[] = received.map(({ body }) => JSON.parse(body)).sort((a, b) => (a.id < b.id ? 1 : -1));
+    const bodies: Json[] = [...received.map(({ body }) => JSON.parse(body)), ...more].sort((a, b) =>
+      a.id < b.id ? 1 : -1,
+    );
     return new Map(bodies.map((body) => [body.type ?? body.object, body]));
   };
   while (wanted.some((event) => !first().has(event))) await heard(received.length + 1);

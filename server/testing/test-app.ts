@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { type App, createApp } from "../app.ts";
+import type { Failover } from "../cluster/lease.ts";
 import type { OidcSettings } from "../console/oidc.ts";
 import type { Environment, Permission, Scope } from "../core/scope.ts";
 import { type Db, openDatabase } from "../db/open.ts";
@@ -70,6 +71,8 @@ export interface TestAppOptions {
   mail?: MailSettings;
   /** False: nobody signs in by a password. */
   localAccounts?: boolean;
+  /** How the server came to lead a cell of a cluster. */
+  failover?: Failover;
   /** What a server that was stopped has left. */
   db?: Db;
 }
@@ -99,6 +102,7 @@ export function testApp({
   oidc,
   mail,
   localAccounts,
+  failover,
   db = openDatabase(":memory:", { vecLibrary: vecLibrary("") }),
 }: TestAppOptions = {}) {
   const server: App = createApp({
@@ -116,6 +120,7 @@ export function testApp({
     storage: requireRoom && { requireRoom, isWhole: () => true },
     embedders,
     docs,
+    failover,
     publicUrl: () => publicUrl,
     ...(dashboard && {
       dashboard: { pages: new Elysia(), secureCookie: true, version: "test", oidc, mail, localAccounts },

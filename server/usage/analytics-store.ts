@@ -1,5 +1,6 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import { usdOf } from "../core/cost.ts";
+import { middleOf } from "../core/duration-range.ts";
 import { firstIdAt, type Kind } from "../core/ids.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
@@ -9,7 +10,6 @@ import { inSlices } from "../lib/slices.ts";
 import type { AnalyticsReport } from "../wire/usage.ts";
 import type { AnalyticsQuery } from "./analytics-query.ts";
 import { type AnalyticsCounts, analyticsCounters, units } from "./count-runs.ts";
-import { middleOf } from "./duration-range.ts";
 
 // Series that one answer has at most: those that count most.
 const seriesMost = 30;

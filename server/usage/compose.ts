@@ -22,11 +22,13 @@ export function composeUsage({
   log,
   ended,
   priceOf,
+  inPlace,
 }: Base & {
   journals: Journals;
   projects: { settingsOf: Settings };
   ended: EndedRuns;
   priceOf: (model: string) => ModelPrice | null;
+  inPlace: Parameters<typeof createPaidCalls>[0]["inPlace"];
 }) {
   const usage = createUsageStore({ db });
   const dayBudgets = createDayBudgets({ usage, settings: projects.settingsOf, now });
@@ -35,13 +37,16 @@ export function composeUsage({
   journals.project(createUsageProjector(sumOf));
   journals.onCommit(reservations.committed);
   ended.follow(createRunCounts(db));
+  const settingsOf = projects.settingsOf;
+  const paid = createPaidCalls({ db, sumOf, dayBudgets, settingsOf, priceOf, inPlace, log, now });
+  journals.onCommit(paid.committed);
   return {
     routes: (auth) => [
       usageRoutes({ auth, usage, now }),
       analyticsRoutes({ auth, report: createAnalytics({ db }), now }),
     ],
     ports: {
-      pay: createPaidCalls({ db, sumOf, dayBudgets, settingsOf: projects.settingsOf, priceOf, log, now }),
+      ...{ pay: paid.pay, onPaid: paid.onPaid },
       ...{ dayBudgets, reservations },
       spentOn: usage.spentOn,
       forgetUser: createForgetUser(db),

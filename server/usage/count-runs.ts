@@ -1,11 +1,11 @@
 import { nanoUsd } from "../core/cost.ts";
+import { rangeOf } from "../core/duration-range.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import type { RunObject } from "../core/run-object.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { EndedRun, Projection } from "../journal/ended-runs.ts";
 import type { AnalyticsGrouping } from "../wire/names.ts";
-import { rangeOf } from "./duration-range.ts";
 import { spentBy } from "./project.ts";
 
 /** What is counted, by the columns of the table. */

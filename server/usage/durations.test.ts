@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { migrations } from "../../migrations/index.ts";
+import { middleOf, rangeOf, rangesBetween } from "../core/duration-range.ts";
 import { asNew, eventsOf, openUsageJournal } from "../testing/usage-journal.ts";
-import { middleOf, rangeOf } from "./duration-range.ts";
 import type { UsageQuery } from "./query.ts";
 import { createUsageStore } from "./store.ts";
 
@@ -116,4 +116,18 @@ test("runs that ended before durations were counted are counted by the migration
   world.db.sqlite.run("DROP TABLE usage_durations");
   world.db.sqlite.run(sql);
   expect(all()).toEqual(counted);
+});
+
+test("ranges between two durations are all those that begin there, whichever way they are told", () => {
+  for (const [min, max] of [
+    [0, 40],
+    [200, 499],
+    [33, 33],
+    [500, 1e6],
+  ] as const) {
+    const told = new Set(Array.from({ length: max + 1 }, (_, ms) => rangeOf(ms)));
+    expect(rangesBetween(min, max)).toEqual([...told].filter((from) => from >= min));
+  }
+  expect(rangesBetween(10, 5)).toEqual([]);
+  expect(rangesBetween(-5, 1)).toEqual([0, 1]);
 });

@@ -1,6 +1,6 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { middleOf } from "../core/duration-range.ts";
 import { inSlices } from "../lib/slices.ts";
-import { middleOf } from "./duration-range.ts";
 
 /** How long runs worked: half of them, and 95 of a hundred, not longer than this. Null of no run. */
 export interface Durations {

@@ -20,10 +20,19 @@ async function open(settings: Pick<ProjectSettings, "budget_per_day" | "unknown_
   const usage = createUsageStore({ db });
   const dayBudgets = createDayBudgets({ usage, settings: () => settings, now: () => noon });
   const priceOf = (model: string) => (model === "openai/priced" ? price : null);
-  const parts = { db, sumOf: createUsageSums(db), dayBudgets, settingsOf: () => settings, priceOf, log: silentLog };
+  const inPlace = <T>(_: unknown, __: string, ___: AbortSignal, call: () => Promise<T>) => call();
+  const parts = {
+    db,
+    inPlace,
+    sumOf: createUsageSums(db),
+    dayBudgets,
+    settingsOf: () => settings,
+    priceOf,
+    log: silentLog,
+  };
   const payer: Payer = { project_id: project.id, environment: "test" };
   return {
-    ...{ payer, pay: createPaidCalls({ ...parts, now: () => noon }) },
+    ...{ payer, ...createPaidCalls({ ...parts, now: () => noon }) },
     spent: () => usage.spentOn(payer, "2026-11-21"),
     rows: () => db.sqlite.query("SELECT agent_id, model, model_calls, estimated, unknown_cost FROM usage_days").all(),
     [Symbol.dispose]: () => journal[Symbol.dispose](),
@@ -53,7 +62,7 @@ test("a call is counted in the usage of the day by its own model and price, also
 
 test("where the server does not say how much it read, that is estimated; a price that nobody knows is counted as such", async () => {
   using it = await open();
-  const standing = { agent_id: "agt_1", budget: null, usage: noUsage };
+  const standing = { run_id: "run_1", agent_id: "agt_1", budget: null, usage: noUsage };
   const call = { model: "ollama/unknown", request };
   await it.pay({ ...it.payer, run: standing }, call, async (count) => count(read(null)));
   expect(it.rows()).toEqual([
@@ -68,7 +77,7 @@ test("a call that the day, or its run, has no room for is not made", async () =>
   const never = async () => {
     throw new Error("It was made.");
   };
-  const standing = { agent_id: "agt_1", budget: { max_total_tokens: 100 }, usage: noUsage };
+  const standing = { run_id: "run_1", agent_id: "agt_1", budget: { max_total_tokens: 100 }, usage: noUsage };
   await expect(it.pay({ ...it.payer, run: standing }, call, never)).rejects.toMatchObject({
     ...{ code: "budget_exceeded", message: expect.stringContaining("The run has used 0 of 100 tokens") },
   });
@@ -96,4 +105,32 @@ test("under a budget in USD a price that nobody knows is refused, unless the pro
   await expect(strict.pay(strict.payer, call, async () => {})).rejects.toMatchObject({ code: "budget_exceeded" });
   using lax = await open({ budget_per_day, unknown_price: "allow" });
   await lax.pay(lax.payer, call, async (count) => count(read(10)));
+});
+
+test("searches of one run that are made at once never pass its budget together, nor what is not on record yet", async () => {
+  using it = await open();
+  const run = { run_id: "run_1", agent_id: "agt_1", budget: { max_total_tokens: 500 }, usage: noUsage };
+  const payer = () => ({ ...it.payer, run }); // Each search is another payer, and sees the same record.
+  const call = { model: "openai/priced", request }; // At most some 240 tokens.
+  const answered = Promise.withResolvers<void>();
+  const made = Array.from({ length: 3 }, () =>
+    it.pay(payer(), call, async (count) => {
+      await answered.promise;
+      count(read(200));
+    }),
+  );
+  answered.resolve();
+  expect((await Promise.allSettled(made)).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+  await expect(it.pay(payer(), call, async () => {})).rejects.toMatchObject({ code: "budget_exceeded" });
+  await it.pay({ ...it.payer, run: { ...run, run_id: "run_2" } }, call, async () => {});
+  it.committed("run_1", [{ event: { type: "memory.retrieved" } } as never]); // From now on it is in the run's usage.
+  await it.pay(payer(), call, async () => {});
+});
+
+test("who follows hears what each call came to, under its model", async () => {
+  using it = await open();
+  const heard: [string, number | null][] = [];
+  it.onPaid((model, { usage }) => heard.push([model, usage.input_tokens]));
+  await it.pay(it.payer, { model: "openai/priced", request }, async (count) => count(read(7)));
+  expect(heard).toEqual([["openai/priced", 7]]);
 });

@@ -1,9 +1,9 @@
 import { nanoUsd } from "../core/cost.ts";
+import { rangeOf } from "../core/duration-range.ts";
 import type { ModelSpend, RunEvent } from "../core/run-event.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import type { Projector } from "../journal/journal.ts";
-import { rangeOf } from "./duration-range.ts";
 
 /** What is counted, by the columns of the table. */
 export const counters = [

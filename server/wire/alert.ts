@@ -18,3 +18,18 @@ export const Alert = t.named(
   }),
 );
 export type Alert = Static<typeof Alert>;
+
+/** A cell of a cluster that another node leads, since the one before had gone silent. */
+export const Cell = t.named(
+  "Cell",
+  t.object({
+    id: t.text,
+    object: t.word("cell"),
+    epoch: t.integer,
+    leader: t.text,
+    previous_leader: t.text,
+    lease_ended_at: t.time,
+    led_at: t.time,
+  }),
+);
+export type Cell = Static<typeof Cell>;

@@ -126,8 +126,39 @@ export const ServerInfo = t.object({
   database_bytes: t.orNull(t.integer),
   free_bytes: t.orNull(t.integer),
   disk_bytes: t.orNull(t.integer),
+  /** The cell of a cluster that this server leads; null where there is no cluster. */
+  cell: t.orNull(t.text),
 });
 export type ServerInfo = Static<typeof ServerInfo>;
+
+const stored = { bytes: t.integer };
+
+/** A cell of the cluster as it stands in its Postgres. What concerns its leader is null when nobody leads it. */
+const ClusterCell = t.object({
+  cell: t.text,
+  leader: t.orNull(t.text),
+  address: t.orNull(t.text),
+  lease_ms: t.orNull(t.integer),
+  epoch: t.integer,
+  /** The newest row of its log. */
+  head: t.integer,
+  log: t.object({ rows: t.integer, ...stored }),
+  pages: t.object({ pages: t.integer, ...stored }),
+  /** Each is so many rows behind. */
+  spares: t.list(t.object({ name: t.text, behind: t.integer })),
+  /** Kept there. */
+  projects: t.list(t.object({ id: t.text, name: t.text })),
+});
+export type ClusterCell = Static<typeof ClusterCell>;
+
+export const ClusterInfo = t.object({
+  /** The one that this server leads. */
+  cell: t.text,
+  cells: t.list(ClusterCell),
+  /** Of this cell, the last that is known of. */
+  failover: t.orNull(t.object({ at: t.time, detail: t.text })),
+});
+export type ClusterInfo = Static<typeof ClusterInfo>;
 
 export const Backup = t.object({
   id: t.text,

@@ -4,6 +4,11 @@ type Sentences = Record<string, string>;
 
 /** What a field means, wherever it stands; `own` has what it means elsewhere. */
 const everywhere: Sentences = {
+  epoch: "How often a node has taken the cell.",
+  leader: "The node that leads.",
+  led_at: "When it took the cell.",
+  lease_ended_at: "Until when the former leader was known to lead.",
+  previous_leader: "The node that led before.",
   detail: "How it stood when it was opened.",
   closed_at: "When it was well again; null while it is not.",
   opened_at: "When it was opened.",
@@ -355,6 +360,7 @@ const everywhere: Sentences = {
   tool_output: "What the tool returned instead.",
   tool_output_max_bytes: "How many bytes of each tool output the model reads; the run keeps all of it.",
   tool_outputs: "The answers, one for each call.",
+  tool_type: "Of the tool that was called, such as `http`, `client` and `agent`; null where there is none.",
   tools: "The tools.",
   tools_count: "How many tools the agent has.",
   top_k: "How many passages are found at most.",
@@ -855,6 +861,7 @@ const parameters: Sentences = {
   action: "Only entries of this action.",
   actor_id: "Only entries of this actor.",
   agent_id: "Only those of this agent.",
+  api_key_id: "Only runs that this API key asked for, with the runs below them.",
   "created_at[gt]": "Only what was created after this time.",
   "created_at[gte]": "Only what was created at this time or after it.",
   "created_at[lt]": "Only what was created before this time.",

@@ -85,6 +85,7 @@ export const webhookTopics = {
   "file.failed": "An upload could not be read.",
   "alert.opened": "Something is not well, and somebody should look at it.",
   "alert.closed": "It is well again.",
+  "cell.failover": "A node of the cluster went silent, and another one leads.",
 } as const;
 export type WebhookEvent = keyof typeof webhookTopics;
 export const webhookEvents = Object.keys(webhookTopics) as WebhookEvent[];

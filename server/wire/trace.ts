@@ -37,6 +37,7 @@ export const TraceStep = t.named(
     finish_reason: t.orNull(t.typed<FinishReason>(t.text)),
     model: t.orNull(t.text),
     tool_call_id: t.orNull(t.text),
+    tool_type: t.orNull(t.text),
     input_hash: t.orNull(t.text),
     replayed: t.boolean,
     subagent: t.orNull(t.object({ run_id: t.text, agent_id: t.text })),

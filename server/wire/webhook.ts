@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { eventFields } from "../core/run-event.ts";
 import { environments } from "../core/scope.ts";
 import * as t from "../lib/schema.ts";
-import { Alert } from "./alert.ts";
+import { Alert, Cell } from "./alert.ts";
 import { File } from "./file.ts";
 import { deliveryStatuses, disabledReasons, type SentEvent, testEvent, webhookStatuses } from "./names.ts";
 import { Run } from "./run.ts";
@@ -129,6 +129,7 @@ const dataOf = {
   "file.failed": ofFile,
   "alert.opened": ofAlert,
   "alert.closed": ofAlert,
+  "cell.failover": t.named("WebhookCellData", t.object({ object: Cell, truncated })),
   [testEvent]: t.named("WebhookTestData", t.object({ object: Webhook, truncated })),
 } satisfies Record<SentEvent, TSchema>;
 

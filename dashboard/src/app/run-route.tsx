@@ -20,7 +20,7 @@ const AddToSuite = lazy(() =>
   import("../features/suites/add-to-suite.tsx").then((loaded) => ({ default: loaded.AddToSuite })),
 );
 
-/** `/runs/:id?step=&tab=&view=&q=&fold=&t=&fork=`. */
+/** `/runs/:id?step=&tab=&view=&q=&fold=&t=&fork=&graph=&node=`. */
 export function RunRoute() {
   const { runId } = useParams({ from: "/shell/runs/$runId" });
   const { workspace: _, step, ...search } = useSearch({ from: "/shell/runs/$runId" });

@@ -17,6 +17,7 @@ import {
   ToggleLeft,
 } from "lucide-react";
 import { newestAgentsQuery } from "../entities/agent/agent-api.ts";
+import { useClusterShown } from "../entities/server/use-cluster-shown.ts";
 import { useMay } from "../entities/session/use-may.ts";
 import type { Command, CommandGroup } from "../features/palette/find-commands.ts";
 import { readRecent } from "../features/palette/recent.ts";
@@ -80,6 +81,7 @@ function pageActs(): Command[] {
 }
 
 function usePlaceCommands(onGo: (path: string) => void): Command[] {
+  const hasCluster = useClusterShown();
   const pages = Object.values(places)
     .flat()
     .map(({ to, label, icon }) => ({
@@ -97,6 +99,7 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
     ["prices", "Prices"],
     ["people", "People"],
     ["audit", "Audit log"],
+    ...(hasCluster ? ([["cluster", "Cluster"]] as [string, string][]) : []),
     ["server", "Server, backup and version"],
   ];
   return [

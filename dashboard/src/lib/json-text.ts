@@ -23,3 +23,6 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 export function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
+
+/** A whole number where a text is one, else the text: the server says what is wrong with it. */
+export const numberIn = (text: string): number | string => (/^\d+$/.test(text.trim()) ? Number(text) : text);

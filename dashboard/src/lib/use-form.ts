@@ -17,6 +17,8 @@ export interface Fields<Draft> {
     field: K,
   ) => { value: Draft[K]; error?: string | null; onChange: (event: Typed) => void };
   json: <K extends keyof Draft>(field: K) => { value: Draft[K]; fault?: string | null; onText: (text: string) => void };
+  /** For an editor of code or Markdown. */
+  code: <K extends keyof Draft>(field: K) => { value: Draft[K]; error?: string | null; onText: (text: string) => void };
   suggest: <K extends keyof Draft>(
     field: K,
   ) => { value: Draft[K]; error?: string | null; onValue: (text: string) => void };
@@ -39,6 +41,7 @@ export function fieldsOf<Draft extends object>(
       onChange: ({ target }) => put(field)(target.value),
     }),
     json: (field) => ({ value: draft[field], fault: faults[field], onText: put(field) }),
+    code: (field) => ({ value: draft[field], error: faults[field], onText: put(field) }),
     suggest: (field) => ({ value: draft[field], error: faults[field], onValue: put(field) }),
     pick: (field) => ({ value: draft[field], onChoose: put(field) }),
     choose: (field) => ({ chosen: draft[field], onChoose: put(field) }),

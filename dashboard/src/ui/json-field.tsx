@@ -1,6 +1,6 @@
-import { type ComponentProps, useState } from "react";
+import { useState } from "react";
 import { readJson } from "../lib/json-text.ts";
-import { TextArea } from "./text-area.tsx";
+import { CodeEditor, type CodeEditorProps } from "./code-editor.tsx";
 
 export interface JsonFieldProps {
   value: string;
@@ -11,26 +11,15 @@ export interface JsonFieldProps {
 
 /** JSON to write. What is wrong with it is said once the field was left, and taken back while it is mended. */
 export function JsonField({
-  value,
-  onText,
   fault,
   optional = false,
   ...rest
-}: Omit<ComponentProps<typeof TextArea>, "value" | "onChange" | "mono" | "error"> &
+}: Omit<CodeEditorProps, "language" | "error" | "onLeave"> &
   JsonFieldProps & {
     /** Nothing is something, too. */
     optional?: boolean;
   }) {
   const [left, setLeft] = useState(false);
-  const own = optional && value.trim() === "" ? null : readJson(value).fault;
-  return (
-    <TextArea
-      mono
-      value={value}
-      error={(left && own) || fault || null}
-      onChange={(event) => onText(event.target.value)}
-      onBlur={() => setLeft(true)}
-      {...rest}
-    />
-  );
+  const own = optional && rest.value.trim() === "" ? null : readJson(rest.value).fault;
+  return <CodeEditor language="json" error={(left && own) || fault || null} onLeave={() => setLeft(true)} {...rest} />;
 }

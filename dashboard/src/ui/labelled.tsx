@@ -25,7 +25,16 @@ export function Labelled({
   const below = error || hint;
   return (
     <div className="flex min-w-0 flex-col gap-1.5">
-      <label htmlFor={id} className="font-medium">
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: an editor of code is no control that a label takes the focus to by itself. */}
+      <label
+        htmlFor={id}
+        id={`${id}-label`}
+        className="font-medium"
+        onClick={() => {
+          const control = document.getElementById(id);
+          if (control?.isContentEditable) control.focus();
+        }}
+      >
         {label}
       </label>
       {children({

@@ -1,5 +1,5 @@
 /** Something that was done, or was not: a line of some seconds. */
-interface Said {
+export interface Said {
   title: string;
   description?: string;
   /** In ms. */

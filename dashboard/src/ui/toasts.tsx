@@ -1,14 +1,14 @@
 import { Toast as Base } from "@base-ui/react/toast";
 import { Check, TriangleAlert, X } from "lucide-react";
 import { useEffect } from "react";
-import { onToast } from "./toast.ts";
+import { onToast, type Said } from "./toast.ts";
 
 const manager = Base.createToastManager();
 
 /** Where they appear; once, in the shell. Loaded apart: nothing is said before somebody did something. */
 export function Toasts() {
   // After the provider's own effect: from now on somebody listens.
-  useEffect(() => onToast((said) => void manager.add(said)), []);
+  useEffect(() => onToast(show), []);
   return (
     <Base.Provider toastManager={manager}>
       <Base.Portal>
@@ -18,6 +18,19 @@ export function Toasts() {
       </Base.Portal>
     </Base.Provider>
   );
+}
+
+/** Failures that are told now, by their words: the same once more is counted and not told beside itself. */
+const told = new Map<string, { id: string; count: number }>();
+
+function show(said: Said): void {
+  if (said.type !== "failed") return void manager.add(said);
+  const words = `${said.title}\n${said.description ?? ""}`;
+  const before = told.get(words);
+  if (before) {
+    before.count++;
+    manager.update(before.id, { ...said, title: `${said.title} (${before.count} times)` });
+  } else told.set(words, { id: manager.add({ ...said, onRemove: () => told.delete(words) }), count: 1 });
 }
 
 function List() {

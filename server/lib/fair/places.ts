@@ -33,6 +33,7 @@ export function createFairPlaces({ count, reserve }: FairOptions) {
 
   return {
     mayTake,
+    heldBy,
     /** How many places an owner may take now. */
     open(owner: string): number {
       let open = 0;

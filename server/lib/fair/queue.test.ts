@@ -84,6 +84,22 @@ describe("a fair queue", () => {
     await expect(add("a2", leaving.signal)).rejects.toThrow("gone");
   });
 
+  test("tells work how many others of its owner are under way", async () => {
+    const queue = createFairQueue({ count: 6, reserve: 1 });
+    const ends = Promise.withResolvers<void>();
+    const told: Record<string, number[]> = { a: [], b: [] };
+    const run = (owner: string) =>
+      queue.run(owner, never, async (beside) => {
+        told[owner]!.push(beside);
+        await ends.promise;
+      });
+    const all = [run("a"), run("a"), run("b"), run("a")];
+    await settled();
+    ends.resolve();
+    await Promise.all(all);
+    expect(told).toEqual({ a: [0, 1, 2], b: [0] });
+  });
+
   test("has its place back from work that failed", async () => {
     const queue = createFairQueue({ count: 1, reserve: 0 });
     const fails = () => Promise.reject(new Error("broken"));

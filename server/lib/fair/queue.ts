@@ -2,8 +2,16 @@ import { createFairLines } from "./lines.ts";
 import { createFairPlaces, type FairOptions } from "./places.ts";
 
 export interface FairQueue {
-  /** Does the work as soon as its owner has a place. Throws the signal's reason where that is aborted before. */
-  run<T>(owner: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  /**
+   * Does the work as soon as its owner has a place, and tells it how many others of the owner have one. Throws the
+   * signal's reason where that is aborted before.
+   */
+  run<T>(owner: string, signal: AbortSignal, work: (beside: number) => Promise<T>): Promise<T>;
+}
+
+interface Taken {
+  beside: number;
+  giveBack: () => void;
 }
 
 /** Work of several owners, so much at a time: the others wait for a place, and none of them behind all of another's. */
@@ -18,11 +26,11 @@ export function createFairQueue(options: FairOptions): FairQueue {
   const next = (): string | null => places.next(lines.owners());
 
   /** Takes a place, now or when the owner is next, and returns what gives it back. */
-  function take(owner: string, signal: AbortSignal): Promise<() => void> {
-    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+  function take(owner: string, signal: AbortSignal): Promise<Taken> {
+    const { promise, resolve, reject } = Promise.withResolvers<Taken>();
     const begin = () => {
       signal.removeEventListener("abort", leave);
-      resolve(places.take(owner));
+      resolve({ beside: places.heldBy(owner), giveBack: places.take(owner) });
     };
     const leave = () => {
       lines.remove(owner, begin);
@@ -37,9 +45,9 @@ export function createFairQueue(options: FairOptions): FairQueue {
   return {
     async run(owner, signal, work) {
       signal.throwIfAborted();
-      const giveBack = await take(owner, signal);
+      const { beside, giveBack } = await take(owner, signal);
       try {
-        return await work();
+        return await work(beside);
       } finally {
         giveBack();
         advance();

@@ -22,18 +22,15 @@ interface Given {
   from: string;
   window_tokens: number;
   prefix: string;
+  query_prefix: string;
 }
 
 /**
  * Copies a model beside the database and asks it for vectors, in the thread that will run it. Throws an Error that says
  * what is wrong with it; then nothing is left of it.
  */
-export async function addOwnModel(
-  folder: string,
-  { name, from, window_tokens, prefix }: Given,
-  log: Log,
-): Promise<OwnModel> {
-  requireShape({ name, window_tokens, prefix });
+export async function addOwnModel(folder: string, { name, from, ...settings }: Given, log: Log): Promise<OwnModel> {
+  requireShape({ name, ...settings });
   requireFiles(from);
   const target = join(folder, name);
   if (existsSync(target)) throw new Error("There is a model of this name: remove it first.");
@@ -41,21 +38,22 @@ export async function addOwnModel(
   try {
     mkdirSync(making, { recursive: true, mode: 0o700 });
     for (const file of Object.keys(files)) copyFileSync(join(from, file), join(making, file));
-    const dimensions = await dimensionsOf({ folder: making, dimensions: 0, window_tokens, prefix }, log);
-    writeFileSync(join(making, "embedder.json"), JSON.stringify({ dimensions, window_tokens, prefix }));
+    const dimensions = await dimensionsOf({ folder: making, dimensions: 0, ...settings }, log);
+    writeFileSync(join(making, "embedder.json"), JSON.stringify({ dimensions, ...settings }));
     renameSync(making, target);
-    return { folder: target, dimensions, window_tokens, prefix };
+    return { folder: target, dimensions, ...settings };
   } finally {
     rmSync(making, { recursive: true, force: true });
   }
 }
 
-function requireShape({ name, window_tokens, prefix }: Omit<Given, "from">): void {
+function requireShape({ name, window_tokens, prefix, query_prefix }: Omit<Given, "from">): void {
   if (!ownModelName.test(name))
     throw new Error("A name has up to 64 small letters, digits, dots, hyphens and underscores.");
   if (!Number.isInteger(window_tokens) || window_tokens < 8 || window_tokens > most.window_tokens)
     throw new Error(`A model reads 8 to ${most.window_tokens} tokens at once.`);
-  if (prefix.length > most.prefix_chars) throw new Error(`A prefix has at most ${most.prefix_chars} characters.`);
+  if (Math.max(prefix.length, query_prefix.length) > most.prefix_chars)
+    throw new Error(`A prefix has at most ${most.prefix_chars} characters.`);
 }
 
 function requireFiles(from: string): void {
@@ -81,7 +79,7 @@ async function dimensionsOf(own: OwnModel, log: Log): Promise<number> {
       "Invoices are paid within thirty days.",
       "The harbour is closed in winter.",
     ]);
-    if (one!.length > most.dimensions) throw new Error(`Its vectors have more than ${most.dimensions} numbers.`);
+    if (one!.length > most.dimensions) throw new Error(`Its vectors have more than ${most.dimensions} dimensions.`);
     if (one!.some((value, index) => Math.abs(value - again![index]!) > 1e-3))
       throw new Error("It gives the same text another vector each time.");
     if (one!.every((value, index) => Math.abs(value - other![index]!) < 1e-6))

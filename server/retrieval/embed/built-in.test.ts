@@ -109,9 +109,9 @@ describe("a batch", () => {
 
   test("for which the thread waited for a core rests, and others go on meanwhile", async () => {
     using embedder = withThreads([program(waiting)], { rest_ms: 1e9 });
-    const batch = embedder.embed(lite, ["x".repeat(8000)], undefined, "one");
+    const batch = embedder.embed(lite, ["x".repeat(8000)], undefined, { owner: "one" });
     for (const owner of ["two", "three", "four"])
-      expect(await embedder.embed(lite, ["short"], undefined, owner)).toHaveLength(1);
+      expect(await embedder.embed(lite, ["short"], undefined, { owner })).toHaveLength(1);
     expect(Bun.peek.status(batch)).toBe("pending");
     embedder.stop();
     await expect(batch).rejects.toThrow("stops");
@@ -119,14 +119,14 @@ describe("a batch", () => {
 
   test("goes on when it has rested", async () => {
     using embedder = withThreads([program(waiting)], { rest_ms: 5 });
-    const batch = embedder.embed(lite, ["x".repeat(8000)], undefined, "one");
-    await embedder.embed(lite, ["short"], undefined, "two");
+    const batch = embedder.embed(lite, ["x".repeat(8000)], undefined, { owner: "one" });
+    await embedder.embed(lite, ["short"], undefined, { owner: "two" });
     expect(await batch).toHaveLength(1);
   });
 
   test("does not rest where nobody else asks", async () => {
     using embedder = withThreads([program(waiting)], { rest_ms: 1e9 });
-    expect(await embedder.embed(lite, ["x".repeat(8000)], undefined, "one")).toHaveLength(1);
+    expect(await embedder.embed(lite, ["x".repeat(8000)], undefined, { owner: "one" })).toHaveLength(1);
   });
 });
 

@@ -18,6 +18,8 @@ interface Job {
   pieces: { text: number; piece: string }[];
   done: number;
   sums: Float32Array[];
+  /** What stands before each piece. */
+  prefix: string;
   settle(outcome: Float32Array[] | Error): void;
 }
 
@@ -75,7 +77,7 @@ export function createBuiltIn({
     model: BuiltInModel | OwnModel,
     texts: readonly string[],
     signal?: AbortSignal,
-    owner = "",
+    { owner = "", prefix = "" }: { owner?: string; prefix?: string } = {},
   ): Promise<Float32Array[]> {
     if (texts.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
@@ -88,6 +90,7 @@ export function createBuiltIn({
         pieces: texts.flatMap((text, index) => piecesOf(text, piece_chars).map((piece) => ({ text: index, piece }))),
         done: 0,
         sums: [],
+        prefix,
         settle(outcome) {
           signal?.removeEventListener("abort", abort);
           if (outcome instanceof Error) reject(outcome);
@@ -120,7 +123,7 @@ export function createBuiltIn({
     const to = endOfSlice(job);
     const id = ++count;
     slice = { id, job, to, tries, timer: setTimeout(giveUp, patience_ms) };
-    thread.send({ id, model: job.model, texts: job.pieces.slice(job.done, to).map(({ piece }) => piece) });
+    thread.send({ id, model: job.model, texts: job.pieces.slice(job.done, to).map(({ piece }) => job.prefix + piece) });
   }
 
   function hear(answer: Answer): void {

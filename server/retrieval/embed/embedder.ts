@@ -13,8 +13,11 @@ export { EmbeddingError } from "../../models/embedding-error.ts";
 
 /** Turns texts into unit vectors of one model, one a text and in their order. Throws `EmbeddingError`. */
 export interface Embedder {
-  embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
+  embed(texts: readonly string[], signal?: AbortSignal, use?: Use): Promise<Float32Array[]>;
 }
+
+/** Models may read what is searched for another way than what is found: by default it is this. */
+type Use = "passage" | "query";
 
 export interface EmbeddersOptions {
   /** Where a provider's model is reached; throws when it is not. */
@@ -54,7 +57,7 @@ export function createEmbedders({ resolve, pay = unpaid, log, idle_ms, folder = 
     const reached = reach(model);
     if (!payer) return await remoteEmbedding({ ...reached, dimensions }).embed(texts, signal);
     try {
-      return await pay(payer, { model, request: readingOf(texts) }, (count) =>
+      return await pay(payer, { model, request: readingOf(texts), signal }, (count) =>
         remoteEmbedding({
           ...{ ...reached, dimensions },
           count: (tokens, part) => count({ ...read(tokens), request: readingOf(part) }),
@@ -75,9 +78,10 @@ export function createEmbedders({ resolve, pay = unpaid, log, idle_ms, folder = 
     payer?: Payer,
   ): Embedder {
     return {
-      async embed(texts, signal) {
+      async embed(texts, signal, use) {
         if (dimensions !== null && dimensions !== made) throw otherLength(model, made, dimensions);
-        return await builtIn.embed(here, texts, signal, payer && nameOf(payer));
+        const prefix = typeof here === "string" ? "" : use === "query" ? here.query_prefix : here.prefix;
+        return await builtIn.embed(here, texts, signal, { owner: payer && nameOf(payer), prefix });
       },
     };
   }
@@ -108,4 +112,4 @@ export function createEmbedders({ resolve, pay = unpaid, log, idle_ms, folder = 
 const notAvailable = (message: string) => new EmbeddingError("model_not_available", message);
 
 const otherLength = (model: string, made: number, dimensions: number) =>
-  new EmbeddingError("dimensions_mismatch", `${model} gives vectors of ${made} numbers, and not of ${dimensions}.`);
+  new EmbeddingError("dimensions_mismatch", `${model} gives vectors of ${made} dimensions, and not of ${dimensions}.`);

@@ -10,7 +10,7 @@ import { createEmbedders } from "./embedder.ts";
 import { findOwnModel, ownModels } from "./own-models.ts";
 
 const sentenceModel = await sentenceModelFolder();
-const given = { name: "mine", window_tokens: 256, prefix: "" };
+const given = { name: "mine", window_tokens: 256, prefix: "", query_prefix: "query: " };
 
 const embeddersOf = (folder: string) =>
   createEmbedders({
@@ -20,11 +20,20 @@ const embeddersOf = (folder: string) =>
     },
   });
 
+const likeness = (one: Float32Array, other: Float32Array) =>
+  one.reduce((sum, value, index) => sum + value * other[index]!, 0);
+
 test.skipIf(!sentenceModel)("a model that is added embeds as it does inside, and is gone with its folder", async () => {
   using place = temporaryFolder();
   const folder = place.file("embedders");
   const added = await addOwnModel(folder, { ...given, from: sentenceModel! }, silentLog);
-  expect(added).toEqual({ folder: join(folder, "mine"), dimensions: 384, window_tokens: 256, prefix: "" });
+  expect(added).toEqual({
+    folder: join(folder, "mine"),
+    dimensions: 384,
+    window_tokens: 256,
+    prefix: "",
+    query_prefix: "query: ",
+  });
   expect([ownModels(folder), readdirSync(folder)]).toEqual([["local/mine"], ["mine"]]);
   const embedders = embeddersOf(folder);
   const builtIn = createBuiltIn({ log: silentLog });
@@ -35,6 +44,10 @@ test.skipIf(!sentenceModel)("a model that is added embeds as it does inside, and
     // What the embedders list was read before the model's files were made.
     const [inside] = await builtIn.embed("builtin/all-minilm-l6-v2", text);
     expect(own).toEqual(inside!);
+    const [asked] = await embedders.of("local/mine", 384).embed(text, undefined, "query");
+    const [prefixed] = await builtIn.embed("builtin/all-minilm-l6-v2", [`query: ${text[0]}`]);
+    expect(likeness(asked!, prefixed!)).toBeCloseTo(1, 5);
+    expect(likeness(asked!, own!)).toBeLessThan(0.99);
     await expect(embedders.of("local/mine", 512).embed(text)).rejects.toMatchObject({ code: "dimensions_mismatch" });
     await expect(embedders.of("local/other", 384).embed(text)).rejects.toMatchObject({ code: "model_not_available" });
     await expect(addOwnModel(folder, { ...given, from: sentenceModel! }, silentLog)).rejects.toThrow("of this name");
@@ -59,10 +72,19 @@ test("what is no model is refused with what is wrong, and nothing of it stays", 
   await expect(add({ name: "../mine" })).rejects.toThrow("A name has");
   await expect(add({ window_tokens: 0 })).rejects.toThrow("tokens at once");
   await expect(add({ prefix: "x".repeat(101) })).rejects.toThrow("at most 100");
+  await expect(add({ query_prefix: "x".repeat(101) })).rejects.toThrow("at most 100");
   if (sentenceModel) {
     cpSync(join(sentenceModel, "model.onnx"), join(from, "model.onnx"));
     await expect(add()).rejects.toThrow("The embedding model failed");
   }
   expect(readdirSync(folder)).toEqual([]);
   for (const name of ["local/../given", "local/", "local/mine", "mine"]) expect(findOwnModel(folder, name)).toBeNull();
+});
+
+test("a model that was added with one prefix has it before questions, too", () => {
+  using place = temporaryFolder();
+  const folder = place.file("earlier");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "embedder.json"), JSON.stringify({ dimensions: 3, window_tokens: 256, prefix: "text: " }));
+  expect(findOwnModel(place.file("."), "local/earlier")).toMatchObject({ prefix: "text: ", query_prefix: "text: " });
 });

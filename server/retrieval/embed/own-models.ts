@@ -9,6 +9,8 @@ export interface OwnModel {
   window_tokens: number;
   /** What is set before each text, as some models were trained with. */
   prefix: string;
+  /** The same before what is searched for. */
+  query_prefix: string;
 }
 
 export const ownPrefix = "local/";
@@ -32,6 +34,11 @@ export function findOwnModel(folder: string | null, model: string): OwnModel | n
   const own = join(folder, name);
   const path = join(own, facts);
   if (!existsSync(path)) return null;
-  const { dimensions, window_tokens, prefix } = JSON.parse(readFileSync(path, "utf8")) as Omit<OwnModel, "folder">;
-  return { folder: own, dimensions, window_tokens, prefix };
+  // Models that were added earlier have one prefix.
+  const { query_prefix, ...known } = JSON.parse(readFileSync(path, "utf8")) as Omit<
+    OwnModel,
+    "folder" | "query_prefix"
+  > &
+    Partial<OwnModel>;
+  return { ...known, folder: own, query_prefix: query_prefix ?? known.prefix };
 }

@@ -18,11 +18,10 @@ export async function loadMiniLm() {
 }
 
 /** Loads a model that the operator added, whose vectors' length is the one that it gives. */
-export async function loadOwn({ folder, window_tokens, prefix }: OwnModel) {
+export async function loadOwn({ folder, window_tokens }: OwnModel) {
   const { tokensOf, run } = await load(folder);
   const { length: dimensions } = await run([tokensOf("dimensions")]);
-  const embed = byWindows({ ...common, dimensions, window_tokens, hashes_words: false, tokensOf, run });
-  return (texts: readonly string[]) => embed(texts.map((text) => prefix + text));
+  return byWindows({ ...common, dimensions, window_tokens, hashes_words: false, tokensOf, run });
 }
 
 // Models in int8 compute by the largest value of a call: beside another, a text would have another vector.

@@ -25,7 +25,7 @@ interface SearchOptions {
 type Scored = Omit<Match, keyof Passage> & { number: number; rank: number };
 
 /** What keywords weigh against the cosine; together they are divided so that 1 is the most. */
-const keyword_weight = 1.5;
+const keyword_weight = 1.2;
 /** Below so many chunks of one scope, all are compared as they are stored, and nothing is loaded. */
 const few = 128;
 /** Of so many chunks at once it is looked up whether they may be seen. */

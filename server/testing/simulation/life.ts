@@ -82,8 +82,8 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
         owner,
         touches,
       );
-    const { flush, commits, timed, defer } = write;
-    const disk: Db = { ...db, write: Object.assign(refusing, { flush, commits, timed, defer }) };
+    const { flush, commits, timed, defer, hold } = write;
+    const disk: Db = { ...db, write: Object.assign(refusing, { flush, commits, timed, defer, hold }) };
     fixture = runFixture({
       db: disk,
       threads: threads.factory,

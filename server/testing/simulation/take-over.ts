@@ -8,14 +8,15 @@ export function takeOver(world: World): () => void {
     [globalThis, "setImmediate", (run: () => void) => world.queue("tick", run)],
     [globalThis, "clearTimeout", world.dropAlarm],
     [globalThis, "clearInterval", world.dropAlarm],
-    [Date, "now", world.now],
+    [Bun, "sleep", (ms: number) => new Promise<void>((resolve) => void timer(world, resolve, ms, null))],
+    [Date, "now", () => Math.floor(world.now())],
     [performance, "now", world.now],
     [Math, "random", world.random],
     [crypto, "getRandomValues", (bytes: Uint8Array) => bytes.map((_, index) => (bytes[index] = world.int(256)))],
   ];
   const undo = replaced.map(([owner, name, value]) => {
     const before = Object.getOwnPropertyDescriptor(owner, name);
-    Object.defineProperty(owner, name, { value, configurable: true, writable: true });
+    Object.defineProperty(owner, name, { value, configurable: before?.configurable ?? true, writable: true });
     return () => (before ? Object.defineProperty(owner, name, before) : Reflect.deleteProperty(owner, name));
   });
   return () => {

@@ -2,6 +2,8 @@
 export interface Owner {
   frozen: boolean;
   dead: boolean;
+  /** Of several processes: while it does something, what has no owner of its own is its. */
+  isProcess?: boolean;
 }
 
 interface Task {
@@ -13,6 +15,7 @@ interface Task {
 interface Alarm {
   at: number;
   every: number | null;
+  owner: Owner;
   fire(): void;
 }
 
@@ -62,8 +65,8 @@ export function createWorld(seed: number) {
     /** Returns when the scheduler picks it. */
     wait: (label: string, owner: Owner = process): Promise<void> =>
       new Promise((resolve) => tasks.push({ label, owner, run: resolve })),
-    setAlarm(fire: () => void, ms: number, every: number | null = null): Alarm {
-      const alarm = { at: clock + Math.max(0, ms), every, fire };
+    setAlarm(fire: () => void, ms: number, every: number | null = null, owner: Owner = process): Alarm {
+      const alarm = { at: clock + Math.max(0, ms), every, fire, owner };
       alarms.push(alarm);
       return alarm;
     },
@@ -76,19 +79,34 @@ export function createWorld(seed: number) {
       if (open.length === 0) return false;
       const task = open[int(open.length)]!;
       tasks.splice(tasks.indexOf(task), 1);
+      if (task.owner.isProcess) process = task.owner;
       history.push([clock, `  ${task.label}`]);
       task.run();
       return true;
     },
     /** Lets time go by until the next alarm. False when none is set. */
     pass(): boolean {
-      const next = alarms.reduce<Alarm | null>((first, alarm) => (first && first.at <= alarm.at ? first : alarm), null);
+      const next = alarms.reduce<Alarm | null>(
+        (first, alarm) => (alarm.owner.frozen || alarm.owner.dead || (first && first.at <= alarm.at) ? first : alarm),
+        null,
+      );
       if (!next) return false;
+      if (next.owner.isProcess) process = next.owner;
       clock = Math.max(clock, next.at);
       if (next.every === null) alarms.splice(alarms.indexOf(next), 1);
       else next.at = clock + next.every;
       next.fire();
       return true;
+    },
+    /** What comes now is done by one of several processes. */
+    become(owner: Owner): void {
+      process = owner;
+    },
+    /** One of several processes is gone, and with it all that it had in mind. */
+    end(owner: Owner): void {
+      owner.dead = true;
+      tasks = tasks.filter((task) => task.owner !== owner);
+      alarms = alarms.filter((alarm) => alarm.owner !== owner);
     },
     /** The process is gone, and with it all that it had in mind; the answer owns what the next one does. */
     restart(): void {

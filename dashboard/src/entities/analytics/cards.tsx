@@ -34,6 +34,8 @@ interface CardProps {
   span: Span;
   /** An agent, or nothing for all. */
   narrowed?: Narrowed;
+  /** Its runs as a list narrows to them, where they are not just those of an agent. */
+  listed?: RunsSearch;
   asTable?: boolean;
 }
 
@@ -47,7 +49,7 @@ function useReport(group_by: AnalyticsGrouping, { span, narrowed }: CardProps) {
           <ErrorNote title="This cannot be shown" error={read.error} onRetry={() => void read.refetch()} />
         </div>
       ) : (
-        <div className="flex h-52 flex-col gap-3 p-4" role="status" aria-label={`Loading ${title.toLowerCase()}`}>
+        <div className="flex h-52 flex-col gap-3 p-4" role="status" aria-label={`Loading: ${title}`}>
           <Skeleton className="w-1/4" />
           <Skeleton className="w-3/4" />
         </div>
@@ -57,7 +59,8 @@ function useReport(group_by: AnalyticsGrouping, { span, narrowed }: CardProps) {
   return { report: read.data, missing };
 }
 
-const runsOf = ({ narrowed }: CardProps): RunsSearch => (narrowed?.agent_id ? { agent: narrowed.agent_id } : {});
+const runsOf = ({ narrowed, listed }: CardProps): RunsSearch =>
+  listed ?? (narrowed?.agent_id ? { agent: narrowed.agent_id } : {});
 
 /** Bars over time under their name, or a table of them. Where nothing was, this is said. */
 function StackCard({
@@ -128,7 +131,7 @@ export function OutcomesCard(props: CardProps & { group_by?: AnalyticsGrouping }
       about={`${formatCount(report.totals.count)} in all, ${formatCount(report.totals.failed)} failed.`}
       stacked={outcomesOf(report, ["Completed", "Cancelled", "Failed"], now)}
       say={formatCount}
-      search={props.group_by === "key" ? undefined : runsOf(props)}
+      search={runsOf(props)}
       asTable={props.asTable}
     />
   );
@@ -218,7 +221,7 @@ export function SpendCard({ groups = ["model", "agent", "key", "user"], ...props
       stacked={seriesOf(report, read, nameOf, now)}
       say={say}
       axis={axis}
-      search={props.narrowed?.name === undefined ? runsOf(props) : undefined}
+      search={runsOf(props)}
       asTable={props.asTable}
     />
   );
@@ -267,8 +270,9 @@ export function DurationsCard({ of, ...props }: CardProps & { of: "duration" | "
   const noun = of === "duration" ? "Runs" : "Model calls";
   const open = (index: number) => {
     const { from, to } = ranges[index]!;
-    const duration = `${from}..${Number.isFinite(to) ? to - 1 : ""}`;
-    void navigate({ to: "/runs", search: { ...runsOf(props), duration, ...timesOf(props.span) } });
+    const range = `${from}..${Number.isFinite(to) ? to - 1 : ""}`;
+    const search = { ...runsOf(props), [of === "duration" ? "duration" : "first"]: range };
+    void navigate({ to: "/runs", search: { ...search, ...timesOf(props.span) } });
   };
   return (
     <ChartCard
@@ -286,7 +290,7 @@ export function DurationsCard({ of, ...props }: CardProps & { of: "duration" | "
           label: rangeLabel(range),
           rows: [{ name: noun, value: formatCount(range.count) }],
         }))}
-        onOpen={of === "duration" ? open : undefined}
+        onOpen={open}
       >
         {(plot) => <Stacks plot={plot} bars={ranges.map(({ count }) => [count])} series={["model"]} />}
       </Chart>

@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { Button } from "../../ui/button.tsx";
+import { CodeEditor } from "../../ui/code-editor.tsx";
 import { Field } from "../../ui/field.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
 import { useKeptText } from "../session/use-kept-text.ts";
 import { Acts, AnswerForm, type AnswerProps, CallArguments } from "./answer-form.tsx";
 
@@ -55,15 +55,14 @@ function AnswerEdited({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: 
   return (
     <AnswerForm onSend={send}>
       <CallArguments value={call.arguments} />
-      <TextArea
+      <CodeEditor
         label="New arguments"
-        mono
-        rows={5}
+        language="json"
         value={text}
         error={fault}
         hint="The call is made with these instead. The model reads them too."
         autoFocus
-        onChange={(event) => setText(event.target.value)}
+        onText={setText}
       />
       <Acts>
         <Button type="submit" kind="primary" disabled={busy || fault !== null}>

@@ -1,7 +1,7 @@
 import { useId, useState } from "react";
 import { readJson } from "../../lib/json-text.ts";
 import { Button } from "../../ui/button.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
+import { CodeEditor } from "../../ui/code-editor.tsx";
 import { useKeptText } from "../session/use-kept-text.ts";
 import type { ToolAnswer } from "./answer-call.ts";
 import { Acts, AnswerForm, type AnswerProps, CallArguments } from "./answer-form.tsx";
@@ -18,15 +18,14 @@ export function AnswerOutput({ call, busy, onAnswer }: AnswerProps) {
   return (
     <AnswerForm onSend={() => send(false)}>
       <CallArguments value={call.arguments} />
-      <TextArea
+      <CodeEditor
         label="Output"
         hint="Any JSON value. Put text in quotes."
-        mono
-        rows={4}
+        language="json"
         value={text}
         error={read.fault && refused ? read.fault : null}
-        onChange={(event) => setText(event.target.value)}
-        onBlur={() => setRefused(read.fault)}
+        onText={setText}
+        onLeave={() => setRefused(read.fault)}
       />
       <Acts>
         <Button type="submit" kind="primary" disabled={busy}>
@@ -91,14 +90,13 @@ export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
         ))}
       </fieldset>
       {outcome === "happened" && (
-        <TextArea
+        <CodeEditor
           label="Result of the call"
           hint="Any JSON value. Put text in quotes."
-          mono
-          rows={3}
+          language="json"
           value={text}
           error={text.trim() ? read.fault : null}
-          onChange={(event) => setText(event.target.value)}
+          onText={setText}
         />
       )}
       <Acts>

@@ -7,8 +7,13 @@ import { type At, resource } from "../resource/resource.ts";
 import { filtersOf, type RunsSearch, runsParameters } from "./runs-search.ts";
 
 export const runApi = resource<Run>("runs");
-/** One run. */
-export const runQuery = runApi.one;
+/** One run, without what was said and called in it: its trace has that, and of a long run it is megabytes. */
+export function runQuery(at: At, id: string) {
+  return queryOptions({
+    ...runApi.of(at, id),
+    queryFn: ({ signal }) => get<Run>(runApi.url(at, id, "?exclude=messages,tool_calls"), signal),
+  });
+}
 
 export const pageSize = 50;
 

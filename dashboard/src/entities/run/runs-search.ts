@@ -17,9 +17,13 @@ export interface RunFilters {
   error?: string;
   /** The name of a tool that they called. */
   tool?: string;
+  /** The id of the API key that asked for them. */
+  key?: string;
   /** Of USD and of milliseconds, such as `0.5..2` and `1000..`. */
   cost?: string;
   duration?: string;
+  /** How long a model took to its first token, in milliseconds. */
+  first?: string;
   /** The name of a score, and the range of its value. */
   score?: string;
   value?: string;
@@ -41,8 +45,8 @@ export const runSorts = ["cost", "duration"] as const;
 export type RunSort = (typeof runSorts)[number];
 
 const filterNames = [
-  ...(["status", "agent", "since", "until", "user", "thread", "origin", "model", "error", "tool"] as const),
-  ...(["cost", "duration", "score", "value", "metadata", "q"] as const),
+  ...(["status", "agent", "since", "until", "user", "thread", "origin", "model", "error", "tool", "key"] as const),
+  ...(["cost", "duration", "first", "score", "value", "metadata", "q"] as const),
 ] satisfies (keyof RunFilters)[];
 
 /** The filters that are set, without order and place. */
@@ -61,12 +65,12 @@ const pick = (search: RunsSearch, names: readonly (keyof RunsSearch)[]): RunsSea
 export const isFiltered = (search: RunsSearch): boolean => Object.keys(filtersOf(search)).length > 0;
 
 /** Whether what is found is known of runs that are over alone, within some seconds of their end. */
-export const isIndexed = ({ q, tool, error, cost, duration, sort }: RunsSearch): boolean =>
-  [q, tool, error, cost, duration, sort].some((filter) => filter !== undefined);
+export const isIndexed = ({ q, tool, error, key, cost, duration, first, sort }: RunsSearch): boolean =>
+  [q, tool, error, key, cost, duration, first, sort].some((filter) => filter !== undefined);
 
 /** As parameters of `GET /v1/runs`, and of its count and export. */
 export function runsParameters(search: RunsSearch, now: number): Record<string, string | undefined> {
-  const { status, agent, since, until, user, thread, origin, model, error, tool, q, sort, order } = search;
+  const { status, agent, since, until, user, thread, origin, model, error, tool, key, q, sort, order } = search;
   return {
     ...{
       status,
@@ -77,6 +81,7 @@ export function runsParameters(search: RunsSearch, now: number): Record<string, 
       model,
       error_code: error,
       tool,
+      api_key_id: key,
       q,
       sort,
       order,
@@ -85,6 +90,7 @@ export function runsParameters(search: RunsSearch, now: number): Record<string, 
     "created_at[lte]": until && new Date(until).toISOString(),
     ...rangeParameters("cost", search.cost),
     ...rangeParameters("duration", search.duration),
+    ...rangeParameters("first_token", search.first),
     score: search.score,
     ...rangeParameters("score", search.value),
     ...Object.fromEntries(metadataPairs(search).map(([name, value]) => [`metadata[${name}]`, value])),

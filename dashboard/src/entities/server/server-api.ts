@@ -3,6 +3,7 @@ import type { NewConnection, NewPrice } from "../../../../server/console/schema.
 import type { AuditEntry } from "../../../../server/wire/audit.ts";
 import type {
   Backup,
+  ClusterInfo,
   Connection,
   Invitation,
   Person,
@@ -33,6 +34,13 @@ export const serverQuery = queryOptions({
   queryKey: ["server"],
   queryFn: ({ signal }) => get<ServerInfo>("/console/api/server", signal),
   refetchInterval: ({ state }) => (state.data?.sandbox_level === null ? 1000 : false),
+});
+
+/** Who leads may be another one any moment. */
+export const clusterQuery = queryOptions({
+  queryKey: ["cluster"],
+  queryFn: ({ signal }) => get<ClusterInfo>("/console/api/cluster", signal),
+  refetchInterval: 3000,
 });
 
 interface AuditSearch extends PageSearch {

@@ -4,15 +4,17 @@ import { limits } from "../../../../server/core/limits.ts";
 import { reasoningEfforts } from "../../../../server/core/providers.ts";
 import { bounds, type Draft } from "../../entities/agent/agent-fields.ts";
 import { modelsQuery } from "../../entities/model/model-api.ts";
+import { useApiSchema } from "../../entities/server/use-api-schema.ts";
 import type { Fields } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { CodeEditor } from "../../ui/code-editor.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormSection } from "../../ui/form-section.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
+import { SchemaField } from "../../ui/schema-field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
 import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
 import { ScriptField } from "./script-field.tsx";
@@ -24,6 +26,7 @@ type AgentFormProps = Fields<Draft>;
 /** All fields of an agent. */
 export function AgentForm(props: AgentFormProps) {
   const { draft, faults, json, set } = props;
+  const metadata = useApiSchema("Metadata");
   return (
     <>
       <Basics {...props} />
@@ -49,20 +52,14 @@ export function AgentForm(props: AgentFormProps) {
         title="Response format"
         about="A JSON Schema that the final answer must match. Without one, the answer is text."
       >
-        <JsonField
-          label="Output schema"
-          optional
-          rows={4}
-          placeholder='{"type": "object", "properties": { … }}'
-          {...json("output_schema")}
-        />
-        <JsonField label="Metadata" optional rows={2} hint="Up to 16 key-value pairs." {...json("metadata")} />
+        <SchemaField label="Output schema" optional {...json("output_schema")} />
+        <JsonField label="Metadata" optional hint="Up to 16 key-value pairs." schema={metadata} {...json("metadata")} />
       </FormSection>
     </>
   );
 }
 
-function Basics({ text }: AgentFormProps) {
+function Basics({ text, code }: AgentFormProps) {
   return (
     <FormSection title="Agent">
       <div className="grid gap-4 rail:grid-cols-2">
@@ -74,13 +71,12 @@ function Basics({ text }: AgentFormProps) {
           {...text("description")}
         />
       </div>
-      <TextArea
+      <CodeEditor
         label="Instructions"
-        name="instructions"
-        rows={8}
-        hint="System prompt."
-        className="min-h-40 text-md"
-        {...text("instructions")}
+        language="markdown"
+        hint="System prompt. Markdown is coloured, and sent as it is written."
+        className="min-h-40"
+        {...code("instructions")}
       />
     </FormSection>
   );
@@ -162,12 +158,10 @@ function DoorFields({ draft, set, json }: AgentFormProps) {
           {doorLabels[name]}
         </label>
       ))}
-      <JsonField
+      <SchemaField
         label="Input schema"
         optional
-        rows={4}
         hint="What MCP clients pass, as an object. Without a schema, they pass text."
-        placeholder='{"type": "object", "properties": { … }}'
         {...json("input_schema")}
       />
     </FormSection>

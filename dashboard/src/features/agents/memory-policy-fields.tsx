@@ -1,17 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { contextStrategies } from "../../../../server/core/agent-snapshot.ts";
 import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import type { MemoryPolicy } from "../../entities/agent/definition.ts";
 import { changeStore, pickStores, policyText, readPolicy } from "../../entities/agent/policy.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import { RerankFields } from "../../entities/memory/rerank-fields.tsx";
+import { useApiSchema } from "../../entities/server/use-api-schema.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { Field } from "../../ui/field.tsx";
 import { JsonField, type JsonFieldProps } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
+import { TwoViews } from "../../ui/two-views.tsx";
 
 interface PolicyProps {
   /** The agent's, which ranks passages where nothing else is said. */
@@ -22,43 +22,37 @@ interface PolicyProps {
 
 /** What an agent remembers, as fields or as JSON: both write the same text. */
 export function MemoryPolicyFields({ model, value: text, fault, onText }: JsonFieldProps & { model: string }) {
-  const [view, setView] = useState<"fields" | "json">("fields");
   const policy = readPolicy(text);
-  const isJson = view === "json" || policy === null;
+  const schema = useApiSchema("CreateAgentRequest", "memory");
   const onPolicy = (next: MemoryPolicy) => onText(policyText(next));
   return (
-    <>
-      <div className="max-w-60">
-        <ChoiceBar
-          name="memory view"
-          label="Memory as"
-          choices={[
-            { value: "fields", label: "Fields" },
-            { value: "json", label: "JSON" },
-          ]}
-          chosen={isJson ? "json" : "fields"}
-          readOnly={policy === null}
-          onChoose={setView}
-        />
-      </div>
-      {isJson ? (
+    <TwoViews
+      label="Memory"
+      fields={
+        policy && (
+          <>
+            <Stores model={model} policy={policy} onPolicy={onPolicy} />
+            <History policy={policy} onPolicy={onPolicy} />
+            {fault && (
+              <p role="alert" className="text-xs text-bad wrap-anywhere">
+                {fault}
+              </p>
+            )}
+          </>
+        )
+      }
+      json={
         <JsonField
           label="Memory policy"
           optional
-          rows={5}
           hint="stores, history and context."
           value={text}
           fault={fault}
+          schema={schema}
           onText={onText}
         />
-      ) : (
-        <>
-          <Stores model={model} policy={policy} onPolicy={onPolicy} />
-          <History policy={policy} onPolicy={onPolicy} />
-          {fault && <p className="text-xs text-bad wrap-anywhere">{fault}</p>}
-        </>
-      )}
-    </>
+      }
+    />
   );
 }
 

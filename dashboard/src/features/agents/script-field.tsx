@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
+import { ScriptEditor } from "../../entities/agent/script-editor.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
-import { JsonField, type JsonFieldProps } from "../../ui/json-field.tsx";
+import type { JsonFieldProps } from "../../ui/json-field.tsx";
 import { exampleScript } from "./test-model.ts";
 
 /** What `test/script` says. An example is made of the tools that were picked. */
@@ -17,13 +18,7 @@ export function ScriptField({
   const picked = (all.data ?? []).filter(({ id, type }) => tools.includes(id) && type !== "mcp");
   return (
     <>
-      <JsonField
-        label="Script"
-        optional
-        rows={5}
-        hint="What test/script says, one entry for each model call: text, tool_calls, error, delay_ms."
-        {...field}
-      />
+      <ScriptEditor tools={picked} {...field} />
       {field.value.trim() === "" && (
         <div>
           <Button size="sm" onClick={() => field.onText(exampleScript(picked))}>

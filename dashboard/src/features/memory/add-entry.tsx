@@ -83,7 +83,6 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
       <JsonField
         label="Metadata"
         optional
-        rows={2}
         placeholder='{"year": 2026, "lang": "en"}'
         hint="Texts, numbers and truth values. Searches filter by them."
         {...form.json("metadata")}

@@ -53,7 +53,6 @@ export function EditEntry({ store, entry, onClose }: { store: Store; entry: Entr
       <JsonField
         label="Metadata"
         optional
-        rows={3}
         hint="Texts, numbers and truth values. Searches filter by them."
         {...form.json("metadata")}
       />

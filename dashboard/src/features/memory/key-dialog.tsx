@@ -88,7 +88,6 @@ export function KeyDialog({
       )}
       <JsonField
         label="Value"
-        rows={8}
         readOnly={!may}
         hint="Any JSON value, up to 100 KB. Put text in quotes."
         {...form.json("value")}

@@ -102,7 +102,6 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
             <JsonField
               label="Filter"
               optional
-              rows={2}
               placeholder='{"year": {"$gte": 2024}}'
               hint="$eq $ne $in $gt $gte $lt $lte $and $or"
               {...form.json("filter")}

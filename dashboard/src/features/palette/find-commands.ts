@@ -8,6 +8,17 @@ export function findCommands(groups: readonly CommandGroup[], text: string): Com
     .filter(({ items }) => items.length > 0);
 }
 
+/**
+ * What Enter means, where nothing was gone to by arrow or pointer: the first of what is seen. While some of that was found
+ * for an earlier text, it is the first of what is known of this one, or nothing yet.
+ */
+export function firstCommand(
+  seen: readonly CommandGroup[],
+  { isOfText, known }: { isOfText: boolean; known: readonly CommandGroup[] },
+): Command | undefined {
+  return (isOfText ? seen : known)[0]?.items[0];
+}
+
 const isShown = ({ hidden }: Command): boolean => !hidden;
 
 function findIn(items: readonly Command[], words: readonly string[]): Command[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SearchResult } from "../../../../server/wire/search.ts";
 import { partOfRun, placeOfId } from "../../entities/resource/place-of-id.ts";
-import { type Command, type CommandGroup, findCommands } from "./find-commands.ts";
+import { type Command, type CommandGroup, findCommands, firstCommand } from "./find-commands.ts";
 import { pushRecent } from "./recent.ts";
 import { groupsOf } from "./use-search-commands.ts";
 
@@ -46,6 +46,15 @@ describe("commands", () => {
     expect(found("refund")).toEqual(["Refund desk"]);
     expect(found("nothing")).toEqual([]);
   });
+});
+
+test("Enter in a hurry means what was typed, and nothing that was found for an earlier text", () => {
+  const group = (label: string) => ({ value: label, items: [{ id: label, label, run() {} } as unknown as Command] });
+  const [old, create] = [group("Creative agent"), group("Create key")];
+  expect(firstCommand([old], { isOfText: false, known: [create] })?.label).toBe("Create key");
+  expect(firstCommand([old], { isOfText: false, known: [] })).toBeUndefined();
+  expect(firstCommand([old], { isOfText: true, known: [] })?.label).toBe("Creative agent");
+  expect(firstCommand([create, old], { isOfText: true, known: [create] })?.label).toBe("Create key");
 });
 
 test("the latest object comes first, each once, eight at most", () => {

@@ -1,9 +1,9 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
 import { CornerDownLeft, Search } from "lucide-react";
-import { useMemo, useState } from "react";
+import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
 import { Kbd } from "../../ui/kbd.tsx";
-import { type Command, type CommandGroup, findCommands } from "./find-commands.ts";
+import { type Command, type CommandGroup, findCommands, firstCommand } from "./find-commands.ts";
 import { useIdCommands } from "./use-id-commands.ts";
 import { useSearchCommands } from "./use-search-commands.ts";
 
@@ -47,7 +47,10 @@ function CommandList({
 }) {
   const [text, setText] = useState("");
   const ofId = useIdCommands(text, onGo);
-  const { groups: searched, isSearching } = useSearchCommands(text, onGo);
+  const { groups: searched, isSearching, isOfText } = useSearchCommands(text, onGo);
+  // What was gone to by arrow or pointer, among the results of a text. The list's own mark follows a moment later.
+  const [marked, setMarked] = useState<{ text: string; command: Command } | null>(null);
+  const [entered, setEntered] = useState<string | null>(null);
   const found = useMemo(
     () => [...ofId, ...withoutDoubles(findCommands(groups, text), searched), ...searched],
     [ofId, groups, text, searched],
@@ -55,6 +58,20 @@ function CommandList({
   const run = (command: Command) => {
     onDone();
     command.run();
+  };
+  const first = firstCommand(found, { isOfText, known: [...ofId, ...findCommands(groups, text)] });
+  const isEntered = entered === text;
+  // Enter came before the results: the first of them is meant.
+  useEffect(() => {
+    if (isEntered && first) run(first);
+  });
+  const onKeyDown = (event: KeyboardEvent & { preventBaseUIHandler: () => void }) => {
+    if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
+    event.preventBaseUIHandler();
+    event.preventDefault();
+    const meant = marked?.text === text ? marked.command : first;
+    if (meant) run(meant);
+    else if (isSearching) setEntered(text);
   };
   return (
     <Autocomplete.Root
@@ -67,13 +84,19 @@ function CommandList({
       autoHighlight="always"
       keepHighlight
       itemToStringValue={(item: Command) => item.label}
+      onItemHighlighted={(command: Command | undefined, { reason }) => {
+        if (reason !== "none") setMarked(command ? { text, command } : null);
+      }}
     >
       <div className="flex shrink-0 items-center gap-3 border-b border-line px-4">
         <Search aria-hidden className="size-4 shrink-0 text-muted" strokeWidth={1.5} />
         <Autocomplete.Input
+          // At once: the letters that follow ⌘K in a hurry are meant for it.
+          autoFocus
           aria-label="Search or jump to"
           placeholder="Search, jump to, or paste an id"
           className="h-12 min-w-0 flex-1 bg-transparent text-md focus-visible:shadow-none"
+          onKeyDown={onKeyDown}
         />
         <Dialog.Close aria-label="Esc: close" className="rounded-sm">
           <Kbd>Esc</Kbd>

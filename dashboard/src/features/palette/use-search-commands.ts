@@ -26,7 +26,7 @@ const kinds: Record<SearchType, { words: string; path: string; icon: LucideIcon 
 export function useSearchCommands(
   text: string,
   onGo: (path: string) => void,
-): { groups: CommandGroup[]; isSearching: boolean } {
+): { groups: CommandGroup[]; isSearching: boolean; isOfText: boolean } {
   const q = useSettled(text.trim(), typingPauseMs);
   const isAsked = q.length >= shortest;
   const at = useWorkspace();
@@ -36,7 +36,9 @@ export function useSearchCommands(
     const found = [...(things.data?.data ?? []), ...(runs.data?.data ?? [])];
     return isAsked ? groupsOf(found, q, runs.data?.has_more ?? false, onGo) : [];
   }, [isAsked, things.data, runs.data, q, onGo]);
-  return { groups, isSearching: things.isFetching || runs.isFetching || q !== text.trim() };
+  const isOfText = q === text.trim();
+  const isOld = !isOfText || things.isPlaceholderData || runs.isPlaceholderData;
+  return { groups, isSearching: things.isFetching || runs.isFetching || !isOfText, isOfText: !isOld };
 }
 
 /** What is made by hand: asked for apart, or the many runs would hide the few. */

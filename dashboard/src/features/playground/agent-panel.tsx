@@ -1,6 +1,7 @@
+import type { ReactNode } from "react";
 import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import type { Fields } from "../../lib/use-form.ts";
-import { TextArea } from "../../ui/text-area.tsx";
+import { CodeEditor } from "../../ui/code-editor.tsx";
 import { AgentSelect } from "./agent-select.tsx";
 import type { Draft } from "./draft.ts";
 import { ModelField } from "./model-field.tsx";
@@ -15,6 +16,7 @@ export function AgentPanel({
   unsaved,
   readOnly,
   compares,
+  variables,
   onAgent,
 }: {
   agent: FullAgent;
@@ -24,9 +26,11 @@ export function AgentPanel({
   readOnly: boolean;
   /** Each side has a model of its own, then. */
   compares: boolean;
+  /** Fields for the variables of what is sent. */
+  variables: ReactNode;
   onAgent: (id: string) => void;
 }) {
-  const { draft, faults, set, text } = fields;
+  const { draft, faults, set, code } = fields;
   return (
     <section aria-label="Agent" className="pg-agent gap-4 overflow-y-auto px-4 pt-4 pb-6 rail:pl-5">
       <AgentSelect
@@ -38,13 +42,15 @@ export function AgentPanel({
       {!compares && (
         <ModelField value={draft.model} error={faults.model} disabled={readOnly} onModel={(model) => set({ model })} />
       )}
-      <TextArea
+      <CodeEditor
         label="Instructions"
+        language="markdown"
         hint={draft.instructions === agent.instructions ? undefined : "Edited: the next run has them."}
-        rows={8}
+        className="min-h-40"
         readOnly={readOnly}
-        {...text("instructions")}
+        {...code("instructions")}
       />
+      {variables}
       <ToolList agent={agent} chosen={draft.tools} readOnly={readOnly} onChoose={(tools) => set({ tools })} />
       <details open className="min-w-0">
         <summary className="w-fit rounded-sm pb-2 font-medium">Settings</summary>

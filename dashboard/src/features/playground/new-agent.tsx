@@ -11,11 +11,11 @@ import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
+import { CodeEditor } from "../../ui/code-editor.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ModelField } from "./model-field.tsx";
 import { type Preset, presetAgent, presets, weatherTool } from "./presets.ts";
@@ -58,7 +58,7 @@ export function NewAgent({ onCreated }: { onCreated: (id: string) => void }) {
       onCreated(agent.id);
     },
   });
-  const { draft, text, set } = form;
+  const { draft, text, code, set } = form;
   const choose = (preset: Preset) => {
     // What somebody wrote stays.
     const [was, is] = [words[draft.preset], words[preset]];
@@ -89,7 +89,7 @@ export function NewAgent({ onCreated }: { onCreated: (id: string) => void }) {
         />
       )}
       <Field label="Name" maxLength={limits.name_length} {...text("name")} />
-      <TextArea label="Instructions" rows={3} {...text("instructions")} />
+      <CodeEditor label="Instructions" language="markdown" {...code("instructions")} />
       {draft.preset === "model" && (
         <>
           <ModelField

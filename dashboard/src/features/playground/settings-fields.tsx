@@ -1,8 +1,11 @@
+import { useQuery } from "@tanstack/react-query";
 import { reasoningEfforts } from "../../../../server/core/providers.ts";
 import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
+import { ScriptEditor } from "../../entities/agent/script-editor.tsx";
+import { toolApi } from "../../entities/tool/tool-api.ts";
 import type { Fields } from "../../lib/use-form.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
 import { Field } from "../../ui/field.tsx";
-import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { type Draft, withParallel } from "./draft.ts";
 
@@ -16,6 +19,8 @@ interface SettingsProps {
 
 /** What bounds a run, and what the model is told beside its instructions. */
 export function SettingsFields({ agent, fields: { draft, set, text, json, pick }, readOnly, unsaved }: SettingsProps) {
+  const all = useQuery(toolApi.every(useWorkspace())).data ?? [];
+  const picked = all.filter(({ id, type }) => draft.tools.includes(id) && type !== "mcp");
   return (
     <>
       <fieldset className="grid min-w-0 grid-cols-2 gap-3" disabled={readOnly}>
@@ -54,15 +59,7 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
           checked={draft.parallel_tool_calls !== "false"}
           onCheck={(on) => set(withParallel(agent, on))}
         />
-        {draft.model === "test/script" && (
-          <JsonField
-            label="Script"
-            hint="One entry per model call: text, reasoning, tool_calls, error, delta_ms."
-            rows={6}
-            optional
-            {...json("script")}
-          />
-        )}
+        {draft.model === "test/script" && <ScriptEditor tools={picked} readOnly={readOnly} {...json("script")} />}
       </fieldset>
     </>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { lazy, useEffect, useRef, useState } from "react";
 import type { RunError } from "../../../../server/core/run-event.ts";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { Part, TextPart } from "../../../../server/wire/fold-frames.ts";
@@ -12,6 +12,7 @@ import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote, WireLine } from "../../ui/error-note.tsx";
+import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Note } from "../../ui/note.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
@@ -19,6 +20,8 @@ import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { CallCard } from "./call-card.tsx";
 import { isOpen, type Turn } from "./turn.ts";
 import { useHeldRun } from "./use-lane.ts";
+
+const SentDialog = lazy(() => import("./sent-dialog.tsx").then((it) => ({ default: it.SentDialog })));
 
 interface TurnProps {
   turn: Turn;
@@ -104,6 +107,7 @@ function RunFailed({ error, onAgain }: { error: RunError; onAgain?: () => void }
 /** What it took, and the way to its trace. */
 function Meta({ turn }: { turn: Turn }) {
   const { view, runId } = turn;
+  const [sent, setSent] = useState(false);
   const run = useHeldRun(runId);
   const counted = view.usage ?? run?.usage;
   // While the first call goes on nothing is counted, which is not none.
@@ -123,9 +127,19 @@ function Meta({ turn }: { turn: Turn }) {
       {usage && <span>{formatCount(usage.total_tokens)} tokens</span>}
       {usage && <span>{formatCost(usage.cost_usd)}</span>}
       {runId && (
-        <Link to="/runs/$runId" params={{ runId }} className="ml-auto text-accent hover:underline">
-          Open trace
-        </Link>
+        <span className="ml-auto inline-flex gap-3">
+          <button type="button" className="text-accent hover:underline" onClick={() => setSent(true)}>
+            What the model was sent
+          </button>
+          <Link to="/runs/$runId" params={{ runId }} className="text-accent hover:underline">
+            Open trace
+          </Link>
+        </span>
+      )}
+      {runId && sent && (
+        <LoadedPart>
+          <SentDialog runId={runId} onClose={() => setSent(false)} />
+        </LoadedPart>
       )}
     </p>
   );
@@ -181,7 +195,9 @@ function OpenCalls({
   useEffect(() => {
     const focused = document.activeElement;
     if (!first || (focused !== document.body && !focused?.closest("[data-composer], [data-call]"))) return;
-    list.current?.querySelector<HTMLElement>(":scope > :first-child :is(textarea, button[type=submit])")?.focus();
+    list.current
+      ?.querySelector<HTMLElement>(":scope > :first-child :is(textarea, [role=textbox], button[type=submit])")
+      ?.focus();
   }, [first]);
 
   if (readOnly) return calls.length > 0 && <Note tone="ask">It waits for somebody who may answer.</Note>;

@@ -17,10 +17,12 @@ import { Composer } from "./composer.tsx";
 import { agentChanges, faultsOf, runParts, unsavedOnly } from "./draft.ts";
 import { ChatNotes, LaneView, TryAgent } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
+import { filled, keptValues, variablesIn } from "./prompt-variables.ts";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
 import { isOpen, type RunBody, requestsOf, type Turn } from "./turn.ts";
 import { useDraft } from "./use-draft.ts";
 import { useLane } from "./use-lane.ts";
+import { VariableFields } from "./variable-fields.tsx";
 import { WorkbenchHead } from "./workbench-head.tsx";
 
 /** An agent, the conversation with it, and the code of both. */
@@ -37,6 +39,8 @@ export function Workbench({
   const edited = useDraft(agent);
   const { base, draft } = edited;
   const [text, setText] = useKeptText(`playground.${agent.id}.text`);
+  const [keptText, setKeptText] = useKeptText(`playground.${agent.id}.variables`, "{}");
+  const values = keptValues(keptText);
   const left = useLane(search.thread, (thread) => onSearch({ thread }));
   const right = useLane(search.other, (other) => onSearch({ other }));
   const composer = useRef<HTMLTextAreaElement>(null);
@@ -61,10 +65,10 @@ export function Workbench({
 
   const bodyOf = (input: string, thread_id: string | undefined, model = draft.model): RunBody => ({
     agent_id: agent.id,
-    input,
+    input: filled(input, values),
     stream: true,
     ...(thread_id && { thread_id }),
-    ...runParts(agent, draft, model),
+    ...runParts(agent, { ...draft, instructions: filled(draft.instructions, values) }, model),
   });
   const sendLeft = (input: string) => left.send(bodyOf(input, search.thread));
   const sendRight = (input: string) => right.send(bodyOf(input, search.other, rightModel));
@@ -102,6 +106,14 @@ export function Workbench({
           unsaved={unsaved}
           readOnly={readOnly}
           compares={compares}
+          variables={
+            <VariableFields
+              names={variablesIn(draft.instructions, text)}
+              values={values}
+              onValues={(next) => setKeptText(JSON.stringify(next))}
+              readOnly={readOnly}
+            />
+          }
           onAgent={(id) => onSearch({ agent: id, thread: undefined, other: undefined, compare: undefined })}
         />
         <div className="pg-chat">

@@ -1,13 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { useApiSchema } from "../../entities/server/use-api-schema.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { resourceUrl, sendPlain } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
+import { CodeEditor } from "../../ui/code-editor.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
 import { exampleRequest } from "./example-request.ts";
 import type { Listed } from "./list-operations.ts";
 import { fillable, type Trial, trialFault, trialPath } from "./trial.ts";
@@ -17,6 +18,8 @@ export function TryIt({ operation }: { operation: Listed }) {
   const at = useWorkspace();
   const { mode } = at;
   const isRead = operation.method === "GET";
+  const shape = operation.requestBody?.content["application/json"]?.schema?.$ref?.split("/").at(-1);
+  const schema = useApiSchema(shape ?? "");
   const may = useMay(isRead ? "viewer" : "member");
   const client = useQueryClient();
   const example = exampleRequest(operation, mode).body;
@@ -57,11 +60,12 @@ export function TryIt({ operation }: { operation: Listed }) {
           />
         ))}
       {trial.body !== null && (
-        <TextArea
-          mono
+        <CodeEditor
           label="Body to send"
+          language="json"
           value={trial.body}
-          onChange={(event) => setTrial({ ...trial, body: event.target.value })}
+          schema={shape ? schema : undefined}
+          onText={(body) => setTrial({ ...trial, body })}
         />
       )}
       {fault && (

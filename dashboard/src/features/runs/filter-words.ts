@@ -9,20 +9,29 @@ export const originWords: Record<RunOrigin, string> = {
   import: "Import",
 };
 
-/** What narrows a list, each by its name and its words, without status, agent and time, which have chips of their own. */
-export function filterChips(search: RunsSearch): { name: string; word: string; clear: RunsSearch }[] {
-  const { user, thread, origin, model, error, tool, cost, duration, score, value } = search;
+/**
+ * What narrows a list, each by its name and its words, without status, agent and time, which have chips of their own.
+ * `keyName`: of the API key, where it is known.
+ */
+export function filterChips(
+  search: RunsSearch,
+  keyName = search.key,
+): { name: string; word: string; clear: RunsSearch }[] {
+  const { user, thread, origin, model, error, tool, key, cost, duration, first, score, value } = search;
   const set = (name: string, word: string | undefined, clear: RunsSearch) => (word ? [{ name, word, clear }] : []);
+  const time = (ms: string) => formatDuration(Number(ms));
   const grade = value ? `${score ?? "any"} ${rangeWords(value, String)}` : score;
   return [
     ...set("Error code", error, { error: undefined }),
     ...set("Model", model, { model: undefined }),
     ...set("Tool", tool, { tool: undefined }),
+    ...set("API key", key && keyName, { key: undefined }),
     ...set("User", user, { user: undefined }),
     ...set("Thread", thread, { thread: undefined }),
     ...set("Origin", origin && originWords[origin], { origin: undefined }),
     ...set("Cost", cost && rangeWords(cost, (usd) => `$${usd}`), { cost: undefined }),
-    ...set("Duration", duration && rangeWords(duration, (ms) => formatDuration(Number(ms))), { duration: undefined }),
+    ...set("Duration", duration && rangeWords(duration, time), { duration: undefined }),
+    ...set("Time to first token", first && rangeWords(first, time), { first: undefined }),
     ...set("Score", grade, { score: undefined, value: undefined }),
     ...(search.metadata ?? []).map((pair) => {
       const rest = search.metadata!.filter((other) => other !== pair);
@@ -30,6 +39,8 @@ export function filterChips(search: RunsSearch): { name: string; word: string; c
     }),
   ];
 }
+
+const inSentence = (name: string): string => (name.startsWith("API") ? name : name.toLowerCase());
 
 /** `1.00 s to 5.00 s`, `from $0.5`, `up to 3`. */
 function rangeWords(range: string, write: (end: string) => string): string {
@@ -44,7 +55,7 @@ export function filterWords(search: RunsSearch, names: { status: Record<string, 
   const named = [
     status && `status “${names.status[status]}”`,
     agent && `agent “${names.agent}”`,
-    ...filterChips(search).map(({ name, word }) => `${name.toLowerCase()} “${word}”`),
+    ...filterChips(search).map(({ name, word }) => `${inSentence(name)} “${word}”`),
     q && `the text “${q}”`,
   ].filter((word) => typeof word === "string");
   const time = timeWords(since, until);

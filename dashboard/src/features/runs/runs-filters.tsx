@@ -5,6 +5,7 @@ import { isId, siblingId } from "../../../../server/core/ids.ts";
 import { runStatuses } from "../../../../server/core/run-state.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { keyApi } from "../../entities/key/key-api.ts";
 import { isFiltered, noFilters, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -43,6 +44,7 @@ export function RunsFilters({
   // What was taken as a filter is no text any more: the field begins anew.
   const [pasted, setPasted] = useState(0);
   const [asks, setAsks] = useState(false);
+  const keyName = useKeyName(search.key);
   const write = (text: string) => {
     const id = pastedId(text);
     if (id?.kind === "run") onOpenRun(id.id);
@@ -69,7 +71,7 @@ export function RunsFilters({
         until={until}
         onChange={(range) => onFilter({ since: range.since, until: range.until })}
       />
-      {filterChips(search).map(({ name, word, clear }) => (
+      {filterChips(search, keyName).map(({ name, word, clear }) => (
         <SetChip key={`${name} ${word}`} name={name} word={word} onClear={() => onFilter(clear)} />
       ))}
       <button type="button" aria-haspopup="dialog" className={chipClass(false)} onClick={() => setAsks(true)}>
@@ -91,6 +93,12 @@ export function RunsFilters({
       </span>
     </SheetBar>
   );
+}
+
+/** Nothing while it is on its way, and for a key that is not there any more. */
+function useKeyName(id: string | undefined): string | undefined {
+  const key = keyApi.one(useWorkspace(), id ?? "");
+  return useQuery({ ...key, enabled: id !== undefined, retry: false }).data?.name;
 }
 
 function AgentChip({ agent, onChange }: { agent: string | undefined; onChange: (agent: string | undefined) => void }) {

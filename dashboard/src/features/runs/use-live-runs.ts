@@ -1,10 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { fetchRuns, pageSize, runApi, runQuery, runsQuery } from "../../entities/run/run-api.ts";
+import { fetchRuns, pageSize, runApi, runsQuery } from "../../entities/run/run-api.ts";
 import { isIndexed, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
-import { resourceUrl } from "../../lib/api.ts";
+import { get, resourceUrl } from "../../lib/api.ts";
 import { followStream, type StreamState } from "../../lib/events.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { foldLiveRun, type LiveRuns } from "./fold-live-run.ts";
@@ -161,6 +161,6 @@ async function readChanged(
   const needsPage = known.length > singleReads || (growsAtTop(search) && known.length < ids.length);
   const listed = needsPage ? (await fetchRuns(at, search)).data : [];
   const missing = known.filter((id) => !listed.some((run) => run.id === id));
-  const single = await Promise.all(missing.map((id) => client.fetchQuery({ ...runQuery(at, id), staleTime: 0 })));
+  const single = await Promise.all(missing.map((id) => get<Run>(runApi.url(at, id))));
   return { listed, single };
 }

@@ -1,6 +1,16 @@
 import { given, type PageSearch, readChoice, readForm, readPageSearch, readText } from "../../lib/page-search.ts";
 
-const settingsTabs = ["project", "limits", "retention", "connections", "prices", "people", "audit", "server"] as const;
+const settingsTabs = [
+  "project",
+  "limits",
+  "retention",
+  "connections",
+  "prices",
+  "people",
+  "audit",
+  "cluster",
+  "server",
+] as const;
 export type SettingsTab = (typeof settingsTabs)[number];
 
 /** What of the settings lies in the address; the filters are the audit log's, `q` is the search of prices. */

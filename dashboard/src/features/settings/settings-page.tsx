@@ -1,9 +1,11 @@
 import type { ReactNode } from "react";
+import { useClusterShown } from "../../entities/server/use-cluster-shown.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { AuditTab } from "./audit-tab.tsx";
+import { ClusterTab } from "./cluster-tab.tsx";
 import { ConnectionsTab } from "./connections-tab.tsx";
 import { PeopleTab } from "./people-tab.tsx";
 import { PricesTab } from "./prices-tab.tsx";
@@ -25,15 +27,17 @@ const labels: Record<SettingsTab, string> = {
   prices: "Prices",
   people: "People",
   audit: "Audit log",
+  cluster: "Cluster",
   server: "Server",
 };
-const tabs = Object.entries(labels).map(([value, label]) => ({ value: value as SettingsTab, label }));
 
 /** What can be set: of the project that the side bar names, and of the whole server. */
 export function SettingsPage({ search, onSearch, onProjectsChanged }: SettingsPageProps) {
   const { project } = useWorkspace();
   const { tab = "project" } = search;
   useTitle(tab === "project" ? "Settings" : labels[tab], project.name);
+  const tabs = Object.entries(labels).map(([value, label]) => ({ value: value as SettingsTab, label }));
+  const isShown = useClusterShown() || tab === "cluster";
   const parts: Record<SettingsTab, () => ReactNode> = {
     project: () => <ProjectTab part="project" onProjectsChanged={onProjectsChanged} />,
     limits: () => <ProjectTab part="limits" onProjectsChanged={onProjectsChanged} />,
@@ -42,6 +46,7 @@ export function SettingsPage({ search, onSearch, onProjectsChanged }: SettingsPa
     prices: () => <PricesTab search={search} onSearch={onSearch} />,
     people: () => <PeopleTab />,
     audit: () => <AuditTab search={search} onSearch={onSearch} />,
+    cluster: () => <ClusterTab />,
     server: () => <ServerTab />,
   };
   return (
@@ -50,7 +55,12 @@ export function SettingsPage({ search, onSearch, onProjectsChanged }: SettingsPa
         <h1 className="text-lg">Settings</h1>
         <span className="cut text-muted">{project.name}</span>
       </SheetHead>
-      <Tabs label="Settings" value={tab} tabs={tabs} onChange={(next) => onSearch({ tab: next })}>
+      <Tabs
+        label="Settings"
+        value={tab}
+        tabs={tabs.filter(({ value }) => value !== "cluster" || isShown)}
+        onChange={(next) => onSearch({ tab: next })}
+      >
         {parts[tab]()}
       </Tabs>
     </>

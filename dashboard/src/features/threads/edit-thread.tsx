@@ -50,7 +50,6 @@ export function EditThread({ thread, onClose }: { thread: Thread; onClose: () =>
       <JsonField
         label="Metadata"
         hint="Up to 16 key-value pairs."
-        rows={4}
         {...form.json("metadata")}
         fault={fault === null ? metadataFault(value) : form.faults.metadata}
       />

@@ -29,7 +29,8 @@ export function ThreadConversation({ thread }: { thread: Thread }) {
   // What was answered goes: the next that waits is there, or the conversation.
   useKeptFocus(
     scroller,
-    (part) => part.querySelector<HTMLElement>('[data-call] :is(textarea, button[type="submit"])') ?? part,
+    (part) =>
+      part.querySelector<HTMLElement>('[data-call] :is(textarea, [role="textbox"], button[type="submit"])') ?? part,
   );
   const isEmpty = said?.length === 0 && open.length === 0;
   return (

@@ -3,9 +3,10 @@ import type { Fields } from "../../lib/use-form.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormSection } from "../../ui/form-section.tsx";
-import { JsonField } from "../../ui/json-field.tsx";
+import { SchemaField } from "../../ui/schema-field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
+import { ConditionsField } from "./conditions-field.tsx";
 import { hasParameters } from "./tool-draft.ts";
 import { type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
@@ -27,7 +28,7 @@ export function ToolForm({ type, ...props }: Fields<ToolDraft> & { type: ToolTyp
       {Own && <Own {...props} />}
       {hasParameters(type, draft) && (
         <FormSection title="Parameters" about="Arguments that do not match are returned to the model as an error.">
-          <JsonField label="Arguments (JSON Schema)" className="min-h-30" rows={8} {...json("parameters")} />
+          <SchemaField label="Arguments (JSON Schema)" {...json("parameters")} />
         </FormSection>
       )}
       <Risk type={type} {...props} />
@@ -49,14 +50,7 @@ function Risk({ type, draft, set, text, json, pick, choose }: Fields<ToolDraft> 
   return (
     <FormSection title="Risk" about="Who approves calls, and what happens if a crash interrupts one.">
       <ChoiceCards label="Approval" choices={approvals} {...choose("approval")} />
-      {draft.approval === "when" && (
-        <JsonField
-          label="Require approval when the arguments match"
-          rows={4}
-          placeholder='{"properties": {"usd": {"minimum": 100}}}'
-          {...json("when")}
-        />
-      )}
+      {draft.approval === "when" && <ConditionsField parameters={draft.parameters} {...json("when")} />}
       <div className="grid gap-4 rail:grid-cols-2">
         {type !== "client" && (
           <Select

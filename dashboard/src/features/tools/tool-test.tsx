@@ -81,8 +81,8 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
           )}
           <JsonField
             label="Arguments"
-            rows={8}
             hint="An example that matches the schema."
+            schema={schema ?? undefined}
             value={text}
             fault={refused ? refused.map(({ message }) => message).join(" ") : null}
             onText={(next) => {

@@ -4,13 +4,14 @@ import { stepKinds } from "../../../../server/core/step-kinds.ts";
 import { type RunView, type TextPart, textOfStep } from "../../../../server/wire/fold-frames.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
+import { MessageCard } from "../../entities/run/message-card.tsx";
 import { formatDuration, plural } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import { AnswerCard, MessageCard } from "./message-card.tsx";
+import { LongText } from "../../ui/value.tsx";
+import { AnswerCard } from "./answer-card.tsx";
 import { RowContext, shownStep, useReached } from "./replay-context.ts";
 import { statusWord } from "./step-words.ts";
-import { LongText } from "./value.tsx";
 
 const shownAtFirst = 40;
 

@@ -5,6 +5,7 @@ import { memo, type ReactNode } from "react";
 import { type RunView, seqOf, textOfStep } from "../../../../server/wire/fold-frames.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
+import { SentRequest } from "../../entities/run/sent-request.tsx";
 import { type LoadedTrace, stepQuery } from "../../entities/run/trace-api.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
@@ -15,6 +16,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { Value } from "../../ui/value.tsx";
 import { Conversation } from "./conversation.tsx";
 import { EventsPanel } from "./events-panel.tsx";
 import { MarkPill } from "./mark-pill.tsx";
@@ -26,7 +28,6 @@ import type { Row } from "./row.ts";
 import { rowMarkWord } from "./rows.ts";
 import { RunOutput, WaitingCalls } from "./run-output.tsx";
 import { typeWord } from "./step-words.ts";
-import { Value } from "./value.tsx";
 
 interface DetailPaneProps {
   /** Undefined while the step is on its way. */
@@ -78,7 +79,8 @@ function Panel({ row, tab, run, loaded, live, onSelect }: DetailPaneProps & { ro
   if (!step) return <Restart row={row} />;
   const text = row.level === 2 ? textOfStep(live, step.step_index) : undefined;
   if (tab === "raw") return <RawPanel row={row} step={step} />;
-  if (tab === "messages") return <MessagesPanel row={row} step={step} live={text} />;
+  if (tab === "messages") return <MessagesPanel step={step} live={text} />;
+  if (tab === "request") return <SentRequest runId={row.runId} step={step} before={row.before} />;
   if (tab === "arguments")
     return (
       <>

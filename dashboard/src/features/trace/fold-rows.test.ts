@@ -9,7 +9,6 @@ const rowsWith = (names: readonly string[], more: (index: number) => object = ()
       trace: traceOf(),
       steps: names.map((name, index) => stepOf(index, { name, ...more(index) })),
       hasMore: false,
-      run: undefined,
     },
     name: "Clerk",
     children: new Map(),

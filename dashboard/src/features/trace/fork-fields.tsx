@@ -3,6 +3,7 @@ import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
+import { CodeEditor } from "../../ui/code-editor.tsx";
 import { Field } from "../../ui/field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { type draftFaults, editableOf, type ForkDraft, type ForkRule, forkRules } from "./fork-draft.ts";
@@ -46,11 +47,12 @@ export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
             spellCheck={false}
             onChange={(event) => onChange({ model: event.target.value })}
           />
-          <TextArea
+          <CodeEditor
             label="Instructions"
+            language="markdown"
             hint={`Empty: those of version ${run.agent_version}, as recorded.`}
             value={draft.instructions}
-            onChange={(event) => onChange({ instructions: event.target.value })}
+            onText={(instructions) => onChange({ instructions })}
           />
           <TextArea label="Input" value={draft.input} onChange={(event) => onChange({ input: event.target.value })} />
           {!isImport && (
@@ -92,13 +94,13 @@ export function ForkOutput({ step, draft, faults, isSame, onChange, onRestore }:
   const isTool = editableOf(step) === "tool";
   return (
     <div className="flex min-w-0 flex-col gap-2">
-      <TextArea
+      <CodeEditor
         label={isTool ? "What the tool returned, as JSON" : "What the model said"}
-        mono={isTool}
+        language={isTool ? "json" : "markdown"}
         className="min-h-40"
         value={draft.output}
         error={faults.output}
-        onChange={(event) => onChange({ output: event.target.value })}
+        onText={(output) => onChange({ output })}
       />
       {isTool ? (
         <label className="flex items-center gap-2">
@@ -113,12 +115,12 @@ export function ForkOutput({ step, draft, faults, isSame, onChange, onRestore }:
         <details open={faults.calls !== null || undefined}>
           <summary className="w-fit font-medium text-muted hover:text-ink">Calls that it asked for</summary>
           <div className="pt-2">
-            <TextArea
+            <CodeEditor
               label="Calls, as JSON"
-              mono
+              language="json"
               value={draft.calls}
               error={faults.calls}
-              onChange={(event) => onChange({ calls: event.target.value })}
+              onText={(calls) => onChange({ calls })}
             />
           </div>
         </details>

@@ -28,7 +28,10 @@ export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSl
   const recorded = useMemo(() => recordedDraft(run, step), [run, step]);
   const [draft, setDraft] = useState<ForkDraft>(recorded);
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector<HTMLElement>("textarea, input, button[type=submit]")?.focus(), []);
+  useEffect(
+    () => form.current?.querySelector<HTMLElement>("textarea, [role=textbox], input, button[type=submit]")?.focus(),
+    [],
+  );
   const body = forkBody(step, draft, recorded);
   const path = `/runs/${encodeURIComponent(run.id)}/fork`;
   const create = useMutation({

@@ -1,5 +1,5 @@
 import { ListFilter } from "lucide-react";
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { lazy, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
@@ -10,9 +10,11 @@ import { useKeptFocus } from "../../lib/use-kept-focus.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { statusWords } from "../../ui/status-pill.tsx";
 import { DetailPane } from "./detail-pane.tsx";
 import { foldCalls, keyOfDetail, lineOf } from "./fold-rows.ts";
+import { graphOf } from "./graph/run-graph.ts";
 import { type TraceTab, tabBeside, tabOf } from "./read-trace-search.ts";
 import { ReplayContext } from "./replay-context.ts";
 import type { Row } from "./row.ts";
@@ -28,6 +30,9 @@ import { useRows } from "./use-rows.ts";
 import { useTimeline } from "./use-timeline.ts";
 import { useZoom } from "./use-zoom.ts";
 
+/** Loaded apart: most traces are read without it. */
+const GraphPanel = lazy(() => import("./graph/graph-panel.tsx").then((it) => ({ default: it.GraphPanel })));
+
 /** What the address of the page holds. */
 interface TraceSearch {
   /** The key of a row; absent: the page chooses. */
@@ -42,6 +47,10 @@ interface TraceSearch {
   t?: number;
   /** The fork of the chosen step is being prepared. */
   fork?: true;
+  /** Whether agents and tools are shown, and how. */
+  graph?: "drawing" | "table";
+  /** The node of the graph whose steps alone are shown. */
+  node?: string;
 }
 
 /** What the page of a trace is given to show a run with. */
@@ -71,7 +80,7 @@ export function FoundTrace(props: FoundTraceProps) {
     () => (isOver(read.status) || !live.status ? read : { ...read, status: live.status }),
     [read, live.status],
   );
-  const { rows, toggle } = useRows(run, loaded, agent, search.step);
+  const { rows, toggle } = useRows(run, loaded, agent, search.step, search.graph !== undefined);
   const timing = useTiming(run);
   const folded = search.fold !== "off";
   const timeline = useTimeline(loaded, rows, folded);
@@ -110,16 +119,23 @@ export function FoundTrace(props: FoundTraceProps) {
   useKeptFocus(
     detail,
     (part) =>
-      part.querySelector(`[data-call] :is(textarea, button[type="submit"])`) ??
+      part.querySelector(`[data-call] :is(textarea, [role="textbox"], button[type="submit"])`) ??
       part.querySelector('[role="tab"][aria-selected="true"]'),
   );
 
   const find = useRef<HTMLInputElement>(null);
   const [sought = "", seek] = useRested(search.q, (q) => onSearch({ q }));
-  const shown = useMemo(
-    () => (sought.trim() ? findSteps(rows, sought) : foldCalls(rows, openFolds)),
-    [rows, sought, openFolds],
+  const cost_usd = run.usage?.cost_usd ?? null;
+  const graph = useMemo(
+    () => (search.graph ? graphOf(rows, { worked_ms: timing?.worked_ms ?? null, cost_usd }) : null),
+    [search.graph, rows, timing?.worked_ms, cost_usd],
   );
+  const node = graph?.nodes.find(({ id }) => id === search.node)?.id;
+  const shown = useMemo(() => {
+    const ofNode = node === undefined ? rows : rows.filter(({ key }) => graph?.nodeOf.get(key) === node);
+    if (sought.trim()) return findSteps(ofNode, sought);
+    return node === undefined ? foldCalls(rows, openFolds) : ofNode;
+  }, [rows, graph, node, sought, openFolds]);
   const line = useMemo(
     () => lineOf(shown, rows, row ? selectedKey(selected, row) : selected),
     [shown, rows, row, selected],
@@ -156,7 +172,21 @@ export function FoundTrace(props: FoundTraceProps) {
               zoom={zoom}
               folded={folded}
               onFolded={(fold) => onSearch({ fold: fold ? undefined : "off" })}
+              graph={graph !== null}
+              onGraph={(on) => onSearch({ graph: on ? "drawing" : undefined, node: undefined })}
             />
+            {graph && (
+              <LoadedPart>
+                <GraphPanel
+                  graph={graph}
+                  asTable={search.graph === "table"}
+                  onTable={(table) => onSearch({ graph: table ? "table" : "drawing" })}
+                  chosen={node}
+                  onChoose={(id) => onSearch({ node: id })}
+                  leftOut={rows.filter(({ kind, opens, open }) => kind === "step" && opens && !open).length}
+                />
+              </LoadedPart>
+            )}
             {shown.length === 0 ? (
               <NoSteps sought={sought} onClear={() => seek(undefined)} />
             ) : (

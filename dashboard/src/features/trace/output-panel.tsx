@@ -13,12 +13,12 @@ import { Button } from "../../ui/button.tsx";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
+import { Block, Value } from "../../ui/value.tsx";
 import { useReached } from "./replay-context.ts";
 import { NotYet } from "./step-text.tsx";
 import { Written } from "./steps/model-call.tsx";
 import type { StepProps } from "./steps/step-part.ts";
 import { stepParts } from "./steps/step-parts.ts";
-import { Block, Value } from "./value.tsx";
 import { attemptLengths } from "./waits.ts";
 
 /** What a step came to: its error first, then who decided, what was tried, and what it gave. */

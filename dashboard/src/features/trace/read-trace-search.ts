@@ -11,6 +11,8 @@ export const readTraceSearch = (search: Record<string, unknown>) =>
     fold: readChoice(search.fold, ["off"] as const),
     t: typeof search.t === "number" && search.t >= 0 ? Math.round(search.t) : undefined,
     fork: search.fork === true || undefined,
+    graph: readChoice(search.graph, ["drawing", "table"] as const),
+    node: readText(search.node),
   });
 
 /** A step by its number, a line of folded ones by that of the first, one of a run below by the way to it, a restart, or the run itself. */
@@ -21,11 +23,12 @@ function readStep(value: unknown): number | string | undefined {
     : undefined;
 }
 
-const traceTabs = ["messages", "arguments", "output", "events", "raw"] as const;
+const traceTabs = ["messages", "request", "arguments", "output", "events", "raw"] as const;
 export type TraceTab = (typeof traceTabs)[number];
 
 export const tabWords: Record<TraceTab, string> = {
   messages: "Messages",
+  request: "Request",
   arguments: "Arguments",
   output: "Output",
   events: "Events",
@@ -36,7 +39,7 @@ export const tabWords: Record<TraceTab, string> = {
 export function tabsOf({ kind, type }: Pick<Row, "kind" | "type">): readonly TraceTab[] {
   if (kind === "run") return ["output", "messages", "events", "raw"];
   if (kind === "restart") return ["output"];
-  return type === "model_call" ? ["messages", "output", "raw"] : ["arguments", "output", "raw"];
+  return type === "model_call" ? ["messages", "request", "output", "raw"] : ["arguments", "output", "raw"];
 }
 
 /** The tab that is shown: the wanted one where the row has it, or the one that answers first. */

@@ -1,19 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import type { RunErrorCode } from "../../../../server/core/errors.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
-import type { Trace } from "../../entities/run/trace-api.ts";
-import { ancestorsOf, findSteps, firstStep, isProblem, type RunSteps, rowsOf } from "./rows.ts";
+import type { LoadedTrace, Trace } from "../../entities/run/trace-api.ts";
+import { ancestorsOf, findSteps, firstStep, isProblem, rowsOf } from "./rows.ts";
 import { ms, stepOf, time, traceOf } from "./trace-fixtures.ts";
 
-const loaded = (steps: TraceStep[], more: Partial<Trace> = {}): RunSteps => ({
+const loaded = (steps: TraceStep[], more: Partial<Trace> = {}): LoadedTrace => ({
   trace: traceOf(more),
   steps,
   hasMore: false,
-  run: undefined,
 });
 const agentCall = (index: number, run_id: string) =>
   stepOf(index, { type: "subagent", name: "ask", subagent: { run_id, agent_id: "agt_2" } });
-const rowsWith = (root: RunSteps, open: string[] = ["run"], children = new Map<string, RunSteps>()) =>
+const rowsWith = (root: LoadedTrace, open: string[] = ["run"], children = new Map<string, LoadedTrace>()) =>
   rowsOf({ root, name: "Clerk", children, open: new Set(open) });
 
 describe("rows", () => {

@@ -4,18 +4,13 @@ import type { TraceStep } from "../../../../server/wire/trace.ts";
 import type { LoadedTrace } from "../../entities/run/trace-api.ts";
 import type { Mark, Row } from "./row.ts";
 import { isFlagged, statusWord, stepSub, typeWord } from "./step-words.ts";
-import { type CallFacts, waitsOf } from "./waits.ts";
-
-/** A run with its steps, as far as they are here. */
-export interface RunSteps extends LoadedTrace {
-  run: Pick<Run, "tool_calls"> | undefined;
-}
+import { waitsOf } from "./waits.ts";
 
 interface RowsInput {
-  root: RunSteps;
+  root: LoadedTrace;
   name: string;
   /** Runs of agents that were opened, by their ids. */
-  children: ReadonlyMap<string, RunSteps>;
+  children: ReadonlyMap<string, LoadedTrace>;
   /** Keys of rows whose run's steps are shown. */
   open: ReadonlySet<string>;
 }
@@ -23,7 +18,7 @@ interface RowsInput {
 /** All rows that are shown, in order. */
 export function rowsOf({ root, name, children, open }: RowsInput): Row[] {
   const rows: Row[] = [runRow(root, name, open.has("run"))];
-  const add = (of: RunSteps, prefix: string, level: number) => {
+  const add = (of: LoadedTrace, prefix: string, level: number) => {
     for (const row of ownRows(of, prefix, level)) {
       const child = row.step?.subagent ? children.get(row.step.subagent.run_id) : undefined;
       row.opens = Boolean(row.step?.subagent);
@@ -36,7 +31,7 @@ export function rowsOf({ root, name, children, open }: RowsInput): Row[] {
   return rows;
 }
 
-function runRow({ trace, steps }: RunSteps, name: string, open: boolean): Row {
+function runRow({ trace, steps }: LoadedTrace, name: string, open: boolean): Row {
   const begin = Math.min(Date.parse(trace.started_at), ...firstTimes(steps));
   const marks = {
     failed: "failed",
@@ -69,10 +64,9 @@ function runRow({ trace, steps }: RunSteps, name: string, open: boolean): Row {
 /** What a fork took over began before the fork did. */
 const firstTimes = (steps: readonly TraceStep[]): number[] => (steps[0] ? [Date.parse(steps[0].started_at)] : []);
 
-function ownRows({ trace, steps, run }: RunSteps, prefix: string, level: number): Row[] {
-  const calls = new Map<string, CallFacts>(run?.tool_calls?.map((call) => [call.id, call]));
+function ownRows({ trace, steps }: LoadedTrace, prefix: string, level: number): Row[] {
   const newest = Date.parse(trace.started_at) + trace.duration_ms;
-  const around = { recoveries: trace.recoveries, calls, newest };
+  const around = { recoveries: trace.recoveries, newest };
   const parent = prefix === "" ? "run" : prefix.slice(0, -1);
   const base: Base = { parent, level, runId: trace.run_id, opens: false, open: false, position: 0, siblings: 0 };
   const rows: Row[] = steps.map((step, index) => ({
@@ -81,7 +75,7 @@ function ownRows({ trace, steps, run }: RunSteps, prefix: string, level: number)
     kind: "step",
     type: step.type,
     name: step.name,
-    sub: stepSub(step, calls.get(step.tool_call_id ?? "")?.type),
+    sub: stepSub(step),
     step,
     before: steps[index - 1]?.id ?? null,
     start: Date.parse(step.started_at),

@@ -10,11 +10,11 @@ import { type LoadedTrace, requestIdQuery } from "../../entities/run/trace-api.t
 import { useWorkspace } from "../../lib/workspace.ts";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
+import { Block, LongText } from "../../ui/value.tsx";
 import { RowContext, shownStep, useReached, useShownRow } from "./replay-context.ts";
 import { RunScores } from "./run-scores.tsx";
 import { StepText } from "./step-text.tsx";
 import { passagesOf, placeOf } from "./steps/retrieval.tsx";
-import { Block, LongText } from "./value.tsx";
 
 /** What went into a run and what came out; while it goes on, as far as it wrote. */
 export function RunOutput({

@@ -9,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { Time } from "../../ui/time.tsx";
-import { Block } from "./value.tsx";
+import { Block } from "../../ui/value.tsx";
 
 /** What people and programs think of a run, and a review of one's own. */
 export function RunScores({ runId }: { runId: string }) {

@@ -3,9 +3,9 @@ import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { stepQuery } from "../../entities/run/trace-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Markdown } from "../../ui/markdown.tsx";
+import { LongText } from "../../ui/value.tsx";
 import { grownLength } from "./grown-text.ts";
 import { type ShownRow, useReached, useReplay, useShownRow } from "./replay-context.ts";
-import { LongText } from "./value.tsx";
 
 /** Longer texts are folded instead of being taken apart. */
 const longest = 64_000;

@@ -21,10 +21,10 @@ export const statusWord: Record<StepStatus, string> = {
 };
 
 /** What stands behind a step's name: the one or two facts that tell it from its neighbours. */
-export function stepSub(step: TraceStep, toolType: string | undefined): string {
+export function stepSub(step: TraceStep): string {
   return joinFacts(
     step.replayed ? "recorded" : "",
-    stepParts[step.type]?.sub?.(step, toolType) ?? "",
+    stepParts[step.type]?.sub?.(step) ?? "",
     step.approval ? approvalWord(step.approval.decision) : "",
     step.attempt > 1 ? plural(step.attempt, "attempt") : "",
   );

@@ -1,4 +1,4 @@
-import { type LucideIcon, Scan, Search, TriangleAlert, ZoomIn, ZoomOut } from "lucide-react";
+import { type LucideIcon, Scan, Search, TriangleAlert, Workflow, ZoomIn, ZoomOut } from "lucide-react";
 import type { RefObject } from "react";
 import { formatCount, plural } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
@@ -13,6 +13,8 @@ export function StepsBar({
   onProblem,
   folded,
   onFolded,
+  graph,
+  onGraph,
   input,
   zoom,
 }: {
@@ -24,6 +26,9 @@ export function StepsBar({
   onProblem: () => void;
   folded: boolean;
   onFolded: (folded: boolean) => void;
+  /** Whether the graph of agents and tools is shown. */
+  graph: boolean;
+  onGraph: (graph: boolean) => void;
   input: RefObject<HTMLInputElement | null>;
   zoom: Zoom;
 }) {
@@ -62,12 +67,23 @@ export function StepsBar({
           {plural(problems, "problem")}
         </Button>
       )}
-      <fieldset aria-label="Zoom" className="ml-auto flex max-rail:hidden">
+      <Button
+        kind="ghost"
+        size="sm"
+        className="ml-auto aria-pressed:bg-accent-soft aria-pressed:text-accent"
+        aria-pressed={graph}
+        title="Agents and tools, and who called what"
+        onClick={() => onGraph(!graph)}
+      >
+        <Workflow aria-hidden className="size-4" strokeWidth={1.5} />
+        Graph
+      </Button>
+      <fieldset aria-label="Zoom" className="flex max-rail:hidden">
         {zoom.isZoomed && <ZoomButton word="Show the whole run" keys="0" icon={Scan} onClick={zoom.whole} />}
         <ZoomButton word="Zoom out" keys="-" icon={ZoomOut} off={!zoom.isZoomed} onClick={zoom.farther} />
         <ZoomButton word="Zoom in" keys="+" icon={ZoomIn} onClick={zoom.nearer} />
       </fieldset>
-      <label className="flex max-rail:ml-auto shrink-0 cursor-pointer items-center gap-1.5 text-xs whitespace-nowrap">
+      <label className="flex shrink-0 cursor-pointer items-center gap-1.5 text-xs whitespace-nowrap">
         <input type="checkbox" checked={folded} onChange={(event) => onFolded(event.target.checked)} />
         Fold waiting
       </label>

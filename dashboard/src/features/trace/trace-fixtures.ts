@@ -57,6 +57,7 @@ export function stepOf(step_index: number, more: Partial<TraceStep> = {}): Trace
     finish_reason: null,
     model: null,
     tool_call_id: `call_${step_index}`,
+    tool_type: "http",
     input_hash: null,
     replayed: false,
     subagent: null,

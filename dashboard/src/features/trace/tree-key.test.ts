@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
-import { type RunSteps, rowsOf } from "./rows.ts";
+import type { LoadedTrace } from "../../entities/run/trace-api.ts";
+import { rowsOf } from "./rows.ts";
 import { stepOf, traceOf } from "./trace-fixtures.ts";
 import { treeKey } from "./tree-key.ts";
 
-const child: RunSteps = { trace: traceOf({ run_id: "run_2" }), steps: [stepOf(0)], hasMore: false, run: undefined };
+const child: LoadedTrace = { trace: traceOf({ run_id: "run_2" }), steps: [stepOf(0)], hasMore: false };
 const call = stepOf(1, { type: "subagent", subagent: { run_id: "run_2", agent_id: "agt_2" } });
-const root: RunSteps = { trace: traceOf(), steps: [stepOf(0), call, stepOf(2)], hasMore: false, run: undefined };
+const root: LoadedTrace = { trace: traceOf(), steps: [stepOf(0), call, stepOf(2)], hasMore: false };
 const rows = (...open: string[]) =>
   rowsOf({ root, name: "Clerk", children: new Map([["run_2", child]]), open: new Set(open) });
 

@@ -1,20 +1,25 @@
 import { useQueries } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { runQuery } from "../../entities/run/run-api.ts";
 import { type LoadedTrace, traceQuery } from "../../entities/run/trace-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import type { Row } from "./row.ts";
-import { ancestorsOf, type RunSteps, rowsOf } from "./rows.ts";
+import { ancestorsOf, rowsOf } from "./rows.ts";
 
-/** The rows of a run, with those of the runs below that were opened. A wanted row opens all that lead to it. */
-export function useRows(run: Run, loaded: LoadedTrace, name: string, wanted: string | undefined) {
+/** So many runs below are opened at once where all are wanted. */
+const openedAtOnce = 24;
+
+/**
+ * The rows of a run, with those of the runs below that were opened. A wanted row opens all that lead to it; `all` opens
+ * the runs of agents as they come, up to a number.
+ */
+export function useRows(run: Run, loaded: LoadedTrace, name: string, wanted: string | undefined, all: boolean) {
   const [open, setOpen] = useState<ReadonlyMap<string, string>>(() => new Map([["run", run.id]]));
   const ids = useMemo(() => [...new Set(open.values())].filter((id) => id !== run.id), [open, run.id]);
   const children = useChildren(ids);
   const rows = useMemo(
-    () => rowsOf({ root: { ...loaded, run }, name, children, open: new Set(open.keys()) }),
-    [loaded, run, name, children, open],
+    () => rowsOf({ root: loaded, name, children, open: new Set(open.keys()) }),
+    [loaded, name, children, open],
   );
   const toggle = useCallback((row: Row, to: boolean) => {
     const below = row.kind === "run" ? row.runId : row.step?.subagent?.run_id;
@@ -30,6 +35,16 @@ export function useRows(run: Run, loaded: LoadedTrace, name: string, wanted: str
   useEffect(() => {
     if (closed) toggle(closed, true);
   }, [closed, toggle]);
+  const offered = useRef(new Set<string>());
+  useEffect(() => {
+    if (!all) return;
+    for (const row of rows) {
+      if (!row.step?.subagent || offered.current.has(row.key)) continue;
+      if (offered.current.size >= openedAtOnce) return;
+      offered.current.add(row.key); // Once: what is closed by hand stays closed.
+      if (!row.open) toggle(row, true);
+    }
+  }, [all, rows, toggle]);
   return { rows, toggle };
 }
 
@@ -44,7 +59,7 @@ const again_ms = 1000;
 const nextPage_ms = 20;
 
 /** The traces of the runs that agents' calls started, as far as they were opened. */
-function useChildren(ids: readonly string[]): ReadonlyMap<string, RunSteps> {
+function useChildren(ids: readonly string[]): ReadonlyMap<string, LoadedTrace> {
   const at = useWorkspace();
   const traces = useQueries({
     queries: ids.map((id) => ({
@@ -58,18 +73,14 @@ function useChildren(ids: readonly string[]): ReadonlyMap<string, RunSteps> {
     })),
     combine: dataOf<LoadedTrace>,
   });
-  const runs = useQueries({
-    queries: ids.map((id) => ({ ...runQuery(at, id), retry: false })),
-    combine: dataOf<Run>,
-  });
   return useMemo(() => {
-    const found = new Map<string, RunSteps>();
+    const found = new Map<string, LoadedTrace>();
     for (const [index, id] of ids.entries()) {
       const trace = traces[index];
-      if (trace) found.set(id, { ...trace, run: runs[index] });
+      if (trace) found.set(id, trace);
     }
     return found;
-  }, [ids, traces, runs]);
+  }, [ids, traces]);
 }
 
 /** Only what was found: so nothing is drawn anew while it is merely asked for again. */

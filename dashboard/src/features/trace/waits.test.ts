@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ms, stepOf, time } from "./trace-fixtures.ts";
 import { attemptLengths, waitsOf } from "./waits.ts";
 
-const around = { recoveries: [], calls: new Map(), newest: ms(5000) };
+const around = { recoveries: [], newest: ms(5000) };
 const approval = { decision: "approve", reason: null, edited: false, at: time(4000), by: null } as const;
 const open = { ended_at: null, latency_ms: null };
 
@@ -16,11 +16,9 @@ test("an approved call waited until somebody decided, and worked from there on",
 });
 
 test("the output of a client's own code is waited for from its approval on, or from the start", () => {
-  const calls = new Map([["call_1", { type: "client" }]]);
-  expect(waitsOf(stepOf(1, { ended_at: time(9000) }), { ...around, calls })).toEqual([
-    { from: ms(1000), to: ms(9000) },
-  ]);
-  const both = waitsOf(stepOf(1, { approval, ended_at: time(9000) }), { ...around, calls });
+  const client = { tool_type: "client", ended_at: time(9000) };
+  expect(waitsOf(stepOf(1, client), around)).toEqual([{ from: ms(1000), to: ms(9000) }]);
+  const both = waitsOf(stepOf(1, { ...client, approval }), around);
   expect(both).toEqual([
     { from: ms(1000), to: ms(4000) },
     { from: ms(4000), to: ms(9000) },

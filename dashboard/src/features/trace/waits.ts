@@ -3,21 +3,14 @@ import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { between } from "../../lib/format.ts";
 import type { Span } from "./timeline.ts";
 
-/** What the run's own record says of a call beside its step. */
-export interface CallFacts {
-  type: string;
-}
-
 interface Around {
   recoveries: readonly Recovery[];
-  /** Kinds of tools by the ids of their calls. */
-  calls: ReadonlyMap<string, CallFacts>;
   /** The newest thing that happened: since then a call that waits has waited, at the latest. */
   newest: number;
 }
 
 /** When a step waited for a person or for the client's own code. An open end is `Infinity`. */
-export function waitsOf(step: TraceStep, { recoveries, calls, newest }: Around): Span[] {
+export function waitsOf(step: TraceStep, { recoveries, newest }: Around): Span[] {
   const from = Date.parse(step.started_at);
   const end = step.ended_at === null ? Number.POSITIVE_INFINITY : Date.parse(step.ended_at);
   if (step.status === "unknown" && step.ended_at === null)
@@ -27,7 +20,7 @@ export function waitsOf(step: TraceStep, { recoveries, calls, newest }: Around):
   // A call whose outcome was unknown worked until the restart, and waited from there on.
   const asked = decided === null ? null : (restartAfter(recoveries, from, decided) ?? from);
   const waits = decided === null ? [] : [{ from: asked!, to: decided }];
-  const isClient = calls.get(step.tool_call_id ?? "")?.type === "client";
+  const isClient = step.tool_type === "client";
   if (step.status === "waiting" || isClient) waits.push({ from: decided ?? from, to: end });
   return waits.filter((span) => span.to > span.from);
 }

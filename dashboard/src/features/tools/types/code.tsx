@@ -4,10 +4,9 @@ import type { Fields } from "../../../lib/use-form.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
 import { ChoiceBar } from "../../../ui/choice-bar.tsx";
 import { ChoiceCards } from "../../../ui/choice-cards.tsx";
+import { CodeEditor } from "../../../ui/code-editor.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { FormSection } from "../../../ui/form-section.tsx";
-import { TextArea } from "../../../ui/text-area.tsx";
-import { indentKey } from "../indent-key.ts";
 import { TimeoutField } from "../timeout-field.tsx";
 import { type CommonDraft, numberText, type ToolPart } from "./tool-part.ts";
 
@@ -61,7 +60,7 @@ const languages = [
 ] as const;
 
 /** The program of a code tool, and what it is given. */
-function CodeFields({ draft, faults, set, text }: Fields<CommonDraft & CodeDraft>) {
+function CodeFields({ draft, faults, set, text, code }: Fields<CommonDraft & CodeDraft>) {
   const at = useWorkspace();
   const files = useQuery(fileApi.every(at)).data ?? [];
   const { language, source } = draft;
@@ -85,15 +84,12 @@ function CodeFields({ draft, faults, set, text }: Fields<CommonDraft & CodeDraft
         onChoose={(who) => set({ hasSource: who === "own" })}
       />
       {draft.hasSource && (
-        <TextArea
+        <CodeEditor
           label="Source"
-          mono
-          rows={12}
-          wrap="off"
+          language={language}
           className="min-h-60"
           hint="Tab indents; Escape, then Tab leaves. Errors appear when you test it."
-          onKeyDown={(event) => indentKey(event, (next) => set({ source: next }))}
-          {...text("source")}
+          {...code("source")}
         />
       )}
       <div className="grid gap-4 rail:grid-cols-2">

@@ -1,6 +1,6 @@
 import { formatCount } from "../../../lib/format.ts";
 import { fieldsOf } from "../../../lib/json-text.ts";
-import { Value } from "../value.tsx";
+import { Value } from "../../../ui/value.tsx";
 import type { StepPart, StepProps } from "./step-part.ts";
 
 export const compactionPart: StepPart = {

@@ -1,9 +1,10 @@
+import { AskedCall, Reasoning } from "../../../entities/run/message-card.tsx";
 import { formatCost, joinFacts, plural } from "../../../lib/format.ts";
 import { fieldsOf } from "../../../lib/json-text.ts";
-import { AskedCall, Reasoning, writtenBy } from "../message-card.tsx";
+import { Block } from "../../../ui/value.tsx";
+import { writtenBy } from "../answer-card.tsx";
 import { useReached } from "../replay-context.ts";
 import { NotYet, StepText } from "../step-text.tsx";
-import { Block } from "../value.tsx";
 import type { StepPart, StepProps } from "./step-part.ts";
 
 export const modelCallPart: StepPart = {

@@ -7,7 +7,7 @@ import { plural } from "../../../lib/format.ts";
 import { fieldsOf } from "../../../lib/json-text.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
 import { Note } from "../../../ui/note.tsx";
-import { Block, LongText } from "../value.tsx";
+import { Block, LongText } from "../../../ui/value.tsx";
 import type { StepPart, StepProps } from "./step-part.ts";
 
 export const retrievalPart: StepPart = {

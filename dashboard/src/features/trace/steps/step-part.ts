@@ -12,8 +12,8 @@ export interface StepProps {
 export interface StepPart {
   /** What it is called. */
   word: string;
-  /** The fact that tells it from its neighbours; `toolType` is that of the tool that it calls. */
-  sub?(step: TraceStep, toolType: string | undefined): string;
+  /** The fact that tells it from its neighbours. */
+  sub?(step: TraceStep): string;
   /** Result; without this, its output as it stands. */
   Output?: (props: StepProps) => ReactNode;
 }

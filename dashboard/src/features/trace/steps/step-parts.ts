@@ -10,11 +10,11 @@ import type { StepPart } from "./step-part.ts";
 /** Every type of step. Its icon is in `ui/icons.ts`, its colour in `index.css`. */
 export const stepParts: Record<StepType, StepPart> = {
   model_call: modelCallPart,
-  tool_call: { word: "Tool call", sub: ({ input }, toolType) => joinFacts(argumentsLine(input), toolType ?? "") },
+  tool_call: { word: "Tool call", sub: ({ input, tool_type }) => joinFacts(argumentsLine(input), tool_type) },
   retrieval: retrievalPart,
   guardrail: guardrailPart,
   approval: { word: "Approval" },
-  subagent: { word: "Agent call", sub: ({ subagent }, toolType) => (subagent ? "agent" : (toolType ?? "")) },
+  subagent: { word: "Agent call", sub: ({ subagent, tool_type }) => (subagent ? "agent" : (tool_type ?? "")) },
   compaction: compactionPart,
   recovery: { word: "Restart" },
 };

@@ -10,6 +10,19 @@ export function rangeOf(ms: number): number {
 /** The middle of a range: at most a 32nd part away from each duration in it. Short ones are exact. */
 export const middleOf = (from_ms: number): number => Math.floor(from_ms + (widthOf(from_ms) - 1) / 2);
 
+/** The ranges that begin between these two durations. */
+export function rangesBetween(min_ms: number, max_ms: number): number[] {
+  const first = Math.max(0, min_ms);
+  const ranges: number[] = [];
+  for (
+    let from = rangeOf(first) < first ? rangeOf(first) + widthOf(first) : rangeOf(first);
+    from <= Math.min(max_ms, longest);
+    from += widthOf(from)
+  )
+    ranges.push(from);
+  return ranges;
+}
+
 // Longer than 24 days is as long as 24 days: no run may work that long.
 const longest = 2 ** 31 - 1;
 const widthOf = (ms: number): number => 2 ** Math.max(0, 27 - Math.clz32(ms));

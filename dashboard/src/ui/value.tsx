@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from "react";
-import { downloadText } from "../../lib/download.ts";
-import { formatBytes } from "../../lib/format.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
+import { downloadText } from "../lib/download.ts";
+import { formatBytes } from "../lib/format.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { JsonView } from "./json-view.tsx";
 
 /** A JSON value under its title: text as text, anything else as a tree. */
 export function Value({ title, name, value }: { title: string; name: string; value: unknown }) {

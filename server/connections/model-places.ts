@@ -51,6 +51,24 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
     throw new AppendRefused("Nobody waits.");
   }
 
+  /** Does what is no run's call as soon as there is a place. Throws the signal's reason where that is aborted before. */
+  async function during<T>(owner: Scope, connection: string, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+    const end = new AbortController();
+    const over = AbortSignal.any([end.signal, signal]);
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        const places = countOf(connection);
+        if (places === null) break;
+        const { queue, replaced } = lineOf(connection, places);
+        if (await seated(queue, nameOf(owner), over, replaced.signal)) break;
+      }
+      return await call();
+    } finally {
+      end.abort();
+    }
+  }
+
   function free(place: number): void {
     const guest = guests.get(place);
     guests.delete(place);
@@ -60,6 +78,7 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
   return {
     take,
     free,
+    during,
     /** To be told that a run is driven no more: what it has or waits for goes to others. */
     leave(runId: string): void {
       for (const [place, { run_id }] of guests) if (run_id === runId) free(place);

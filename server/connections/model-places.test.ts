@@ -141,3 +141,21 @@ test("another number holds at once, also for those who wait", async () => {
   places.free(first);
   places.free(first);
 });
+
+test("embeddings and reranks have places of the same server as runs, and leave the line when they are given up", async () => {
+  const places = createModelPlaces({ countOf: () => 1 });
+  const scope = { project_id: "prj_1", environment: "test" as const };
+  const place = await places.take({ ...scope, run_id: "run_1" }, "ollama");
+  const began: string[] = [];
+  const given = new AbortController();
+  const never = new AbortController().signal;
+  const embedded = places.during(scope, "ollama", never, async () => void began.push("embedding"));
+  const left = places.during(scope, "ollama", given.signal, async () => void began.push("given up"));
+  given.abort(new Error("late"));
+  await expect(left).rejects.toThrow("late");
+  expect(began).toEqual([]);
+  places.free(place);
+  await embedded;
+  expect(began).toEqual(["embedding"]);
+  places.free(await places.take({ ...scope, run_id: "run_2" }, "ollama"));
+});

@@ -1,0 +1,53 @@
+import { isJsonObject } from "../../lib/json-text.ts";
+
+/** One answer of `test/script`. */
+export interface ScriptEntry {
+  text?: string;
+  reasoning?: string;
+  tool_calls?: ScriptCall[];
+  error?: string;
+  delay_ms?: number | string;
+  delta_ms?: number | string;
+}
+
+export interface ScriptCall {
+  name: string;
+  /** A text while it is not JSON yet. */
+  arguments: unknown;
+}
+
+const texts = ["text", "reasoning", "error"];
+const times = ["delay_ms", "delta_ms"];
+
+/** The entries of a script, or null where fields cannot show all that is written. */
+export function scriptEntries(script: unknown): ScriptEntry[] | null {
+  return Array.isArray(script) && script.every(isEntry) ? script : null;
+}
+
+function isEntry(entry: unknown): entry is ScriptEntry {
+  return (
+    isJsonObject(entry) &&
+    Object.entries(entry).every(([name, value]) => {
+      if (texts.includes(name)) return typeof value === "string";
+      if (times.includes(name)) return typeof value === "number" || typeof value === "string";
+      return name === "tool_calls" && Array.isArray(value) && value.every(isCall);
+    })
+  );
+}
+
+function isCall(call: unknown): call is ScriptCall {
+  if (!isJsonObject(call) || typeof call.name !== "string") return false;
+  const { name: _, arguments: given, ...more } = call;
+  return (isJsonObject(given) || typeof given === "string") && Object.keys(more).length === 0;
+}
+
+/** An entry with a field of it changed; what is empty is left out. */
+export function withField<Name extends keyof ScriptEntry>(
+  entry: ScriptEntry,
+  name: Name,
+  value: ScriptEntry[Name],
+): ScriptEntry {
+  const { [name]: _, ...others } = entry;
+  const isEmpty = value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
+  return isEmpty ? others : { ...entry, [name]: value };
+}

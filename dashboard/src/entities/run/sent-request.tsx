@@ -1,0 +1,110 @@
+import { useQuery } from "@tanstack/react-query";
+import type { PromptMessage } from "../../../../server/core/model-call.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
+import { plural } from "../../lib/format.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Note } from "../../ui/note.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Block, LongText, Value } from "../../ui/value.tsx";
+import { AskedCall, MessageCard, Reasoning } from "./message-card.tsx";
+import { type Prompt, stepQuery } from "./trace-api.ts";
+
+interface SentRequestProps {
+  runId: string;
+  /** A model call. */
+  step: TraceStep;
+  /** The id of the step before it. */
+  before: string | null;
+}
+
+/** What a model was sent at one call, word for word: messages, tools and settings. */
+export function SentRequest({ runId, step, before }: SentRequestProps) {
+  const read = useQuery(stepQuery(useWorkspace(), runId, step, before, "prompt"));
+  if (read.error)
+    return <ErrorNote title="The request cannot be shown" error={read.error} onRetry={() => void read.refetch()} />;
+  if (read.isPending) return <Skeleton className="w-1/2" />;
+  const prompt = read.data?.prompt;
+  if (!prompt)
+    return (
+      <Note tone="info">
+        What the model was sent here is not known word for word: this call was taken over from another run.
+      </Note>
+    );
+  return <Sent prompt={prompt} model={step.model} />;
+}
+
+function Sent({ prompt, model }: { prompt: Prompt; model: string | null }) {
+  const { messages, tools, settings, output_schema } = prompt;
+  const whole = JSON.stringify({ model, ...prompt }, null, 2);
+  return (
+    <>
+      <div className="flex min-h-7 items-center justify-between gap-2 text-xs text-muted">
+        <p>
+          {plural(messages.length, "message")} and {plural(tools.length, "tool")} to <b>{model}</b>. Verified by the
+          hash that was taken when it was sent.
+        </p>
+        <CopyButton text={whole} what="request" />
+      </div>
+      <Block title="Messages">
+        <div className="flex flex-col gap-3">
+          {messages.map((message, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: messages of a prompt have no ids, and never change.
+            <MessageCard key={index} by={message.role} aside={asideOf(message)}>
+              <Content message={message} />
+            </MessageCard>
+          ))}
+        </div>
+      </Block>
+      {tools.length > 0 && (
+        <Block title="Tools" copy={JSON.stringify(tools, null, 2)}>
+          <div className="flex flex-col divide-y divide-line-soft rounded-md border border-line">
+            {tools.map(({ name, description, parameters }) => (
+              <details key={name}>
+                <summary className="px-2.5 py-1.5 text-xs wrap-anywhere">
+                  <b>{name}</b> <span className="text-muted">{description}</span>
+                </summary>
+                <div className="border-t border-line-soft px-2.5 py-2">
+                  <JsonView value={parameters} />
+                </div>
+              </details>
+            ))}
+          </div>
+        </Block>
+      )}
+      {output_schema && <Value title="Response format" name="response format" value={output_schema} />}
+      <Value title="Settings" name="settings" value={settings} />
+    </>
+  );
+}
+
+function asideOf(message: PromptMessage): string | null {
+  return message.role === "tool" ? `${message.tool}${message.is_error ? ", error" : ""}` : null;
+}
+
+function Content({ message }: { message: PromptMessage }) {
+  if (message.role === "tool") return <LongText text={message.output} name={message.tool} mono />;
+  if (message.role !== "assistant") {
+    const images = message.role === "user" ? (message.images ?? []) : [];
+    return (
+      <>
+        <LongText text={message.content} name={message.role} />
+        {images.map(({ file_id, mime_type }) => (
+          <code key={file_id} className="text-muted">
+            {mime_type} {file_id}
+          </code>
+        ))}
+      </>
+    );
+  }
+  return message.parts.map((part, index) => {
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts have no ids, and never change.
+    if (part.type === "tool_call") return <AskedCall key={index} name={part.name} args={part.arguments} />;
+    // biome-ignore lint/suspicious/noArrayIndexKey: as above.
+    if (part.type === "reasoning") return <Reasoning key={index} text={part.text} />;
+    // biome-ignore lint/suspicious/noArrayIndexKey: as above.
+    return <LongText key={index} text={part.text} name={part.type} />;
+  });
+}

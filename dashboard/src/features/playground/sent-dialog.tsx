@@ -1,0 +1,61 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { useQuery } from "@tanstack/react-query";
+import { X } from "lucide-react";
+import { useEffect, useState } from "react";
+import { SentRequest } from "../../entities/run/sent-request.tsx";
+import { type LoadedTrace, traceQuery } from "../../entities/run/trace-api.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { DialogShell } from "../../ui/dialog-shell.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+
+/** What the model was sent at each call of a run, the newest first. */
+export function SentDialog({ runId, onClose }: { runId: string; onClose: () => void }) {
+  const { data, error, isFetching, refetch } = useQuery(traceQuery(useWorkspace(), runId));
+  const readOn = data?.hasMore && !isFetching && !error;
+  useEffect(() => {
+    if (readOn) void refetch();
+  }, [readOn, refetch]);
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <DialogShell wide>
+        <div className="flex items-center justify-between pt-3 pr-3 pl-5">
+          <Dialog.Title className="text-lg">What the model was sent</Dialog.Title>
+          <Dialog.Close className={buttonClass({ kind: "ghost", size: "icon" })} aria-label="Close">
+            <X aria-hidden className="size-4" strokeWidth={1.5} />
+          </Dialog.Close>
+        </div>
+        <div className="relative flex min-h-40 flex-col gap-3 overflow-y-auto px-5 pt-2 pb-5">
+          {data && <Calls runId={runId} loaded={data} />}
+          {!data && !error && <Skeleton className="w-1/2" />}
+          <ErrorNote title="The model calls cannot be shown" error={error} onRetry={() => void refetch()} />
+        </div>
+      </DialogShell>
+    </Dialog.Root>
+  );
+}
+
+function Calls({ runId, loaded: { steps } }: { runId: string; loaded: LoadedTrace }) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const calls = steps.filter(({ type }) => type === "model_call");
+  const shown = calls.find(({ id }) => id === chosen) ?? calls.at(-1);
+  if (!shown) return <p className="text-muted">No model was called yet.</p>;
+  return (
+    <>
+      {calls.length > 1 && (
+        <Select
+          label="Model call"
+          value={shown.id}
+          choices={calls.map(({ id, name }, index) => ({
+            value: id,
+            label: `${index + 1} of ${calls.length}: ${name}`,
+          }))}
+          onChoose={setChosen}
+        />
+      )}
+      <SentRequest key={shown.id} runId={runId} step={shown} before={steps[steps.indexOf(shown) - 1]?.id ?? null} />
+    </>
+  );
+}

@@ -1,0 +1,138 @@
+import { useQuery } from "@tanstack/react-query";
+import { CircleCheck, CircleX, Network, TriangleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import type { ClusterCell } from "../../../../server/wire/console.ts";
+import { clusterQuery } from "../../entities/server/server-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
+import { formatBytes, formatCount, formatDuration, unknown } from "../../lib/format.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Pill } from "../../ui/pill.tsx";
+import { Cell, Row, SecondLine, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { TabTable } from "./tab-table.tsx";
+
+const columns = [
+  { label: "Cell" },
+  { label: "State" },
+  { label: "Spares" },
+  { label: "Lease", right: true, folds: true },
+  { label: "Epoch", right: true, folds: true },
+  { label: "Pages", right: true, folds: true },
+  { label: "Log", right: true },
+];
+
+/** The cells of the cluster: who leads each, who follows, and how large it is. */
+export function ClusterTab() {
+  const may = useMay("owner");
+  const cluster = useQuery({ ...clusterQuery, enabled: may });
+  if (!may)
+    return (
+      <EmptyState icon={Network} title="Only owners see the cluster">
+        <p className="text-muted">It concerns the whole server.</p>
+      </EmptyState>
+    );
+  const { data } = cluster;
+  return (
+    <TabTable
+      bar={
+        <span className="text-xs text-muted">
+          Last failover:{" "}
+          {data?.failover ? (
+            <span title={data.failover.detail}>
+              <Time at={data.failover.at} />
+            </span>
+          ) : (
+            (data && "none in 30 days") || unknown
+          )}
+        </span>
+      }
+      hint="Refreshes by itself. Sizes are what the Postgres holds."
+      pending={cluster.isPending}
+      error={cluster.error}
+      onRetry={() => void cluster.refetch()}
+      failed="The cluster cannot be shown"
+    >
+      {data && (
+        <Table label="Cells" columns={columns}>
+          {data.cells.map((cell) => (
+            <CellRow key={cell.cell} cell={cell} isOwn={cell.cell === data.cell} />
+          ))}
+        </Table>
+      )}
+    </TabTable>
+  );
+}
+
+function CellRow({ cell: { cell, leader, address, lease_ms, epoch, log, pages, spares }, isOwn }: CellRowProps) {
+  return (
+    <Row stops>
+      <Cell main>
+        <span className="flex min-w-0 items-center gap-2">
+          <span className="cut font-medium">{cell}</span>
+          {isOwn && <Badge title="You see this dashboard through the leader of this cell.">this one</Badge>}
+        </span>
+        <SecondLine title={leader ? `${leader} at ${address}` : undefined}>
+          {leader ? (
+            <>
+              {leader} · <code>{address}</code>
+            </>
+          ) : (
+            "No node leads it: requests are refused until one does."
+          )}
+        </SecondLine>
+      </Cell>
+      <Cell className="whitespace-nowrap">
+        {leader ? (
+          <Pill tone={spares.length > 0 ? "ok" : "warn"} icon={spares.length > 0 ? CircleCheck : TriangleAlert}>
+            {spares.length > 0 ? "Led" : "At risk"}
+          </Pill>
+        ) : (
+          <Pill tone="bad" icon={CircleX}>
+            No leader
+          </Pill>
+        )}
+      </Cell>
+      <Cell>
+        {spares.length === 0 && <span className="text-muted">No spare</span>}
+        {spares.map(({ name, behind }) => (
+          <span key={name} className="block whitespace-nowrap">
+            {name} <span className="text-xs text-muted">{lagOf(behind)}</span>
+          </span>
+        ))}
+      </Cell>
+      <Fact name="Lease" folds>
+        {lease_ms === null ? unknown : formatDuration(lease_ms)}
+      </Fact>
+      <Fact name="Epoch" folds>
+        {formatCount(epoch)}
+      </Fact>
+      <Fact name="Pages" folds>
+        {formatBytes(pages.bytes)}
+      </Fact>
+      <Fact name="Log">
+        {formatBytes(log.bytes)}
+        <span className="text-xs text-muted"> in {formatCount(log.rows)} rows</span>
+      </Fact>
+    </Row>
+  );
+}
+
+interface CellRowProps {
+  cell: ClusterCell;
+  /** Whether this server leads it. */
+  isOwn: boolean;
+}
+
+/** On a phone, where the columns have no heads, it says what it is. */
+function Fact({ name, folds, children }: { name: string; folds?: boolean; children: ReactNode }) {
+  return (
+    <Cell right folds={folds} className="tabular-nums">
+      <span className="rail:hidden">{name} </span>
+      {children}
+    </Cell>
+  );
+}
+
+const lagOf = (behind: number): string =>
+  behind === 0 ? "up to date" : `${formatCount(behind)} ${behind === 1 ? "row" : "rows"} behind`;

@@ -1,0 +1,151 @@
+import { Plus, X } from "lucide-react";
+import { useId, useState } from "react";
+import { type Condition, type ConditionTest, conditionsOf, schemaOfConditions } from "../../lib/conditions.ts";
+import { fieldsOf, jsonText, readJson } from "../../lib/json-text.ts";
+import { schemaOfSchemas } from "../../lib/schema-of-schemas.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field } from "../../ui/field.tsx";
+import { JsonField, type JsonFieldProps } from "../../ui/json-field.tsx";
+import { Select } from "../../ui/select.tsx";
+import { TextArea } from "../../ui/text-area.tsx";
+import { TwoViews } from "../../ui/two-views.tsx";
+
+const words: Record<ConditionTest, string> = {
+  const: "is",
+  enum: "is one of",
+  minimum: "is at least",
+  exclusiveMinimum: "is more than",
+  maximum: "is at most",
+  exclusiveMaximum: "is less than",
+  pattern: "matches the pattern",
+  type: "is of the type",
+  given: "is given",
+};
+const tests = Object.entries(words).map(([value, label]) => ({ value: value as ConditionTest, label }));
+
+const label = "Require approval when the arguments match";
+const read = (text: string) => conditionsOf(text.trim() === "" ? {} : readJson(text).value);
+
+/** When a call waits for a person: conditions of its arguments, as rows or as the JSON Schema that they are. */
+export function ConditionsField({
+  parameters,
+  ...field
+}: JsonFieldProps & { /** The schema of the arguments. */ parameters: string }) {
+  return (
+    <TwoViews
+      label={label}
+      reason="Only JSON shows this schema: it says more than conditions of single arguments."
+      fields={read(field.value) && <ConditionRows parameters={parameters} {...field} />}
+      json={
+        <JsonField
+          label={label}
+          placeholder='{"properties": {"usd": {"minimum": 100}}}'
+          schema={schemaOfSchemas}
+          {...field}
+        />
+      }
+    />
+  );
+}
+
+function ConditionRows({ parameters, value, fault, onText }: JsonFieldProps & { parameters: string }) {
+  const listId = useId();
+  const [kept, setKept] = useState(() => ({ rows: read(value) ?? [], text: value }));
+  // A row that is not whole yet is in no text: only a text from elsewhere takes the place of the rows.
+  const rows = kept.text === value ? kept.rows : (read(value) ?? []);
+  const put = (next: Condition[]) => {
+    const text = next.length > 0 ? jsonText(schemaOfConditions(next)) : "";
+    setKept({ rows: next, text });
+    onText(text);
+  };
+  const names = Object.keys(fieldsOf(fieldsOf(readJson(parameters).value).properties));
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-2">
+      <legend className="mb-1.5 font-medium">{label}</legend>
+      <datalist id={listId}>
+        {names.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {rows.map((row, i) => (
+        <ConditionRow
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place; its name is what is being typed.
+          key={i}
+          row={row}
+          number={i + 1}
+          listId={listId}
+          isTwice={rows.findIndex(({ name, test }) => name === row.name && test === row.test) < i}
+          onRow={(next) => put(rows.with(i, next))}
+          onRemove={() => put(rows.filter((_, n) => n !== i))}
+        />
+      ))}
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Button size="sm" onClick={() => put([...rows, { name: names[0] ?? "", test: "const", value: "" }])}>
+          <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
+          Add condition
+        </Button>
+        <span className="text-xs text-muted">
+          {rows.length > 1 ? "All of them have to hold. " : ""}An argument that is missing holds, unless it “is given”.
+        </span>
+      </div>
+      {fault && (
+        <p role="alert" className="text-xs text-bad wrap-anywhere">
+          {fault}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+function ConditionRow({
+  row,
+  number,
+  listId,
+  isTwice,
+  onRow,
+  onRemove,
+}: {
+  row: Condition;
+  number: number;
+  listId: string;
+  isTwice: boolean;
+  onRow: (row: Condition) => void;
+  onRemove: () => void;
+}) {
+  const { name, test, value } = row;
+  const onValue = ({ target }: { target: { value: string } }) => onRow({ ...row, value: target.value });
+  return (
+    <section
+      aria-label={`Condition ${number}`}
+      className="flex min-w-0 flex-wrap items-start gap-x-3 gap-y-2 rounded-md border border-line bg-subtle p-3"
+    >
+      <div className="min-w-36 flex-1">
+        <Field
+          label="Argument"
+          list={listId}
+          autoComplete="off"
+          spellCheck={false}
+          value={name}
+          error={isTwice ? "This is asked above, too." : null}
+          onChange={({ target }) => onRow({ ...row, name: target.value })}
+        />
+      </div>
+      <div className="w-44">
+        <Select label="Condition" choices={tests} value={test} onChoose={(next) => onRow({ ...row, test: next })} />
+      </div>
+      {test === "enum" && (
+        <div className="min-w-36 flex-1">
+          <TextArea label="Values" hint="One per line." className="min-h-13" value={value} onChange={onValue} />
+        </div>
+      )}
+      {test !== "enum" && test !== "given" && (
+        <div className="min-w-36 flex-1">
+          <Field label="Value" autoComplete="off" value={value} onChange={onValue} />
+        </div>
+      )}
+      <Button kind="ghost" size="icon-sm" className="mt-7" aria-label={`Remove condition ${number}`} onClick={onRemove}>
+        <X aria-hidden className="size-4" strokeWidth={1.5} />
+      </Button>
+    </section>
+  );
+}

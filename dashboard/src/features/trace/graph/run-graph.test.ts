@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { noUsage } from "../../../../../server/core/usage.ts";
+import type { TraceStep } from "../../../../../server/wire/trace.ts";
+import type { LoadedTrace } from "../../../entities/run/trace-api.ts";
+import { rowsOf } from "../rows.ts";
+import { stepOf, traceOf } from "../trace-fixtures.ts";
+import { graphOf } from "./run-graph.ts";
+
+const ofRun = (run_id: string, steps: TraceStep[]): LoadedTrace => ({
+  trace: traceOf({ run_id }),
+  steps,
+  hasMore: false,
+});
+const model = (index: number) => stepOf(index, { type: "model_call", name: "test/script", tool_call_id: null });
+const agentCall = (index: number, name: string, run_id: string) =>
+  stepOf(index, { type: "subagent", name, subagent: { run_id, agent_id: `agt_${name}` } });
+const failed = { status: "failed", error: { code: "tool_failed", message: "No." } } as const;
+
+const root = ofRun("run_1", [
+  model(0),
+  stepOf(1, { latency_ms: 200 }),
+  stepOf(2, { latency_ms: 300, ...failed }),
+  { ...agentCall(3, "writer", "run_2"), usage: { ...noUsage, cost_usd: 0.25, estimated: false } },
+  stepOf(4, { type: "guardrail", name: "pii" }),
+]);
+const writer = ofRun("run_2", [model(0), stepOf(1), stepOf(2, { name: "draft" })]);
+
+const graph = (open: string[], children: LoadedTrace[] = []) => {
+  const below = new Map(children.map((child) => [child.trace.run_id, child]));
+  const rows = rowsOf({ root, name: "Desk", children: below, open: new Set(["run", ...open]) });
+  return { rows, ...graphOf(rows, { worked_ms: 900, cost_usd: 1 }) };
+};
+
+test("calls of one tool are one node, with their number, what failed and what they took together", () => {
+  const { nodes } = graph([]);
+  expect(nodes.map(({ id }) => id)).toEqual(["run", "tool:look", "agent:writer"]);
+  expect(nodes[1]).toMatchObject({ kind: "tool", name: "look", calls: 2, failed: 1, worked_ms: 500, cost_usd: null });
+  expect(nodes[2]).toMatchObject({ kind: "agent", calls: 1, failed: 0, cost_usd: 0.25 });
+  expect(nodes[0]).toMatchObject({ kind: "agent", name: "Desk", calls: 1, worked_ms: 900, cost_usd: 1 });
+});
+
+test("a tool that two agents call is one node with a line from each", () => {
+  const { nodes, edges } = graph(["3"], [writer]);
+  expect(nodes.find(({ id }) => id === "tool:look")!.calls).toBe(3);
+  expect(edges).toEqual([
+    { from: "run", to: "tool:look", calls: 2, failed: 1 },
+    { from: "run", to: "agent:writer", calls: 1, failed: 0 },
+    { from: "agent:writer", to: "tool:look", calls: 1, failed: 0 },
+    { from: "agent:writer", to: "tool:draft", calls: 1, failed: 0 },
+  ]);
+});
+
+test("every row belongs to the one node that did its work", () => {
+  const { rows, nodeOf } = graph(["3"], [writer]);
+  expect(rows.map(({ key }) => [key, nodeOf.get(key)])).toEqual([
+    ["run", "run"],
+    ["0", "run"],
+    ["1", "tool:look"],
+    ["2", "tool:look"],
+    ["3", "agent:writer"],
+    ["3-0", "agent:writer"],
+    ["3-1", "tool:look"],
+    ["3-2", "tool:draft"],
+    ["4", "run"],
+  ]);
+});

@@ -1,0 +1,94 @@
+import type { Row } from "../row.ts";
+
+/** An agent, a tool or the memory that a run used. */
+export interface GraphNode {
+  /** `run` for the run's own agent, else kind and name: `tool:look_up`. */
+  id: string;
+  kind: "agent" | "tool" | "memory";
+  name: string;
+  calls: number;
+  /** Calls that failed, or whose outcome nobody knows. */
+  failed: number;
+  isRunning: boolean;
+  /** All of its calls together; of an agent with what it called. Null where nobody knows. */
+  worked_ms: number | null;
+  cost_usd: number | null;
+}
+
+/** Who called what, and how often. */
+export interface GraphEdge {
+  from: string;
+  to: string;
+  calls: number;
+  failed: number;
+}
+
+export interface RunGraph {
+  /** In the order of their first call; the run's own agent is the first. */
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+  /** The node that did each row's work, by the row's key. */
+  nodeOf: ReadonlyMap<string, string>;
+}
+
+const kinds: Record<string, GraphNode["kind"] | undefined> = {
+  tool_call: "tool",
+  subagent: "agent",
+  retrieval: "memory",
+};
+
+/** What a run used, of all its rows that are here. `whole` has the figures of the run itself. */
+export function graphOf(rows: readonly Row[], whole: Pick<GraphNode, "worked_ms" | "cost_usd">): RunGraph {
+  const nodes = new Map<string, GraphNode>();
+  const edges = new Map<string, GraphEdge>();
+  const nodeOf = new Map<string, string>();
+  const agentOfRun = new Map<string, string>();
+  for (const row of rows) {
+    const caller = agentOfRun.get(row.runId) ?? "run";
+    const kind = row.kind === "step" ? kinds[row.type] : undefined;
+    if (row.kind === "run") {
+      nodes.set("run", { ...nodeFor(row, "run", "agent"), ...whole });
+      count(nodes.get("run")!, row);
+    }
+    if (!kind) {
+      nodeOf.set(row.key, caller); // What an agent does itself: it asks its model, and its guardrails look.
+      continue;
+    }
+    const id = `${kind}:${row.name}`;
+    nodeOf.set(row.key, id);
+    if (row.step?.subagent) agentOfRun.set(row.step.subagent.run_id, id);
+    const node = getOr(nodes, id, () => nodeFor(row, id, kind));
+    count(node, row);
+    addFigures(node, row);
+    const edge = { from: caller, to: id, calls: 0, failed: 0 };
+    count(
+      getOr(edges, `${caller} ${id}`, () => edge),
+      row,
+    );
+  }
+  return { nodes: [...nodes.values()], edges: [...edges.values()], nodeOf };
+}
+
+const nodeFor = ({ name }: Row, id: string, kind: GraphNode["kind"]): GraphNode => ({
+  ...{ id, kind, name, calls: 0, failed: 0, isRunning: false },
+  ...{ worked_ms: null, cost_usd: null },
+});
+
+function count(of: { calls: number; failed: number; isRunning?: boolean }, { mark }: Row): void {
+  of.calls++;
+  if (mark === "failed" || mark === "unknown") of.failed++;
+  if (mark === "running" && of.isRunning === false) of.isRunning = true;
+}
+
+function addFigures(node: GraphNode, { step }: Row): void {
+  if (step?.latency_ms != null) node.worked_ms = (node.worked_ms ?? 0) + step.latency_ms;
+  if (step?.usage?.cost_usd != null) node.cost_usd = (node.cost_usd ?? 0) + step.usage.cost_usd;
+}
+
+function getOr<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const known = map.get(key);
+  if (known) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import { schemaOfSchemas } from "./schema-of-schemas.ts";
+import { descriptionAt, propertiesAt, schemasAt, typeWords, valueFaults, valuesAt } from "./schema-walk.ts";
+
+const order = {
+  type: "object",
+  required: ["id"],
+  additionalProperties: false,
+  properties: {
+    id: { type: "string", description: "Of the order." },
+    state: { enum: ["open", "paid"] },
+    address: { $ref: "#/$defs/address" },
+    items: { type: "array", items: { type: "object", properties: { count: { type: "integer" } } } },
+    paid: { type: ["boolean", "null"] },
+  },
+  $defs: { address: { type: "object", properties: { city: { type: "string" }, next: { $ref: "#/$defs/address" } } } },
+};
+
+describe("what a schema says of a place", () => {
+  test("is found through properties, lists and references", () => {
+    const names = (path: (string | number)[]) => propertiesAt(order, path).map(({ name }) => name);
+    expect(names([])).toEqual(["id", "state", "address", "items", "paid"]);
+    expect(names(["address"])).toEqual(["city", "next"]);
+    expect(names(["address", "next", "next"])).toEqual(["city", "next"]);
+    expect(names(["items", 3])).toEqual(["count"]);
+    expect(names(["unheard", "of"])).toEqual([]);
+    expect(propertiesAt(order, []).filter(({ isRequired }) => isRequired)).toMatchObject([{ name: "id" }]);
+  });
+
+  test("are the values that it names, its type and its description", () => {
+    expect(valuesAt(order, ["state"])).toEqual(["open", "paid"]);
+    expect(valuesAt(order, ["paid"])).toEqual([true, false, null]);
+    expect(typeWords(schemasAt(order, ["paid"]))).toBe("boolean or null");
+    expect(typeWords(schemasAt(order, ["state"]))).toBe("one of several values");
+    expect(descriptionAt(order, ["id"])).toBe("Of the order.");
+  });
+
+  test("comes to an end where references go round in circles, or lead to nothing", () => {
+    const circle = { $ref: "#/$defs/a", $defs: { a: { anyOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/%" }] } } };
+    expect(propertiesAt(circle, ["x"])).toEqual([]);
+    expect(valueFaults(circle, { x: 1 })).toEqual([]);
+    const self = { $ref: "#/$defs/a" };
+    const dense = { ...self, $defs: { a: { anyOf: Array(9).fill(self), properties: { next: self } } } };
+    expect(propertiesAt(dense, Array(9).fill("next"))).toMatchObject([{ name: "next" }]);
+  });
+});
+
+describe("what does not fit a schema", () => {
+  test("is told at its place", () => {
+    expect(valueFaults(order, { id: "1", address: { city: "Oslo" }, items: [{ count: 2 }], paid: null })).toEqual([]);
+    expect(valueFaults(order, { state: "gone", items: [{ count: 1 }, { count: "2" }], more: 1 })).toEqual([
+      { path: [], message: "“id” is missing." },
+      { path: ["more"], message: "“more” is unknown here." },
+    ]);
+    expect(valueFaults(order, { id: 1, state: "gone", items: [{}, { count: 1.5 }] })).toEqual([
+      { path: ["id"], message: "Expected string." },
+      { path: ["state"], message: 'Expected one of "open", "paid".' },
+      { path: ["items", 1, "count"], message: "Expected integer." },
+    ]);
+    expect(valueFaults(order, [])).toEqual([{ path: [], message: "Expected object." }]);
+  });
+
+  test("is not guessed where the schema leaves a choice", () => {
+    expect(valueFaults({ anyOf: [{ type: "string" }, { type: "number" }] }, true)).toEqual([]);
+  });
+
+  test("of a schema itself is what JSON Schema has otherwise, at any depth", () => {
+    expect(valueFaults(schemaOfSchemas, order)).toEqual([]);
+    expect(valueFaults(schemaOfSchemas, { properties: { a: { items: { minLength: "2" } } }, required: "a" })).toEqual([
+      { path: ["properties", "a", "items", "minLength"], message: "Expected integer." },
+      { path: ["required"], message: "Expected array." },
+    ]);
+  });
+});

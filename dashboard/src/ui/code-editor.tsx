@@ -1,0 +1,139 @@
+import type { LanguageSupport } from "@codemirror/language";
+import { clsx } from "clsx";
+import { type ComponentType, useEffect, useRef, useState } from "react";
+import type { SchemaSource } from "./editor/hints.ts";
+import { type EditorLanguage, indents, languages } from "./editor/languages.ts";
+import type { Surface } from "./editor/surface.tsx";
+import { indentKey } from "./indent-key.ts";
+import { Labelled } from "./labelled.tsx";
+
+export interface CodeEditorProps {
+  label: string;
+  hint?: string;
+  error?: string | null;
+  language: EditorLanguage;
+  value: string;
+  onText: (text: string) => void;
+  /** The focus has left it. */
+  onLeave?: () => void;
+  readOnly?: boolean;
+  placeholder?: string;
+  name?: string;
+  autoFocus?: boolean;
+  /** What JSON has to fit: it offers names and values, and marks what does not fit. */
+  schema?: SchemaSource;
+  className?: string;
+}
+
+const box =
+  "w-full max-h-100 rounded-md border border-line-control bg-surface text-ink hover:border-muted [&:not(:has(.cm-panel))]:has-aria-invalid:border-bad";
+
+/**
+ * Code, JSON or Markdown to write. The editor is loaded when it is shown first; until then, and where that fails, it is a
+ * plain text area with the same label, text and focus.
+ */
+export function CodeEditor({ label, hint, error, language, className = "min-h-20", ...props }: CodeEditorProps) {
+  const { value, onText, onLeave, readOnly = false, placeholder, name, autoFocus = false, schema } = props;
+  const loaded = useLoaded(language);
+  const held = useRef<readonly [number, number] | null>(autoFocus ? [value.length, value.length] : null);
+  const isProse = language === "markdown";
+  return (
+    <Labelled label={label} hint={hint} error={error}>
+      {(tied) => {
+        const keysId = indents(language) ? `${tied.id}-keys` : undefined;
+        const described = [tied["aria-describedby"], keysId].filter(Boolean).join(" ") || undefined;
+        return (
+          <>
+            {loaded ? (
+              <div
+                className={clsx(
+                  box,
+                  "flex flex-col overflow-hidden has-[.cm-content:focus]:shadow-(--focus)",
+                  className,
+                )}
+              >
+                <loaded.Surface
+                  key={language}
+                  language={language}
+                  support={loaded.support}
+                  text={value}
+                  onText={onText}
+                  onLeave={onLeave}
+                  attributes={{
+                    id: tied.id,
+                    "aria-labelledby": `${tied.id}-label`,
+                    ...(tied["aria-invalid"] && { "aria-invalid": "true" }),
+                    ...(described && { "aria-describedby": described }),
+                  }}
+                  readOnly={readOnly}
+                  placeholder={placeholder}
+                  schema={schema}
+                  focus={held}
+                />
+              </div>
+            ) : (
+              <textarea
+                ref={(area) => () => {
+                  // Who writes here already goes on in the editor, at the same place.
+                  const isHere = area !== null && document.activeElement === area;
+                  held.current = isHere ? [area.selectionStart, area.selectionEnd] : null;
+                }}
+                {...tied}
+                aria-describedby={described}
+                name={name}
+                value={value}
+                readOnly={readOnly}
+                placeholder={placeholder}
+                // biome-ignore lint/a11y/noAutofocus: only where an act of the reader has just opened it.
+                autoFocus={autoFocus}
+                spellCheck={isProse ? undefined : false}
+                onChange={(event) => onText(event.target.value)}
+                onBlur={onLeave}
+                onKeyDown={indents(language) ? (event) => indentKey(event, onText) : undefined}
+                className={clsx(
+                  box,
+                  "field-sizing-content px-2 py-1.5 aria-invalid:border-bad",
+                  isProse ? "text-md" : "font-mono text-xs leading-sm",
+                  className,
+                )}
+              />
+            )}
+            {keysId && (
+              <span id={keysId} className="sr-only">
+                Tab indents. Press Escape, then Tab, to leave the editor.
+              </span>
+            )}
+          </>
+        );
+      }}
+    </Labelled>
+  );
+}
+
+interface Loaded {
+  Surface: ComponentType<Parameters<typeof Surface>[0]>;
+  support: LanguageSupport;
+}
+
+const kept = new Map<EditorLanguage, Loaded>();
+
+/** The editor for a language, once it is here. Where it does not come, the next field that needs it tries again. */
+function useLoaded(language: EditorLanguage): Loaded | null {
+  const [, setCount] = useState(0);
+  useEffect(() => {
+    if (kept.has(language)) return;
+    let isHere = true;
+    const loading = Promise.all([import("./editor/surface.tsx"), languages[language]()]);
+    loading.then(
+      ([{ Surface }, support]) => {
+        if (!kept.has(language)) kept.set(language, { Surface, support });
+        if (isHere) setCount((count) => count + 1);
+      },
+      () => {}, // The text area stays.
+    );
+    return () => {
+      isHere = false;
+    };
+  }, [language]);
+  return kept.get(language) ?? null;
+}

@@ -1,0 +1,124 @@
+import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import { jsonLanguage } from "@codemirror/lang-json";
+import { syntaxTree } from "@codemirror/language";
+import { type Diagnostic, linter } from "@codemirror/lint";
+import type { Extension } from "@codemirror/state";
+import { type EditorView, hoverTooltip } from "@codemirror/view";
+import { readJson } from "../../lib/json-text.ts";
+import {
+  type AnySchema,
+  descriptionAt,
+  type JsonPath,
+  propertiesAt,
+  schemasAt,
+  typeWords,
+  valueFaults,
+  valuesAt,
+} from "../../lib/schema-walk.ts";
+import { namesBeside, pathOf, placeAt, rangeOf } from "./json-place.ts";
+
+/** A schema, or how to get it: it is read when it is asked for first. */
+export type SchemaSource = AnySchema | (() => Promise<AnySchema | null>);
+
+/** What a schema knows of a JSON text: which names and values fit, what they mean, and what does not fit. */
+export function schemaHints(source: SchemaSource): Extension {
+  let read: Promise<AnySchema | null> | undefined;
+  const schemaOf = () => {
+    read ??= typeof source === "function" ? source().catch(() => null) : Promise.resolve(source);
+    return read;
+  };
+  return [
+    jsonLanguage.data.of({
+      autocomplete: async (context: CompletionContext) => complete(await schemaOf(), context),
+    }),
+    hoverTooltip(async (view, at) => {
+      const schema = await schemaOf();
+      const node = syntaxTree(view.state).resolveInner(at, 1);
+      if (!schema || ["JsonText", "Object", "Array"].includes(node.name)) return null;
+      const said = wordsOf(schema, pathOf(view.state, node));
+      return said && { pos: node.from, end: node.to, above: true, create: () => ({ dom: tooltip(said) }) };
+    }),
+    linter(async (view) => misfits(view, await schemaOf())),
+  ];
+}
+
+async function misfits({ state }: EditorView, schema: AnySchema | null): Promise<Diagnostic[]> {
+  const { value, fault } = readJson(state.doc.toString());
+  if (!schema || fault !== null) return [];
+  return valueFaults(schema, value).map(({ path, message }) => ({
+    ...rangeOf(state, path),
+    severity: "warning",
+    message,
+  }));
+}
+
+interface Words {
+  name: string;
+  type: string;
+  about: string | undefined;
+}
+
+function wordsOf(schema: AnySchema, path: JsonPath): Words | null {
+  const schemas = schemasAt(schema, path);
+  const words = { name: String(path.at(-1) ?? ""), type: typeWords(schemas), about: descriptionAt(schema, path) };
+  return words.type || words.about ? words : null;
+}
+
+function tooltip({ name, type, about }: Words): HTMLElement {
+  const box = document.createElement("div");
+  box.className = "cm-schema-hint";
+  const head = document.createElement("code");
+  head.textContent = [name, type].filter(Boolean).join(": ");
+  box.append(head);
+  if (about) {
+    const text = document.createElement("div");
+    text.textContent = about;
+    box.append(text);
+  }
+  return box;
+}
+
+function complete(schema: AnySchema | null, context: CompletionContext): CompletionResult | null {
+  const place = schema && placeAt(context.state, context.pos);
+  if (!place) return null;
+  // Nothing was begun here: only who asks for a list gets one.
+  if (place.from === place.to && !context.explicit) return null;
+  const { path, from, to } = place;
+  const isName = place.kind === "name";
+  const options = isName ? nameOptions(schema, path, context) : valueOptions(schema, path);
+  return options.length > 0 ? { from, to, options, filter: true } : null;
+}
+
+function nameOptions(schema: AnySchema, path: JsonPath, { state, pos }: CompletionContext): Completion[] {
+  const written = namesBeside(state, pos);
+  return propertiesAt(schema, path)
+    .filter(({ name }) => !written.includes(name))
+    .map(({ name, isRequired }) => {
+      const inner = [...path, name];
+      const words = wordsOf(schema, inner);
+      return {
+        label: JSON.stringify(name),
+        type: "property",
+        detail: [words?.type, isRequired && "required"].filter(Boolean).join(", "),
+        boost: isRequired ? 1 : 0,
+        ...(words?.about && { info: words.about }),
+        apply: (view: EditorView, _: Completion, from: number, to: number) => {
+          const hasColon = /^\s*:/.test(view.state.sliceDoc(to, to + 20));
+          const stub = hasColon ? "" : `: ${stubOf(schemasAt(schema, inner))}`;
+          const insert = JSON.stringify(name) + stub;
+          // Between the quotes or brackets of what is to be written next.
+          const caret = from + insert.length - (/(""|\{\}|\[\])$/.test(stub) ? 1 : 0);
+          view.dispatch({ changes: { from, to, insert }, selection: { anchor: caret }, userEvent: "input.complete" });
+        },
+      };
+    });
+}
+
+function stubOf(schemas: readonly AnySchema[]): string {
+  if (schemas.some(({ enum: values }) => Array.isArray(values))) return "";
+  const stubs: Record<string, string> = { string: '""', object: "{}", array: "[]" };
+  return stubs[typeWords(schemas)] ?? "";
+}
+
+const valueOptions = (schema: AnySchema, path: JsonPath): Completion[] =>
+  valuesAt(schema, path).map((value) => ({ label: JSON.stringify(value), type: "constant" }));

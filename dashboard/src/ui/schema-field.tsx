@@ -1,0 +1,47 @@
+import { schemaOfSchemas } from "../lib/schema-of-schemas.ts";
+import { JsonField, type JsonFieldProps } from "./json-field.tsx";
+import { canShowRows, SchemaRows } from "./schema-rows.tsx";
+import { TwoViews } from "./two-views.tsx";
+
+/** The JSON Schema of an object, as fields or as JSON. */
+export function SchemaField({
+  label,
+  optional = false,
+  hint,
+  value,
+  fault,
+  onText,
+}: JsonFieldProps & { label: string; optional?: boolean; hint?: string }) {
+  return (
+    <TwoViews
+      label={label}
+      reason="Only JSON shows this schema: it is not that of an object with fields."
+      fields={
+        canShowRows(value) ? (
+          <>
+            <SchemaRows label={label} value={value} optional={optional} onText={onText} />
+            {hint && <p className="text-xs text-muted">{hint}</p>}
+            {fault && (
+              <p role="alert" className="text-xs text-bad wrap-anywhere">
+                {fault}
+              </p>
+            )}
+          </>
+        ) : null
+      }
+      json={
+        <JsonField
+          label={label}
+          optional={optional}
+          hint={hint}
+          className="min-h-30"
+          schema={schemaOfSchemas}
+          placeholder='{"type": "object", "properties": { … }}'
+          value={value}
+          fault={fault}
+          onText={onText}
+        />
+      }
+    />
+  );
+}

@@ -1,0 +1,157 @@
+import { describe, expect, test } from "bun:test";
+import { sqlAt, startPostgres } from "../server/testing/postgres.ts";
+import { type Cluster, masterKey, startCluster } from "./cluster/nodes.ts";
+import { type Json, runCommand } from "./harness.ts";
+import { until } from "./until.ts";
+
+const cleaned = (): Record<string, string> =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RUNNEL_"))) as Record<
+    string,
+    string
+  >;
+
+/** Runs a command by the leader that it belongs to. */
+async function command(cluster: Cluster, args: string[], env: Record<string, string> = {}): Promise<string> {
+  const all = { ...cleaned(), RUNNEL_CLUSTER: cluster.url, RUNNEL_MASTER_KEY: masterKey, RUNNEL_CELL: "main,east" };
+  const { code, stdout, stderr } = await runCommand(args, { env: { ...all, ...env } });
+  if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
+  return stdout.trim();
+}
+
+/** What a node answers, once there is a leader whom the engine answers: on a machine that is busy one may be replaced. */
+async function answered(url: string, path: string, key: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", ...init.headers };
+  let answer: Response | null = null;
+  await until(async () => {
+    answer = await fetch(`${url}${path}`, { ...init, headers }).catch(() => null);
+    return answer !== null && answer.status !== 503;
+  });
+  return answer!;
+}
+
+async function ask(url: string, path: string, key: string, init: RequestInit = {}): Promise<Json> {
+  const answer = await answered(url, path, key, init);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${answer.status} ${path}: ${text}`);
+  return answer.headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : text;
+}
+
+const post = (url: string, path: string, key: string, body: object) =>
+  ask(url, path, key, { method: "POST", body: JSON.stringify(body) });
+
+async function bothLed(cluster: Cluster): Promise<{ main: string; east: string; spare: string }> {
+  const main = (await cluster.leader("main")).url;
+  let east = "";
+  await until(async () => {
+    east = (await cluster.leader("east")).url;
+    const health = await fetch(`${east}/healthz`)
+      .then((answer) => answer.json())
+      .catch(() => null);
+    return health?.status === "ok";
+  });
+  return { main, east, spare: cluster.nodes.find(({ url }) => url !== main && url !== east)!.url };
+}
+
+/** Somebody who is signed in at the dashboard, by whichever node. */
+async function signIn(cluster: Cluster, url: string) {
+  await command(cluster, ["admin", "create", "ada@example.com"], { RUNNEL_PASSWORD: "a long passphrase" });
+  let cookie = "";
+  async function request(at: string, path: string, body?: object, method = body ? "POST" : "GET"): Promise<Json> {
+    const headers = {
+      ...{ authorization: "", cookie, origin: at, "x-runnel-console": "1", "content-type": "application/json" },
+    };
+    const answer = await answered(at, path, "", { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? cookie;
+    return { status: answer.status, body: await answer.json() };
+  }
+  const signedIn = await request(url, "/console/api/login", {
+    email: "ada@example.com",
+    password: "a long passphrase",
+  });
+  expect(signedIn.status).toBe(200);
+  return request;
+}
+
+describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at one address", () => {
+  test("any node takes any request and the console knows all projects, also after a leader has died", async () => {
+    await using cluster = await startCluster({ nodes: 3, cell: "main,east" });
+    const { main, east, spare } = await bothLed(cluster);
+    const everywhere = [main, east, spare];
+    const request = await signIn(cluster, spare);
+
+    // The first project is in the first cell, so there is more room in the other one.
+    const { body: shop } = await request(spare, "/console/api/projects", { name: "shop" });
+    const rows = await sqlAt(cluster.engine(), "SELECT cell, name FROM runnel_projects ORDER BY name");
+    expect(rows).toEqual([
+      { cell: "main", name: "default" },
+      { cell: "east", name: "shop" },
+    ]);
+    const key = await command(cluster, ["keys", "create", "--project", "shop"]);
+    const projectsOf = (secret: string) =>
+      Promise.all(everywhere.map(async (url) => (await ask(url, "/v1/me", secret)).project));
+    expect(await projectsOf(key)).toEqual(["shop", "shop", "shop"]);
+    expect(await projectsOf(cluster.keys.test)).toEqual(["default", "default", "default"]);
+    const unknown = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
+    const statuses = (secret: string) =>
+      Promise.all(everywhere.map(async (url) => (await answered(url, "/v1/me", secret)).status));
+    expect(await statuses(unknown)).toEqual([401, 401, 401]);
+
+    // A stream through a node that leads the other cell, and one that leads none.
+    const agent = await post(main, "/v1/agents", key, { name: "a", instructions: "Say.", model: "test/echo" });
+    const run = await post(spare, "/v1/runs?wait=20", key, { agent_id: agent.id, input: "hello" });
+    expect(run).toMatchObject({ status: "completed", output: "hello" });
+    const streams = await Promise.all(
+      everywhere.map((url) => ask(url, `/v1/runs/${run.id}/events`, key, { headers: { accept: "text/event-stream" } })),
+    );
+    expect(streams[0]).toContain("event: run.completed");
+    expect(new Set(streams).size).toBe(1);
+    const { token } = await post(main, "/v1/client_tokens", key, {
+      agent_id: agent.id,
+      scopes: ["run"],
+      expires_in: 600,
+    });
+    expect((await post(main, "/v1/runs?wait=20", token, { agent_id: agent.id, input: "by a token" })).output).toBe(
+      "by a token",
+    );
+
+    // What is set for the server reaches every cell.
+    const model = ["models", "add", "local", "--base-url", "http://127.0.0.1:1/v1"];
+    await command(cluster, model);
+    await until(async () => {
+      const priced = ["models", "prices", "set", "openai_compatible/local/m", "--input", "1", "--output", "2"];
+      await command(cluster, priced);
+      const { data } = await ask(east, "/v1/models", key);
+      return data.some(({ id, available }: Json) => id === "openai_compatible/local/m" && available);
+    });
+
+    for (const url of everywhere) {
+      const { body: session } = await request(url, "/console/api/session");
+      expect(session.projects.map(({ name }: Json) => name).sort()).toEqual(["default", "shop"]);
+      const { body: projects } = await request(url, "/console/api/projects");
+      expect(projects.data.map(({ name }: Json) => name).sort()).toEqual(["default", "shop"]);
+      const { body: runs } = await request(url, `/console/api/${shop.id}/test/runs`);
+      expect(runs.data.map(({ id }: Json) => id)).toContain(run.id);
+    }
+    const renamed = await request(east, `/console/api/projects/${shop.id}`, { name: "store" }, "PATCH");
+    expect(renamed).toMatchObject({ status: 200, body: { name: "store" } });
+    expect((await fetch(`${main}/console/api/${shop.id}/test/runs`)).status).toBe(401);
+    const status = JSON.parse(
+      (await runCommand(["cluster", "status", "--cluster", cluster.url, "--json"], { env: cleaned() })).stdout,
+    );
+    expect(status.cells.map(({ cell, projects }: Json) => [cell, projects.map(({ name }: Json) => name)])).toEqual([
+      ["east", ["store"]],
+      ["main", ["default"]],
+    ]);
+
+    const dying = await cluster.leader("east");
+    dying.child.kill("SIGKILL");
+    await dying.child.exited;
+    await until(async () => (await statuses(key).catch(() => [])).every((code) => code === 200));
+    expect((await ask(main, `/v1/runs/${run.id}`, key)).output).toBe("hello");
+
+    await command(cluster, ["keys", "create", "--project", "store", "--name", "another"]);
+    const { data: keys } = JSON.parse(await command(cluster, ["keys", "list", "--project", "store", "--json"]));
+    await command(cluster, ["keys", "revoke", keys.find(({ name }: Json) => name === "cli").id]);
+    expect(await statuses(key)).toEqual([401, 401, 401]);
+  }, 180_000);
+});

@@ -1,0 +1,153 @@
+import { movedHeader, type NodeSeal, type Origin, originOf, type Person, passOn } from "../cluster/between-nodes.ts";
+import type { Directory } from "../cluster/directory.ts";
+import type { Routes } from "../cluster/routes.ts";
+import type { PublicUrl } from "../http/errors.ts";
+import type { Seal } from "../lib/seal.ts";
+import { clusterAway } from "./cluster-away.ts";
+import type { Entrance } from "./entrance.ts";
+import type { Handle } from "./listener.ts";
+import { type RequestTarget, targetOf } from "./request-target.ts";
+
+interface CellRouterOptions {
+  cells: readonly [string, ...string[]];
+  directory: Directory;
+  seal: NodeSeal;
+  /** What client tokens are sealed with. */
+  tokens: Seal;
+  /** As it is, without belief in what other nodes say. */
+  entrance: Pick<Entrance, "peerOf" | "isPlain">;
+  publicUrl: PublicUrl;
+}
+
+/** The cell that this node leads. */
+interface Leading {
+  cell: string;
+  routes: Pick<Routes, "projectOf" | "has">;
+  handle: Handle;
+  /** Who is signed in, in the cell that has the accounts. */
+  personOf(request: Request): Person | null;
+}
+
+export type CellRouter = ReturnType<typeof createCellRouter>;
+
+// Two nodes that disagree about who leads would send each other what they get.
+const hopsMax = 3;
+
+/** Brings every request to the leader of its cell, from any node. */
+export function createCellRouter({ cells, directory, seal, tokens, entrance, publicUrl }: CellRouterOptions) {
+  const [first] = cells;
+  const unavailable = (): Response => clusterAway(publicUrl);
+  const known = new WeakMap<Request, Origin | null>();
+  const originIn = (request: Request): Origin | null => {
+    if (!known.has(request)) known.set(request, originOf(request, seal));
+    return known.get(request)!;
+  };
+
+  /** Sends a request to another cell, for this person where it was found out who that is. */
+  async function pass(request: Request, cell: string, name: string | null, person?: Person): Promise<Response> {
+    const leader = directory.leaderOf(cell);
+    const before = originIn(request);
+    const hops = (before?.hops ?? 0) + 1;
+    if (!leader || leader.address === "" || hops > hopsMax) return unavailable();
+    const origin: Origin = {
+      ...(before ?? { peer: entrance.peerOf(request), plain: entrance.isPlain(request) }),
+      ...{ hops, ...(person && { person }) },
+    };
+    try {
+      const answer = await passOn(request, { ...leader, seal, origin });
+      if (name !== null && answer.headers.has(movedHeader)) directory.forget(name);
+      answer.headers.delete(movedHeader);
+      if (before) answer.headers.set(movedHeader, cell); // Whoever has sent it here knows better next time.
+      return answer;
+    } catch {
+      return unavailable();
+    }
+  }
+
+  /** The cell of a name that is none of this node's; the first one for what nobody knows. */
+  async function cellOf(name: string | null, fresh = false): Promise<string> {
+    return name === null ? first : ((await directory.find(name, fresh))?.cell ?? first);
+  }
+
+  const refusing =
+    (handle: (request: Request) => Promise<Response>): ((request: Request) => Promise<Response>) =>
+    (request) =>
+      handle(request).catch(() => unavailable()); // The engine does not say where it belongs.
+
+  return {
+    /** Of a node that leads nothing. */
+    ofSpare: refusing(async (request) => {
+      const target = targetOf(request, tokens);
+      const isFirst = !target || (target.people && !originIn(request)?.person);
+      return await pass(request, isFirst ? first : await cellOf(target.name), target?.name ?? null);
+    }),
+
+    /** Of a node that leads a cell. */
+    ofLeader({ cell: own, routes, handle, personOf }: Leading): Handle {
+      function isHere(name: string): boolean {
+        const project = name.startsWith("proj_") ? name : routes.projectOf(name);
+        return project !== null && routes.has(project);
+      }
+
+      async function elsewhere(request: Request, { name, people }: RequestTarget): Promise<Response> {
+        const origin = originIn(request);
+        const hops = origin?.hops ?? 0;
+        if (name === null && own === first) return await handle(request);
+        const cell = await cellOf(name, hops > 0);
+        if (cell === own) return await handle(request);
+        if (!people || origin?.person || own !== first) return await pass(request, cell, name);
+        const person = personOf(request);
+        return person ? await pass(request, cell, name, person) : await handle(request);
+      }
+
+      /** Makes a project where there is the most room. */
+      async function create(request: Request): Promise<Response> {
+        const person = personOf(request);
+        const cell = person ? await directory.leastLoaded() : own;
+        return person && cell !== own ? await pass(request, cell, null, person) : await handle(request);
+      }
+
+      /** The lists of all cells in one. A cell that nobody leads has its projects missing from it. */
+      async function list(request: Request): Promise<Response> {
+        const person = personOf(request);
+        const answer = await handle(request);
+        if (!person || !answer.ok) return answer;
+        const others = cells.filter((cell) => cell !== own);
+        const lists = await Promise.all(others.map((cell) => pass(request, cell, null, person)));
+        const all = await readList(answer);
+        const more = await Promise.all(lists.filter(({ ok }) => ok).map(readList));
+        const data = [all, ...more].flatMap((each) => each.data);
+        return Response.json({ ...all, data }, { headers: withoutLength(answer.headers) });
+      }
+
+      const ofPeople = refusing(async (request) => {
+        if (originIn(request)?.person) return await handle(request);
+        if (own !== first) return await pass(request, first, null);
+        const isProjects = projectsPath.test(request.url);
+        if (isProjects && request.method === "POST") return await create(request);
+        return isProjects && request.method === "GET" ? await list(request) : await handle(request);
+      });
+      const follow = refusing((request) => elsewhere(request, targetOf(request, tokens)!));
+
+      return (request) => {
+        const target = targetOf(request, tokens);
+        if (!target) return handle(request);
+        const { name, people } = target;
+        if (name === null) return people ? ofPeople(request) : follow(request);
+        if (people && own !== first && !originIn(request)?.person)
+          return refusing(() => pass(request, first, null))(request);
+        return isHere(name) ? handle(request) : follow(request);
+      };
+    },
+  };
+}
+
+const projectsPath = /^https?:\/\/[^/]+\/console\/api\/projects\/?(?:\?|$)/;
+
+const readList = (answer: Response) => answer.json() as Promise<{ data: unknown[] }>;
+
+function withoutLength(headers: Headers): Headers {
+  const kept = new Headers(headers);
+  kept.delete("content-length");
+  return kept;
+}

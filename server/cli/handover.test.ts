@@ -1,0 +1,101 @@
+import { afterEach, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { silentLog } from "../lib/log.ts";
+import { handOver } from "./handover.ts";
+import { createListener, type Handle } from "./listener.ts";
+
+const patience = { ending_ms: 20, underWay_ms: 20, retireEarly_ms: 20, retire_ms: 300, cutting_ms: 1000 };
+const never = new Promise<never>(() => {});
+const host = "127.0.0.1";
+
+let servers: Bun.Server<undefined>[] = [];
+afterEach(async () => {
+  await Promise.all(servers.map((server) => server.stop(true)));
+  servers = [];
+});
+
+/** A listener, whose requests are answered by what is let in, and one that follows it and answers by `next`. */
+function stage(next: Handle) {
+  const successor = Bun.serve({ hostname: host, port: 0, fetch: next });
+  servers.push(successor);
+  let handle: Handle = () => never;
+  const listener = createListener({
+    ...{ host, port: 0, certificate: null, log: silentLog },
+    handle: (request) => handle(request),
+  });
+  const done: string[] = [];
+  return {
+    listener,
+    done,
+    handOver: (stop: () => Promise<void>) =>
+      handOver({
+        entrance: {
+          ...listener,
+          ...{ certificate: () => null, isPlain: () => false },
+          letIn: (admitted) => {
+            handle = admitted;
+          },
+        },
+        successor: {
+          pid: 1,
+          follow: async () => void done.push("followed"),
+          wantsOut: never,
+          leave: () => void done.push("left"),
+        },
+        address: `http://${host}:${successor.port}`,
+        ...{ masterKey: new Uint8Array(32), log: silentLog, told: never, patience, stop },
+        close: () => void done.push("closed"),
+        onServing: () => void done.push("serving"),
+      }),
+  };
+}
+
+/** Sends what it is given, reads whatever comes, and settles with it when the connection is cut. */
+function client(port: number, request: string) {
+  const [opened, cut] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+  let read = "";
+  const socket = connect(port, host, () => socket.write(request, () => opened.resolve()));
+  socket.on("data", (bytes) => {
+    read += bytes;
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => cut.resolve(read));
+  return { sent: opened.promise, cut: cut.promise };
+}
+
+const head = (method: string, more = "") => `${method} / HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
+const order = ["closed", "followed", "serving", "left"];
+
+test("a process that is replaced ends, and lets the next one have the data, though a client never sends the rest and its work never ends", async () => {
+  const { listener, done, handOver } = stage(() => new Response("Here."));
+  const [half, waiting] = [
+    client(listener.port, `${head("POST", "Content-Length: 9\r\n")}{`),
+    client(listener.port, head("GET")),
+  ];
+  await Promise.all([half.sent, waiting.sent]);
+  await handOver(() => never);
+  expect(done).toEqual(order);
+  await Promise.all([half.cut, waiting.cut]);
+});
+
+test("it ends though the next process never answers what was passed on to it", async () => {
+  const { listener, done, handOver } = stage(() => never);
+  const over = handOver(async () => {});
+  const { cut } = client(listener.port, head("GET"));
+  await over;
+  expect(done).toEqual(order);
+  expect(await cut).toBe("");
+});
+
+test("it ends though a client reads a stream of the next process that has no end", async () => {
+  const endless = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode("one")),
+    pull: () => never,
+  });
+  const { listener, done, handOver } = stage(() => new Response(endless));
+  const over = handOver(async () => {});
+  const { cut } = client(listener.port, head("GET"));
+  await over;
+  expect(done).toEqual(order);
+  expect(await cut).not.toContain("0\r\n\r\n");
+});

@@ -1,0 +1,44 @@
+import { bearer } from "../keys/authenticate.ts";
+import { clientTokenMaker, isClientToken } from "../keys/client-tokens.ts";
+import { hashSecret } from "../keys/secret.ts";
+import type { Seal } from "../lib/seal.ts";
+
+/** Which cell a request is for. */
+export interface RequestTarget {
+  /** By what its project is found: a name of `Routes` or the project's id. Null: it is of no project. */
+  name: string | null;
+  /** Whether it may come from somebody who is signed in, whom the first cell alone knows. */
+  people: boolean;
+}
+
+/** Null: any cell answers it. */
+export function targetOf(request: Request, seal: Seal): RequestTarget | null {
+  const path = pathIn(request.url);
+  if (path.startsWith("/console/")) return { name: consoleProject.exec(path)?.[1] ?? null, people: true };
+  if (path.startsWith("/callbacks/")) return { name: callbackProject.exec(path)?.[1] ?? null, people: false };
+  const agent = chatToken.exec(path)?.[1];
+  if (agent !== undefined) return { name: agent, people: request.headers.has("cookie") };
+  const secret = secretOf(request);
+  if (secret === null) return null;
+  return { name: isClientToken(secret) ? clientTokenMaker(secret, seal) : hashOf(secret), people: false };
+}
+
+const consoleProject = /^\/console\/api\/(?:projects\/)?(proj_[0-9a-z]+)(?:\/|$)/;
+const callbackProject = /^\/callbacks\/[^/.]+\.[^/.]+\.[^/.]+\.(proj_[0-9a-z]+)$/;
+const chatToken = /^\/chat\/(agt_[0-9a-z]+)\/token$/;
+
+function pathIn(url: string): string {
+  const begin = url.indexOf("/", url.indexOf("//") + 2);
+  const end = url.search(/[?#]/);
+  return begin < 0 ? "/" : url.slice(begin, end < 0 ? undefined : end);
+}
+
+/** A key, or the token that stands in the address of what a browser reads. */
+function secretOf({ headers, url }: Request): string | null {
+  const authorization = headers.get("authorization");
+  if (authorization !== null) return bearer(authorization);
+  const token = url.includes("token=") ? new URL(url).searchParams.get("token") : null;
+  return token !== null && isClientToken(token) ? token : null;
+}
+
+const hashOf = (secret: string): string => Buffer.from(hashSecret(secret)).toString("hex");

@@ -1,0 +1,27 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { temporaryFolder } from "../testing/temporary.ts";
+import { createCapture } from "./capture.ts";
+import { page_bytes } from "./frames.ts";
+
+test("of a transaction that had spilled into the log and was rolled back nothing is taken, then or later", () => {
+  using folder = temporaryFolder();
+  const path = folder.file("runnel.db");
+  using db = new Database(path);
+  for (const pragma of ["journal_mode = WAL", "wal_autocheckpoint = 0", "cache_size = 10"]) db.run(`PRAGMA ${pragma}`);
+  db.run("CREATE TABLE given (n INTEGER PRIMARY KEY, data BLOB) STRICT");
+  const capture = createCapture(path);
+  const first = capture.take()!;
+  const logged = () => Bun.file(`${path}-wal`).size;
+  const before = logged();
+  db.run("BEGIN IMMEDIATE");
+  for (let n = 0; n < 100; n++) db.run("INSERT INTO given (n, data) VALUES (?, randomblob(20000))", [n]);
+  db.run("ROLLBACK");
+  expect(logged()).toBeGreaterThan(before + 100 * page_bytes); // It had spilled, and what it left looks valid.
+  expect(capture.take()).toBeNull();
+  db.run("INSERT INTO given (n, data) VALUES (1000, x'01')");
+  const second = capture.take()!;
+  // One row of a table that fits into one page.
+  expect([first.size_pages, [...second.pages.keys()], second.size_pages]).toEqual([2, [2], 2]);
+  capture.close();
+});

@@ -1,0 +1,191 @@
+import type { Database } from "bun:sqlite";
+import type { SQL } from "bun";
+
+/** A project, as nodes that do not lead its cell know of it. */
+interface RoutedProject {
+  id: string;
+  name: string;
+  /** Neither archived nor deleted. */
+  is_open: boolean;
+}
+
+/**
+ * By what requests find the cell of their project: the hash of an API key as hexadecimal digits, its id, which client
+ * tokens hold, the id of a chat page and that of its agent. What is null is gone.
+ */
+export interface RouteChanges {
+  projects: Map<string, Omit<RoutedProject, "id"> | null>;
+  names: Map<string, string | null>;
+}
+
+/** What of a cell's database others have to know. */
+export interface Routes {
+  /** What was committed since it was last asked; null: nothing. To be asked after each commit, in the same tick. */
+  take(): RouteChanges | null;
+  /** All that there is. */
+  all(): RouteChanges;
+  /** The project that a name belongs to; null where it is another cell's, or nobody's. */
+  projectOf(name: string): string | null;
+  has(project: string): boolean;
+}
+
+const select = {
+  projects: "SELECT id, name, archived_at_ms IS NULL AND deleted_at_ms IS NULL AS is_open FROM projects",
+  names: `SELECT lower(hex(hash)) AS name, project_id AS project FROM api_keys WHERE revoked_at_ms IS NULL
+    UNION ALL SELECT id, project_id FROM api_keys WHERE revoked_at_ms IS NULL
+    UNION ALL SELECT id, project_id FROM chat_pages UNION ALL SELECT agent_id, project_id FROM chat_pages`,
+};
+
+/** What changes a project or a name, and what that is then. */
+const watched: [event: string, table: string, changed: "changed_projects" | "changed_names", values: string[]][] = [
+  ...["INSERT", "UPDATE OF name, archived_at_ms, deleted_at_ms"].map(
+    (event) =>
+      [
+        ...[event, "projects", "changed_projects"],
+        ["NEW.id, NEW.name, NEW.archived_at_ms IS NULL AND NEW.deleted_at_ms IS NULL"],
+      ] as unknown as (typeof watched)[number],
+  ),
+  ["DELETE", "projects", "changed_projects", ["OLD.id, NULL, NULL"]],
+  ["INSERT", "api_keys", "changed_names", ["lower(hex(NEW.hash)), NEW.project_id", "NEW.id, NEW.project_id"]],
+  [
+    ...(["UPDATE OF revoked_at_ms", "api_keys", "changed_names"] as const),
+    [
+      "lower(hex(NEW.hash)), iif(NEW.revoked_at_ms IS NULL, NEW.project_id, NULL)",
+      "NEW.id, iif(NEW.revoked_at_ms IS NULL, NEW.project_id, NULL)",
+    ],
+  ],
+  ["DELETE", "api_keys", "changed_names", ["lower(hex(OLD.hash)), NULL", "OLD.id, NULL"]],
+  ["INSERT", "chat_pages", "changed_names", ["NEW.id, NEW.project_id", "NEW.agent_id, NEW.project_id"]],
+  ["UPDATE OF id", "chat_pages", "changed_names", ["OLD.id, NULL", "NEW.id, NEW.project_id"]],
+  ["DELETE", "chat_pages", "changed_names", ["OLD.id, NULL", "OLD.agent_id, NULL"]],
+];
+
+const columns = { changed_projects: "id, name, is_open", changed_names: "name, project" };
+
+/**
+ * Watches the connection that writes, by triggers that are its own: the database itself is as it is without a cluster.
+ * What is rolled back leaves nothing.
+ */
+export function watchRoutes(sqlite: Database): Routes {
+  sqlite.run("CREATE TEMP TABLE changed_projects (id TEXT PRIMARY KEY, name TEXT, is_open INTEGER)");
+  sqlite.run("CREATE TEMP TABLE changed_names (name TEXT PRIMARY KEY, project TEXT)");
+  for (const [index, [event, table, changed, values]] of watched.entries()) {
+    const key = changed === "changed_projects" ? "id" : "name";
+    // Deleted first: whatever a statement says of conflicts goes for its triggers too.
+    const note = values.map(
+      (row) =>
+        `DELETE FROM ${changed} WHERE ${key} = ${row.split(/, (?![^(]*\))/)[0]}; INSERT INTO ${changed} (${columns[changed]}) VALUES (${row});`,
+    );
+    sqlite.run(`CREATE TEMP TRIGGER route_${index} AFTER ${event} ON main.${table} BEGIN ${note.join(" ")} END`);
+  }
+  const any = sqlite.query("SELECT 1 FROM changed_names UNION ALL SELECT 1 FROM changed_projects LIMIT 1");
+  const changed = {
+    projects: sqlite.query<ProjectRow, []>("SELECT id, name, is_open FROM changed_projects"),
+    names: sqlite.query<NameRow, []>("SELECT name, project FROM changed_names"),
+  };
+  const here = sqlite.query<{ id: string }, [string]>("SELECT id FROM projects WHERE id = ?");
+  const byHash = sqlite.query<{ id: string }, [Uint8Array]>("SELECT project_id AS id FROM api_keys WHERE hash = ?");
+  const byId = sqlite.query<{ id: string }, [string]>(
+    `SELECT project_id AS id FROM api_keys WHERE id = ?1
+     UNION ALL SELECT project_id FROM chat_pages WHERE id = ?1 OR agent_id = ?1`,
+  );
+  return {
+    take() {
+      if (!any.get()) return null;
+      const changes = toChanges(changed.projects.all(), changed.names.all());
+      for (const table of ["changed_projects", "changed_names"]) sqlite.run(`DELETE FROM temp.${table}`);
+      return changes;
+    },
+    all: () =>
+      toChanges(sqlite.query<ProjectRow, []>(select.projects).all(), sqlite.query<NameRow, []>(select.names).all()),
+    projectOf: (name) => (isHash(name) ? byHash.get(Buffer.from(name, "hex")) : byId.get(name))?.id ?? null,
+    has: (project) => here.get(project) !== null,
+  };
+}
+
+interface ProjectRow {
+  id: string;
+  name: string | null;
+  is_open: 0 | 1 | null;
+}
+
+interface NameRow {
+  name: string;
+  project: string | null;
+}
+
+const isHash = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
+
+const toChanges = (projects: ProjectRow[], names: NameRow[]): RouteChanges => ({
+  projects: new Map(
+    projects.map(({ id, name, is_open }) => [id, name === null ? null : { name, is_open: is_open === 1 }]),
+  ),
+  names: new Map(names.map(({ name, project }) => [name, project])),
+});
+
+/** Both, as if it had been one commit. */
+export function joinedRoutes(older: RouteChanges | null, newer: RouteChanges | null): RouteChanges | null {
+  if (!older || !newer) return older ?? newer;
+  return {
+    projects: new Map([...older.projects, ...newer.projects]),
+    names: new Map([...older.names, ...newer.names]),
+  };
+}
+
+/** As the statements below read them. */
+export const routesText = ({ projects, names }: RouteChanges): string =>
+  JSON.stringify({
+    projects: [...projects].flatMap(([id, project]) => (project ? [{ id, ...project }] : [])),
+    gone: [...projects].flatMap(([id, project]) => (project ? [] : [id])),
+    names: [...names].flatMap(([name, project]) => (project ? [{ name, project }] : [])),
+    lost: [...names].flatMap(([name, project]) => (project ? [] : [name])),
+  });
+
+/**
+ * The parts of a statement that writes routes (`text`, as `routesText` makes it) for the cell that `mine` has found, or
+ * for none where that has found nothing. A project that is another cell's stays that one's.
+ */
+export const writingRoutes = (text: string): string => `
+  gone AS (DELETE FROM runnel_projects p USING mine
+    WHERE p.cell = mine.id AND p.id IN (SELECT jsonb_array_elements_text(${text}::text::jsonb -> 'gone'))),
+  kept AS (INSERT INTO runnel_projects (id, cell, name, is_open)
+    SELECT n.id, mine.id, n.name, n.is_open
+    FROM mine, jsonb_to_recordset(${text}::text::jsonb -> 'projects') AS n (id text, name text, is_open boolean)
+    ON CONFLICT (id) DO UPDATE SET cell = excluded.cell, name = excluded.name, is_open = excluded.is_open
+    WHERE runnel_projects.cell = excluded.cell),
+  lost AS (DELETE FROM runnel_routes r USING mine
+    WHERE r.name IN (SELECT jsonb_array_elements_text(${text}::text::jsonb -> 'lost'))
+      AND NOT EXISTS (SELECT 1 FROM runnel_projects p WHERE p.id = r.project AND p.cell <> mine.id)),
+  found AS (INSERT INTO runnel_routes (name, project)
+    SELECT n.name, n.project
+    FROM mine, jsonb_to_recordset(${text}::text::jsonb -> 'names') AS n (name text, project text)
+    ON CONFLICT (name) DO UPDATE SET project = excluded.project)`;
+
+/**
+ * Makes what the engine has of a cell's routes the same as what its database has, by its leader of this epoch: a database
+ * may be older than these tables. Returns the projects of the database that are another cell's. Throws when another
+ * leads meanwhile.
+ */
+export const reconcileRoutes = (sql: SQL, cell: string, epoch: number, all: RouteChanges): Promise<string[]> =>
+  sql.begin(async (transaction) => {
+    const [led] = await transaction`SELECT id FROM runnel_cells WHERE id = ${cell} AND epoch = ${epoch} FOR UPDATE`;
+    if (!led) throw new Error(`The cell "${cell}" is led by another node.`);
+    const known: { id: string; cell: string }[] = await transaction.unsafe(
+      `SELECT id, cell FROM runnel_projects WHERE cell = $1
+         OR id IN (SELECT jsonb_array_elements_text($2::text::jsonb))`,
+      [cell, JSON.stringify([...all.projects.keys()])],
+    );
+    const away = new Set(known.filter((project) => project.cell !== cell).map(({ id }) => id));
+    const projects: RouteChanges["projects"] = new Map([...all.projects].filter(([id]) => !away.has(id)));
+    for (const { id } of known) if (!all.projects.has(id)) projects.set(id, null);
+    const names = new Map([...all.names].filter(([, project]) => !away.has(project!)));
+    const routed: { name: string }[] = await transaction`SELECT r.name FROM runnel_routes r
+      JOIN runnel_projects p ON p.id = r.project WHERE p.cell = ${cell}`;
+    for (const { name } of routed) if (!names.has(name)) names.set(name, null);
+    const mine = "mine AS (SELECT id FROM runnel_cells WHERE id = $1)";
+    await transaction.unsafe(`WITH ${mine}, ${writingRoutes("$2")} SELECT id FROM mine`, [
+      cell,
+      routesText({ projects, names }),
+    ]);
+    return [...away];
+  });

@@ -1,0 +1,33 @@
+import type { ModelSpend } from "../core/run-event.ts";
+import type { Instruments } from "./instruments.ts";
+
+// Operators name their connections, and projects may name some too.
+const providersMax = 50;
+
+export type Spending = ReturnType<typeof createSpending>;
+
+/** Counts calls of models and what they take, by the provider in a model's full name. */
+export function createSpending({ models }: Pick<Instruments, "models">) {
+  const providers = new Set<string>();
+
+  function providerOf(model: string | null): string {
+    const [name = "other"] = (model ?? "other").split("/");
+    if (providers.size < providersMax) providers.add(name);
+    return providers.has(name) ? name : "other";
+  }
+
+  return {
+    providerOf,
+    called: (model: string | null, outcome: string): void => models.calls.inc({ provider: providerOf(model), outcome }),
+    spend(model: string | null, spent: ModelSpend | null): void {
+      if (!spent) return;
+      const provider = providerOf(model);
+      const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens } = spent.usage;
+      models.tokens.inc({ provider, type: "input" }, input_tokens ?? 0);
+      models.tokens.inc({ provider, type: "output" }, output_tokens ?? 0);
+      models.tokens.inc({ provider, type: "cached_input" }, cached_input_tokens ?? 0);
+      models.tokens.inc({ provider, type: "reasoning" }, reasoning_tokens ?? 0);
+      models.cost.inc({ provider }, spent.cost_usd ?? 0);
+    },
+  };
+}
