@@ -150,17 +150,22 @@ export function makeDatabase(path: string): void {
 
 /**
  * One read transaction for everything that is read in one tick: a statement alone pays for the locks of a transaction of
- * its own, which cost more than the reading. It ends with the tick, so nobody reads what was true before they asked, and
- * it must have ended before a write begins.
+ * its own, which cost more than the reading. It ends with the tick, and must have ended before a write begins.
  */
 interface Snapshot {
   begin(): void;
+  /**
+   * For a request that has just arrived: ends a transaction that may have begun before it was sent, so that nobody reads
+   * what was true before they asked. Requests that arrive in one turn share one.
+   */
+  renew(): void;
   end(): void;
 }
 
 function createSnapshot(sqlite: Database, begun: () => void): Snapshot {
   const [beginRead, endRead] = ["BEGIN", "COMMIT"].map((sql) => sqlite.query(sql));
   let open = false;
+  let renewed = false;
 
   function begin(): void {
     if (open || sqlite.inTransaction) return;
@@ -170,12 +175,20 @@ function createSnapshot(sqlite: Database, begun: () => void): Snapshot {
     begun();
   }
 
+  function renew(): void {
+    if (renewed) return;
+    end();
+    begin();
+    renewed = open;
+  }
+
   function end(): void {
     if (!open) return;
     open = false;
+    renewed = false;
     // An error of the storage has ended it already.
     if (sqlite.inTransaction) endRead!.run();
   }
 
-  return { begin, end };
+  return { begin, renew, end };
 }

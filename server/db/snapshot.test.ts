@@ -41,6 +41,26 @@ test("what is read in one tick belongs together, and the next tick sees what oth
   expect(count()).toBe(1);
 });
 
+test("a request sees what was committed before it, also where reading had begun in the same tick", () => {
+  using fixture = opened();
+  const { db, count, write } = fixture;
+  db.snapshot.begin();
+  expect(count()).toBe(0);
+  write("theirs");
+  db.snapshot.renew();
+  expect(count()).toBe(1);
+});
+
+test("requests that arrive in one tick share what they read", () => {
+  using fixture = opened();
+  const { db, count, write } = fixture;
+  db.snapshot.renew();
+  expect(count()).toBe(0);
+  write("theirs");
+  db.snapshot.renew();
+  expect(count()).toBe(0);
+});
+
 test("a write that follows in the same tick is made on what is true then", async () => {
   using fixture = opened();
   const { db, count, write, fact } = fixture;

@@ -79,7 +79,7 @@ export function composeHttp({
 
   /** Admits a request while the server does; what begins new work, only where there is room for it. */
   function admit(request: Request): void {
-    db.snapshot.begin();
+    db.snapshot.renew();
     if (closing.aborted && request.method !== "GET")
       throw new AppError("shutting_down", "The server is stopping. Try again in a moment.", { retryAfter: 5 });
     if (request.method !== "GET") admitWork(request);
