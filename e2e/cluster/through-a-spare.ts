@@ -27,12 +27,11 @@ interface Launch {
 
 // Longer than a busy machine forgets a process for: no suite is about a leader that loses its cell.
 const ttl = ["--cluster-ttl", "30"];
-let cells = 0;
 
 /** Null where suites meet one machine. */
 export function createCell(environment: Record<string, string>) {
   if (!engine) return null;
-  const cell = `e2e-${process.pid}-${++cells}`;
+  const cell = `e2e-${crypto.randomUUID().slice(0, 8)}`; // A process runs several suites, each with modules of its own.
   const own = {
     RUNNEL_CLUSTER: engine,
     RUNNEL_CELL: cell,
