@@ -38,6 +38,9 @@ test("what Linux tells of a process is read, with a name that looks like more fi
   put("thread-self/schedstat", "100 2500000 3\n");
   const table = createProcessTable(folder.path);
   expect(table.figures(7)).toEqual({ resident_mb: 2, computed_ms: 2000 });
+  const vector = new BigUint64Array([3n, 64n, 6n, 65_536n, 0n, 0n]);
+  writeFileSync(folder.file("self/auxv"), new Uint8Array(vector.buffer));
+  expect(createProcessTable(folder.path).figures(7)).toEqual({ resident_mb: 32, computed_ms: 2000 });
   expect(table.threads(7).toSorted()).toEqual([7, 9]);
   expect([table.openFilesMax(7), table.openFilesMax(8)]).toEqual([1024, Number.POSITIVE_INFINITY]);
   expect([table.openFiles(7), table.fileOf(7, 3), table.fileOf(7, 4)]).toEqual([[3], "socket:[42]", null]);

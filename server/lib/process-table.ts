@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { lazy } from "./lazy.ts";
 import { platform } from "./platform.ts";
 
 type Pid = number | "self";
@@ -17,6 +18,7 @@ export function createProcessTable(folder: string | null) {
     }
   }
   const lines = (path: string): string => readFileSync(path, "latin1");
+  const pageBytes = lazy(() => told(4096, (folder) => pageSizeIn(readFileSync(join(folder, "self/auxv"))) ?? 4096));
   return {
     /** Memory in use, and processor time so far. */
     figures: (pid: number): { resident_mb: number; computed_ms: number } | null =>
@@ -24,7 +26,7 @@ export function createProcessTable(folder: string | null) {
         const stat = lines(join(folder, `${pid}`, "stat"));
         const after = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // From the third field on: a name may hold anything.
         const [user, system, pages] = [after[11], after[12], after[21]].map(Number);
-        return { resident_mb: (pages! * 4096) / 2 ** 20, computed_ms: (user! + system!) * 10 };
+        return { resident_mb: (pages! * pageBytes()) / 2 ** 20, computed_ms: (user! + system!) * 10 };
       }),
     /** Ids of its threads. Where the system does not tell, its own. */
     threads: (pid: number): number[] =>
@@ -57,6 +59,13 @@ export function createProcessTable(folder: string | null) {
     waitedForCore_ms: (): number | null =>
       told(null, (folder) => Number(lines(join(folder, "thread-self/schedstat")).split(" ")[1]) / 1e6),
   };
+}
+
+/** Of Linux's auxiliary vector, pairs of 64-bit words (getauxval(3)): some ARM machines have pages of 16 or 64 KB. */
+function pageSizeIn(vector: Buffer): number | null {
+  for (let at = 0; at + 16 <= vector.length; at += 16)
+    if (vector.readBigUInt64LE(at) === 6n) return Number(vector.readBigUInt64LE(at + 8)); // AT_PAGESZ
+  return null;
 }
 
 /** Of this system. */
