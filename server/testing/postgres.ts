@@ -114,6 +114,15 @@ startPostgres.orSkipped = (what: string): boolean => {
 const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
 
+/** To one that may have ended by itself: a child does when its client goes. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
 function userIds(): [uid: number, gid: number] {
   const id = (flag: string) => Number(Bun.spawnSync(["id", flag, "postgres"]).stdout.toString());
   return [id("-u"), id("-g")];
@@ -133,12 +142,12 @@ async function startServer(folder: string, port: number): Promise<PostgresServer
       if (server.process.exitCode !== null || server.process.signalCode !== null) return;
       // Its children would go on with what they were asked, until they notice.
       const all = processes();
-      for (const pid of all) process.kill(pid, "SIGKILL");
+      for (const pid of all) signal(pid, "SIGKILL");
       await server.process.exited;
       await until(async () => !all.some((pid) => existsSync(`/proc/${pid}`)));
     },
     signal(name) {
-      for (const pid of processes()) process.kill(pid, name);
+      for (const pid of processes()) signal(pid, name);
     },
     async requirePasswordOf(user) {
       const rules = join(folder, "pg_hba.conf");
