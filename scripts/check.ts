@@ -14,7 +14,7 @@ const checks: Record<string, string[]> = {
   "types: server": types("server"),
   "types: dashboard": types("dashboard"),
   "types: scripts and e2e": types("scripts"),
-  tidy: [process.execPath, "test", "./scripts/tidy.test.ts"],
+  tidy: [process.execPath, "test", "--timeout=60000", "./scripts/tidy.test.ts"],
   docs: [
     ...[process.execPath, "test", "--timeout=30000", "./scripts/docs.test.ts", "./scripts/docs/pages.test.ts"],
     "./scripts/recipes.test.ts",

@@ -139,7 +139,9 @@ test("tokens are those of o200k_base", () => {
     expect(count(text)).toBe(countTokens(text, plain));
   }
   const words = fc.constantFrom(..."the Überraschung getUserById 00417 naïve 漢字 😀 שלום \n\n --- the's".split(" "));
-  const texts = fc.array(fc.oneof(words, fc.string({ unit: "binary", maxLength: 12 }), fc.constantFrom(" ", "  ", "\n")));
+  const texts = fc.array(
+    fc.oneof(words, fc.string({ unit: "binary", maxLength: 12 }), fc.constantFrom(" ", "  ", "\n")),
+  );
   fc.assert(
     fc.property(texts, (parts) => {
       const text = parts.join("");

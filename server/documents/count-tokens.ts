@@ -119,9 +119,7 @@ const none = 255;
 
 /** What each character of Base64 stands for. Padding and all others end a token. */
 const base64 = new Uint8Array(256).fill(none);
-for (const [value, digit] of [
-  ..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
-].entries())
+for (const [value, digit] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].entries())
   base64[digit.charCodeAt(0)] = value;
 
 // FNV-1a, whose lower bits are mixed least.
