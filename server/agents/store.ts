@@ -13,6 +13,7 @@ import { fault, validationError } from "../http/errors.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
 import { lasting } from "../http/response.ts";
 import type { AgentOverrides } from "../http/schemas.ts";
+import { weightOf } from "../lib/weight.ts";
 import {
   changed,
   checkAgent,
@@ -76,23 +77,30 @@ export function createAgentStore({
       .sort((a, b) => a.position - b.position)
       .map(({ id, name, type }) => ({ id, name, type })),
   );
-  const plain = db.kept.rows((project_id: string, environment: Environment, id: string) =>
-    made({ project_id, environment }, id, {}),
+  const plain = db.kept.rows(
+    (project_id: string, environment: Environment, id: string) => made({ project_id, environment }, id, {}),
+    { bytesOf: weightOf },
   );
   const selectOfDoor = sqlite.query<{ id: string }, [string, string, string]>(
     "SELECT id FROM agents WHERE project_id = ? AND environment = ? AND json_extract(definition, '$.doors.' || ?) ORDER BY id",
   );
-  const ofDoor = db.kept.rows((project_id: string, environment: Environment, door: DoorName) =>
-    selectOfDoor.all(project_id, environment, door).map(({ id }) => toAgent(find({ project_id, environment }, id), [])),
+  const ofDoor = db.kept.rows(
+    (project_id: string, environment: Environment, door: DoorName) =>
+      selectOfDoor
+        .all(project_id, environment, door)
+        .map(({ id }) => toAgent(find({ project_id, environment }, id), [])),
+    { bytesOf: weightOf },
   );
   const selectWithMetadata = sqlite.query<{ id: string }, [string, string, string]>(
     `SELECT id FROM agents WHERE project_id = ? AND environment = ?
        AND EXISTS (SELECT 1 FROM json_each(agents.metadata) WHERE key = ?) ORDER BY id`,
   );
-  const withMetadata = db.kept.rows((project_id: string, environment: Environment, key: string) =>
-    selectWithMetadata
-      .all(project_id, environment, key)
-      .map(({ id }) => toAgent(find({ project_id, environment }, id), [])),
+  const withMetadata = db.kept.rows(
+    (project_id: string, environment: Environment, key: string) =>
+      selectWithMetadata
+        .all(project_id, environment, key)
+        .map(({ id }) => toAgent(find({ project_id, environment }, id), [])),
+    { bytesOf: weightOf },
   );
   const toolsOf = ({ project_id, environment }: Scope, id: string): ToolReference[] =>
     toolReferences.of(project_id, environment, id);
@@ -101,10 +109,9 @@ export function createAgentStore({
     return facts && { name: facts.name, kind: facts.kind, scope: facts.scope };
   };
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), toolsOf(scope, id));
-  // Few: instructions may be long.
   const shown = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => lasting(get({ project_id, environment }, id)),
-    keptAgents,
+    { most: keptAgents, bytesOf: weightOf },
   );
 
   function requireTools({ project_id, environment }: Scope, ids: readonly string[], prefix = ""): ToolReference[] {

@@ -123,3 +123,24 @@ test("a commit that fails leaves memory as the database is", async () => {
   await expect(refused).rejects.toThrow("FOREIGN KEY");
   expect(fact.of("it")).toBe("none");
 });
+
+test("long rows together take no more memory than short ones do: the first go, and one that is too long is not kept", () => {
+  using fixture = opened();
+  const reads: string[] = [];
+  const MiB = 1024 * 1024;
+  const bytesOf = (name: string) => Number(name.split(" ")[1]) * MiB;
+  const rows = fixture.db.kept.rows(
+    (name: string) => {
+      reads.push(name);
+      return name;
+    },
+    { bytesOf },
+  );
+  for (const name of ["a 7", "b 7", "a 7", "c 7", "b 7", "c 7", "a 7"]) rows.of(name);
+  expect(reads).toEqual(["a 7", "b 7", "c 7", "a 7"]);
+  rows.drop("c 7");
+  rows.note("d 7", "d 7");
+  expect([rows.known("a 7"), rows.known("d 7")]).toEqual(["a 7", "d 7"]);
+  rows.of("e 17");
+  expect(["a 7", "d 7", "e 17"].map((name) => rows.known(name))).toEqual(["a 7", "d 7", undefined]);
+});

@@ -12,7 +12,14 @@ interface Kept<Key extends string[], Row> {
 
 export type Keeper = ReturnType<typeof createKeeper>;
 
+interface Bounds<Row> {
+  most?: number;
+  /** How much memory a row takes, in bytes, where rows may be long: all of a kind together take `most_bytes`. */
+  bytesOf?: (row: Row) => number;
+}
+
 const default_most = 10_000;
+const most_bytes = 16 * 1024 * 1024;
 
 /**
  * One rule for all that is kept in memory of the database: it is forgotten as soon as anything else might be true. That is
@@ -26,22 +33,39 @@ export function createKeeper({ dataVersion, beginRead }: { dataVersion(): number
 
   const forget = (): void => void generation++;
 
-  /** Keeps what `read` gives, as long as it is true; of more than `most` the first go. */
-  function rows<Key extends string[], Row>(read: (...key: Key) => Row, most = default_most): Kept<Key, Row> {
-    const known = new Map<string, Row>();
+  /** Keeps what `read` gives, as long as it is true; of more than these bounds allow the first go. */
+  function rows<Key extends string[], Row>(
+    read: (...key: Key) => Row,
+    { most = default_most, bytesOf = () => 0 }: Bounds<Row> = {},
+  ): Kept<Key, Row> {
+    const known = new Map<string, { row: Row; bytes: number }>();
+    let bytes = 0;
     let of = generation;
+
+    function drop(name: string): void {
+      bytes -= known.get(name)?.bytes ?? 0;
+      known.delete(name);
+    }
 
     function note(row: Row, ...key: Key): void {
       if (changing) return;
-      if (of !== generation) known.clear();
+      if (of !== generation) {
+        known.clear();
+        bytes = 0;
+      }
       of = generation;
-      known.set(nameOf(key), row);
-      if (known.size > most) known.delete(known.keys().next().value!);
+      const name = nameOf(key);
+      drop(name);
+      const own = bytesOf(row);
+      if (own > most_bytes) return;
+      known.set(name, { row, bytes: own });
+      bytes += own;
+      while (known.size > most || bytes > most_bytes) drop(known.keys().next().value!);
     }
 
     function find(...key: Key): Row | undefined {
       beginRead(); // It looks whether another process has committed.
-      return changing || of !== generation ? undefined : known.get(nameOf(key));
+      return changing || of !== generation ? undefined : known.get(nameOf(key))?.row;
     }
 
     return {
@@ -54,7 +78,7 @@ export function createKeeper({ dataVersion, beginRead }: { dataVersion(): number
       },
       known: find,
       note,
-      drop: (...key) => void known.delete(nameOf(key)),
+      drop: (...key) => drop(nameOf(key)),
     };
   }
 

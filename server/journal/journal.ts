@@ -98,7 +98,7 @@ export function createJournal({
   );
   const facts = db.kept.rows((runId: string) => selectFacts.get(runId));
   // Of short runs that began in this process: they are read as soon as they are written, and when they end.
-  const records = db.kept.rows((_runId: string): KeptRun | null => null, keptRuns);
+  const records = db.kept.rows((_runId: string): KeptRun | null => null, { most: keptRuns });
   const selectEvents = sqlite.query<EventRow, [string, number, number]>(
     "SELECT seq, at_ms, data, blobs FROM run_events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
   );

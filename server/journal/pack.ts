@@ -39,10 +39,9 @@ export function createPack({ sqlite, kept }: Pick<Db, "sqlite" | "kept">) {
     "INSERT OR IGNORE INTO blobs (project_id, environment, hash, content) VALUES (?, ?, ?, ?)",
   );
   // Agents are the same for many runs: what is there need not be put there.
-  const stored = kept.rows(
-    (..._key: [project_id: string, environment: string, hash: string]): boolean => false,
-    knownMost,
-  );
+  const stored = kept.rows((..._key: [project_id: string, environment: string, hash: string]): boolean => false, {
+    most: knownMost,
+  });
   const insertUse = sqlite.query("INSERT OR IGNORE INTO run_blobs (run_id, hash) VALUES (?, ?)");
   const selectBlob = sqlite.query<{ content: string }, [string, string, string]>(
     "SELECT content FROM blobs WHERE project_id = ? AND environment = ? AND hash = ?",

@@ -17,6 +17,7 @@ import { endedState } from "../journal/ended-state.ts";
 import { longFrom } from "../journal/folds.ts";
 import { isShown, type Journal } from "../journal/journal.ts";
 import { inSlices } from "../lib/slices.ts";
+import { weightOf } from "../lib/weight.ts";
 import { createNarrow } from "../search/narrow.ts";
 import { createRunDeletion } from "./deletion.ts";
 import type { RunQuery } from "./filters.ts";
@@ -38,7 +39,7 @@ export type RunStore = ReturnType<typeof createRunStore>;
 
 const shown = { sql: isShown, values: [] };
 
-// How many runs that are over are kept as they are answered.
+// How many runs that are over are kept as they are answered, unless they are long.
 const overMost = 200;
 
 // Rows are counted on the thread that serves everybody.
@@ -81,7 +82,9 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   }
 
   // Nothing is added to a run that is over: it is the same for everybody who may read it.
-  const over = db.kept.rows((id: string) => lasting(runObject(journal.state(id), null)), overMost);
+  const over = db.kept.rows((id: string) => lasting(runObject(journal.state(id), null)), {
+    ...{ most: overMost, bytesOf: weightOf },
+  });
 
   /** The row of a run of this scope; another scope's run, or one that is not the viewer's, is not there. */
   function standing(viewer: Viewer, id: string): RunRow {
