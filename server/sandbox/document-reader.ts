@@ -37,8 +37,10 @@ export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentRea
       const refusal = refuse(order, now);
       if (refusal) return { error: refusal };
       const jailed = now === "strict";
-      if (formatOf(order.mime_type) !== "image") {
-        const outcome = await children.perform({ language: "documents", jailed }, () => documentTask(order), signal);
+      const format = formatOf(order.mime_type);
+      if (format !== "image") {
+        const language = format === "pdf" ? "pdfs" : "documents";
+        const outcome = await children.perform({ language, jailed }, () => documentTask(order), signal);
         if (outcome !== scanned) return outcome;
       }
       return children.perform({ language: "scans", jailed }, () => scanTask(order), signal);

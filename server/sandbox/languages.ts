@@ -1,7 +1,7 @@
 import type { CodeLanguage } from "../core/agent-snapshot.ts";
 
-/** What a child is for: `documents`, `scans` (those whose letters are in images) and `capsules` are read as programs run, and in `self-test` the child attacks its own jail. */
-export type ChildLanguage = CodeLanguage | "documents" | "scans" | "capsules" | "self-test";
+/** What a child is for: `documents`, `pdfs`, `scans` (those whose letters are in images) and `capsules` are read as programs run, and in `self-test` the child attacks its own jail. */
+export type ChildLanguage = CodeLanguage | "documents" | "pdfs" | "scans" | "capsules" | "self-test";
 
 /** A language as the sandbox runs it. */
 interface Language {
@@ -20,6 +20,16 @@ interface Language {
 
 /** The runtime sets aside a gigabyte for machine code, or where it may not, interprets all, many times slower. */
 const littleMachineCode = "BUN_JSC_jitMemoryReservationSize=67108864";
+
+const documents: Language = {
+  data_mb: 3000,
+  overhead_mb: 300,
+  // More than the longest time that a document has: collecting garbage is done by several threads.
+  cpu_seconds: 300,
+  environment: [littleMachineCode],
+  load_ms: 30_000,
+  spares: 1,
+};
 
 export const languages: Record<ChildLanguage, Language> = {
   javascript: {
@@ -40,15 +50,8 @@ export const languages: Record<ChildLanguage, Language> = {
     load_ms: 40_000,
     spares: 1,
   },
-  documents: {
-    data_mb: 3000,
-    overhead_mb: 300,
-    // More than the longest time that a document has: collecting garbage is done by several threads.
-    cpu_seconds: 300,
-    environment: [littleMachineCode],
-    load_ms: 30_000,
-    spares: 1,
-  },
+  documents,
+  pdfs: documents,
   scans: {
     data_mb: 3000,
     overhead_mb: 500,

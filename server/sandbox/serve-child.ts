@@ -10,9 +10,10 @@ export const serveChild: Record<ChildLanguage, (rights: LastRights) => Promise<n
   javascript: async (rights) => serveProgram((await import("./javascript.ts")).loadJavaScript, rights),
   python: async (rights) => serveProgram((await import("./python.ts")).loadPython, rights),
   documents: async (rights) => (await import("./serve-document.ts")).serveDocument(rights),
+  pdfs: async (rights) => (await import("./serve-document.ts")).servePdf(rights),
   scans: async (rights) => {
     const { loadOcr } = await import("../documents/ocr.ts");
-    return (await import("./serve-document.ts")).serveDocument(rights, await loadOcr());
+    return (await import("./serve-document.ts")).servePdf(rights, await loadOcr());
   },
   capsules: async (rights) => (await import("./serve-capsule.ts")).serveCapsule(rights),
   // The jail is attacked with all that the runtime offers, and what a program has left once more.

@@ -11,9 +11,14 @@ import { createBatches, serveContent } from "./say.ts";
 
 /** The second life of a child: loads the parsers, waits for one document, reads it, answers and exits. */
 export async function serveDocument(rights: LastRights, ocr: Ocr | null = null): Promise<never> {
-  await loadPdf();
   const countTokens = loadTokenCounter();
   return serveContent<DocumentHead>(rights, (bytes, head) => read(bytes, head, countTokens, ocr).catch(fault));
+}
+
+/** The same of a PDF, or of an image, whose parser is as large as all others together. */
+export async function servePdf(rights: LastRights, ocr: Ocr | null = null): Promise<never> {
+  await loadPdf();
+  return serveDocument(rights, ocr);
 }
 
 interface DocumentEnd {
