@@ -280,9 +280,15 @@ interface Draft {
   });
 
   test("what was left behind is found", () => {
-    const left = ["// TO" + "DO later", "test.only('a', b)", "  debugger;", "console.log(1)"];
-    for (const source of left) expect(leftovers({ "server/runs/a.ts": source })).toHaveLength(1);
-    expect(leftovers({ "server/cli/a.ts": "console.log(1)" })).toEqual([]);
+    const left = [
+      "// TO" + "DO later",
+      "test.only('a', b)",
+      "  debugger;",
+      "console.log(1)",
+      "process.stdout.write(a)",
+    ];
+    for (const source of left) expect(leftovers({ "server/cli/a.ts": source })).toHaveLength(1);
+    expect(leftovers({ "scripts/a.ts": "console.log(1)" })).toEqual([]);
   });
 });
 

@@ -233,9 +233,11 @@ const speaksElysia = (path: string) =>
 const marks = new RegExp(`\\b(${["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"].join("|")})\\b`);
 const focused = /\b(test|describe|it)\.(only|skip|todo)\b/;
 const halted = /^\s*debugger\b/m;
+// The command line writes by server/cli/output.ts, which knows what to do when nobody reads.
 const printed = /\bconsole\.log\(/;
+const written = /\bprocess\.stdout\.write\(/;
 // A test may hand such a line to a child process.
-const mayPrint = /^(server\/cli\/|scripts\/)|\.test\.tsx?$/;
+const mayPrint = /^scripts\/|\.test\.tsx?$/;
 
 /** What somebody left behind: marks of unfinished work, tests switched off, output for debugging. */
 export function leftovers(files: Files): string[] {
@@ -246,6 +248,7 @@ export function leftovers(files: Files): string[] {
       ["a breakpoint", halted],
     ];
     if (!mayPrint.test(path)) rules.push(["console.log", printed]);
+    if (path.startsWith("server/") && !isTest(path)) rules.push(["output of its own", written]);
     return rules.filter(([, pattern]) => pattern.test(source)).map(([what]) => `${path} has ${what}`);
   });
 }

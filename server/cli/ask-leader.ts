@@ -5,6 +5,7 @@ import { cliActor } from "./actor.ts";
 import { readCells, readKey } from "./cluster-plan.ts";
 import { CliError } from "./exit-code.ts";
 import { commandHeader, commandPath, type Said, sealedPath } from "./leader-commands.ts";
+import { writeBeside, writeOut } from "./output.ts";
 
 /** What the leader has answered; nothing is left to do here. */
 class AnsweredByLeader extends CliError {}
@@ -52,8 +53,8 @@ export async function askLeader(command: Command): Promise<never> {
   const answer = await leader.send(commandPath, { args: argumentsOf(command) });
   for await (const said of lines(answer.body!)) {
     if ("code" in said) throw new AnsweredByLeader("", said.code);
-    if ("stdout" in said) process.stdout.write(said.stdout);
-    else process.stderr.write(said.stderr);
+    if ("stdout" in said) writeOut(said.stdout);
+    else writeBeside(said.stderr);
   }
   throw new CliError(`The leader at ${leader.address} ended before the command did.`);
 }

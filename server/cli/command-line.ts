@@ -1,5 +1,6 @@
 import { applyConfigFile, configPathIn, configSettings } from "./config-file.ts";
 import { exitCodeOf, exitCodes, explain } from "./exit-code.ts";
+import { printBeside } from "./print.ts";
 import { createProgram } from "./program.ts";
 import { serveCommand } from "./serve-command.ts";
 
@@ -11,7 +12,7 @@ export async function runCommandLine(): Promise<void> {
     process.exitCode ??= exitCodes.done;
   } catch (error) {
     const said = explain(error);
-    if (said !== null) console.error(said);
+    if (said !== null) printBeside(said);
     process.exitCode = exitCodeOf(error);
   }
 }

@@ -3,19 +3,20 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { docsDir } from "../lib/assets.ts";
 import { usageError } from "./exit-code.ts";
+import { writeOut } from "./output.ts";
 
 /** `runnel docs [topic]`: a page of the documentation, as Markdown. Without a topic the list of all pages. */
 export const docsCommand = (): Command =>
   new Command("docs")
     .description("print a page of the documentation")
     .argument("[topic]", "a page, such as guides/streaming, or the end of its name: streaming")
-    .action((topic: string | undefined) => void process.stdout.write(pageFor(builtDocs(), topic)));
+    .action((topic: string | undefined) => writeOut(pageFor(builtDocs(), topic)));
 
 /** `runnel licenses`: the licence of runnel, and those of all that it carries. */
 export const licensesCommand = (): Command =>
   new Command("licenses")
     .description("print the license of runnel, and the licenses of everything that it carries")
-    .action(() => void process.stdout.write(readFileSync(join(builtDocs(), "licenses.txt"), "utf8")));
+    .action(() => writeOut(readFileSync(join(builtDocs(), "licenses.txt"), "utf8")));
 
 /** Throws where runnel runs from source and nobody has built the documentation. */
 function builtDocs(): string {

@@ -74,10 +74,10 @@ export async function doctor(flags: DoctorFlags): Promise<void> {
   ];
   const broken = findings.some(({ result }) => result === "fail");
   const width = Math.max(16, ...findings.map(({ check }) => check.length));
+  if (broken) process.exitCode = exitCodes.failed;
   print(json, { healthy: !broken, findings }, () =>
     findings.map(({ check, result, detail }) => `${result.padEnd(5)} ${check.padEnd(width)} ${detail}`).join("\n"),
   );
-  if (broken) process.exitCode = exitCodes.failed;
 }
 
 /** What of the leader's machine this one cannot see. */

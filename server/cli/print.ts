@@ -1,4 +1,5 @@
 import { commandPlace } from "./command-place.ts";
+import { writeBeside, writeOut } from "./output.ts";
 
 /** One JSON object for programs, or the text for people, on standard output. */
 export function print(json: boolean | undefined, object: object, text: () => string): void {
@@ -11,8 +12,8 @@ export const printBeside = (text: string): void => say("stderr", text);
 function say(where: "stdout" | "stderr", text: string): void {
   const place = commandPlace();
   if (place) place.say(where, text);
-  else if (where === "stdout") console.log(text);
-  else console.error(text);
+  else if (where === "stdout") writeOut(`${text}\n`);
+  else writeBeside(`${text}\n`);
 }
 
 /** Columns as wide as their widest cell, without control characters: what has them may be named by anybody. */

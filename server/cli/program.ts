@@ -13,6 +13,7 @@ import { keysCommand } from "./keys.ts";
 import { logsCommand } from "./logs-command.ts";
 import { modelsCommand } from "./models.ts";
 import { configOption, type DataFlags, dataDirOption, jsonOption, option, tidyEnvironment } from "./option.ts";
+import { writeBeside, writeOut } from "./output.ts";
 import { print } from "./print.ts";
 import { projectsCommand } from "./projects.ts";
 import { restoreCommand } from "./restore.ts";
@@ -57,10 +58,15 @@ export function createProgram(): Command {
 Every flag can be given by environment: --data-dir is RUNNEL_DATA_DIR, and so on. What a configuration file says
 (--config, RUNNEL_CONFIG) counts where neither a flag nor a variable says something else.
 Without a flag: ${variables.map(({ name }) => name).join(", ")} ("runnel docs reference/configuration").
-Exit codes: 0 done, 1 failed, 2 usage, 75 data directory in use, 78 database newer than this executable, or no way into the cluster.`,
+Exit codes: 0 done, 1 failed, 2 usage, 75 data directory in use, 78 database newer than this executable, or no way into the cluster,
+141 nobody reads what it prints.`,
     );
   for (const command of [program, ...descendants(program)])
-    command.exitOverride().configureHelp({ showGlobalOptions: false }).showHelpAfterError("(--help tells more)");
+    command
+      .exitOverride()
+      .configureHelp({ showGlobalOptions: false })
+      .configureOutput({ writeOut, writeErr: writeBeside })
+      .showHelpAfterError("(--help tells more)");
   tidyEnvironment(program);
   return program;
 }

@@ -1,3 +1,4 @@
+import { writeBeside, writeOut } from "./output.ts";
 import { printable } from "./print.ts";
 import type { StreamFrame } from "./read-frames.ts";
 
@@ -11,10 +12,7 @@ interface RunScreenOptions {
   err?: (text: string) => void;
 }
 
-const toStdout = (text: string) => void process.stdout.write(text);
-const toStderr = (text: string) => void process.stderr.write(text);
-
-export function createRunScreen({ json, out = toStdout, err = toStderr }: RunScreenOptions) {
+export function createRunScreen({ json, out = writeOut, err = writeBeside }: RunScreenOptions) {
   let midLine = false;
 
   /** Standard output and error share the terminal: a note begins on a line of its own. */

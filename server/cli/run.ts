@@ -3,6 +3,7 @@ import { type Answers, answerCall, type PendingCall, readAnswers, type ToolAnswe
 import { type ApiClient, ConnectionLost } from "./api-client.ts";
 import { type ClientFlags, openClient } from "./client-options.ts";
 import { CliError, exitCodes } from "./exit-code.ts";
+import { writeOut } from "./output.ts";
 import { printable } from "./print.ts";
 import type { StreamFrame } from "./read-frames.ts";
 import { createRunScreen, type RunScreen } from "./run-screen.ts";
@@ -32,7 +33,7 @@ export async function run(agent: string, input: string, flags: RunFlags): Promis
   screen.note(id);
   try {
     const completed = await follow(client, id, (frame) => react(client, id, frame, { answers, screen, asking }));
-    if (flags.json) console.log(JSON.stringify(await client.get(`/runs/${id}`)));
+    if (flags.json) writeOut(`${JSON.stringify(await client.get(`/runs/${id}`))}\n`);
     process.exitCode = completed ? exitCodes.done : exitCodes.failed;
   } finally {
     stopListening();

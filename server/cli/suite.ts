@@ -3,6 +3,7 @@ import { type ApiClient, ConnectionLost } from "./api-client.ts";
 import { type ClientFlags, openClient } from "./client-options.ts";
 import { readDuration } from "./duration.ts";
 import { CliError, exitCodes, usageError } from "./exit-code.ts";
+import { writeOut } from "./output.ts";
 import { print, printable, table } from "./print.ts";
 import { caseLines, type ShownSuiteRun, summaryLine } from "./suite-lines.ts";
 
@@ -30,7 +31,7 @@ export async function runSuite(suite: string, flags: SuiteRunFlags): Promise<voi
   const done = await orUnknown(async () => {
     const id = isId("suite", suite) ? suite : await findSuite(client, suite);
     const started = await client.post<ShownSuiteRun>(`/suites/${id}/runs`, body);
-    return await follow(client, started, flags.json ? () => {} : (line) => console.log(line), timeout);
+    return await follow(client, started, flags.json ? () => {} : (line) => writeOut(`${line}\n`), timeout);
   });
   print(flags.json, done, () => summaryLine(done));
   process.exitCode = outcomes[done.status] ?? exitCodes.failed;

@@ -1,6 +1,7 @@
 import { openLeader } from "./ask-leader.ts";
 import { reach } from "./client-options.ts";
 import { CliError, usageError } from "./exit-code.ts";
+import { writeOut } from "./output.ts";
 import { print, table } from "./print.ts";
 import { parseMetrics, quantileOf, rateOf, type Scrape, sumOf } from "./read-metrics.ts";
 
@@ -27,7 +28,7 @@ export async function top(flags: TopFlags): Promise<void> {
     await Bun.sleep(interval_ms);
     const to = await scrape();
     const sample = sampleOf(from, to);
-    if (!once) process.stdout.write("\x1b[2J\x1b[H"); // An empty screen, from its beginning.
+    if (!once) writeOut("\x1b[2J\x1b[H"); // An empty screen, from its beginning.
     print(flags.json, sample, () => textOf(sample));
     if (once) return;
     from = to;
