@@ -19,7 +19,7 @@ import { composeOpenAi } from "./doors/openai/compose.ts";
 import { composeFiles } from "./files/compose.ts";
 import type { FileMemory } from "./files/store.ts";
 import { composeHttp, type HttpOptions } from "./http/compose.ts";
-import { type Base, mounting, type Part } from "./http/part.ts";
+import { type Base, mounting, type Part, stopParts } from "./http/part.ts";
 import { composeJournal } from "./journal/compose.ts";
 import { createEndedRuns } from "./journal/ended-runs.ts";
 import { composeKeys, type KeyOptions } from "./keys/compose.ts";
@@ -233,11 +233,7 @@ export function createApp(options: AppOptions) {
     /** Refuses new work and ends the streams; steps in flight are left to the next start. */
     async stop(): Promise<void> {
       closing.abort();
-      const inReverse = parts.toReversed();
-      await Promise.all(inReverse.map((part) => part.stop?.()));
-      // A full disk may not keep the process from ending: the next start then takes this for a crash.
-      for (const part of inReverse)
-        await part.noteEnd?.().catch((error) => log.error("the end was not noted in the database", { error }));
+      await stopParts(parts, log);
     },
   };
 }

@@ -27,7 +27,10 @@ function stage(next: Handle) {
   return {
     listener,
     done,
-    handOver: (stop: () => Promise<void>) =>
+    handOver: (
+      stop: () => Promise<void>,
+      { follow = async () => void done.push("followed"), serving_ms = 20_000 } = {},
+    ) =>
       handOver({
         entrance: {
           ...listener,
@@ -38,12 +41,14 @@ function stage(next: Handle) {
         },
         successor: {
           pid: 1,
-          follow: async () => void done.push("followed"),
+          follow,
           wantsOut: never,
           leave: () => void done.push("left"),
+          kill: () => void done.push("killed"),
         },
         address: `http://${host}:${successor.port}`,
-        ...{ masterKey: new Uint8Array(32), log: silentLog, told: never, patience, stop },
+        ...{ masterKey: new Uint8Array(32), log: silentLog, told: never, stop },
+        patience: { ...patience, serving_ms },
         close: () => void done.push("closed"),
         onServing: () => void done.push("serving"),
       }),
@@ -98,4 +103,17 @@ test("it ends though a client reads a stream of the next process that has no end
   await over;
   expect(done).toEqual(order);
   expect(await cut).not.toContain("0\r\n\r\n");
+});
+
+test("a next process that takes the data and never serves is ended, and this one with it", async () => {
+  const { listener, done, handOver } = stage(() => never);
+  await expect(handOver(async () => {}, { follow: () => never, serving_ms: 20 })).rejects.toThrow("did not serve");
+  await listener.stop();
+  expect(done).toEqual(["closed", "killed"]);
+});
+
+test("work that fails to end in order does not keep the next process from the data", async () => {
+  const { done, handOver } = stage(() => never);
+  await handOver(() => Promise.reject(new Error("No.")));
+  expect(done).toEqual(order);
 });

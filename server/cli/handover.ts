@@ -7,6 +7,7 @@ import type { Log } from "../lib/log.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import { processTable } from "../lib/process-table.ts";
 import { markReceived } from "../lib/received.ts";
+import { settledWithin } from "../lib/settled-within.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { CliError } from "./exit-code.ts";
 import type { ListenPlan } from "./listen-plan.ts";
@@ -91,6 +92,8 @@ interface Successor {
   wantsOut: Promise<void>;
   /** Tells it that this process listens no more. */
   leave(): void;
+  /** Ends it at once. */
+  kill(): void;
 }
 
 interface AwaitSuccessor {
@@ -153,6 +156,7 @@ async function startSuccessor(ports: Ports): Promise<Successor> {
     },
     wantsOut: Promise.race([wantsOut, ended.catch(() => {})]),
     leave: () => tell("gone"),
+    kill: () => child.kill("SIGKILL"),
   };
 }
 
@@ -179,6 +183,8 @@ const patience = {
   ending_ms: 10_000,
   /** A request whose body is still on its way gets this long, and holds up all others. */
   underWay_ms: 1000,
+  /** The next process brings the database up to date and takes all runs up. One that hangs is not waited for. */
+  serving_ms: 600_000,
   retireEarly_ms,
   /** The same again for answers on their way, once it listens no more. */
   retire_ms,
@@ -188,10 +194,10 @@ const patience = {
 
 /**
  * Gives everything to the successor, and settles when this process has nothing left to do: whatever clients do, a minute
- * and a half after the successor answers. Throws when that one ended.
+ * and a half after the successor answers. Throws when that one ended, or hangs.
  */
 export async function handOver({ successor, entrance, ...given }: HandOver): Promise<void> {
-  const { ending_ms, underWay_ms, retireEarly_ms, retire_ms, cutting_ms } = given.patience ?? patience;
+  const { ending_ms, underWay_ms, serving_ms, retireEarly_ms, retire_ms, cutting_ms } = given.patience ?? patience;
   const begun = performance.now();
   const served = Promise.withResolvers<void>();
   const seal = createNodeSeal(given.masterKey);
@@ -203,11 +209,17 @@ export async function handOver({ successor, entrance, ...given }: HandOver): Pro
     return await passOn(request, { address: given.address, certificate, seal, origin });
   });
   const answered = entrance.makeWay();
-  const ended = await Promise.race([given.stop().then(() => true), Bun.sleep(ending_ms)]);
+  const ended = await settledWithin(ending_ms, given.stop()).catch((error) => {
+    given.log.error("not all work ended in order", { error });
+    return true;
+  });
   if (!ended) given.log.warn("not all work ended; the next process takes it up", { waited_ms: ending_ms });
   await Promise.race([answered, Bun.sleep(underWay_ms)]);
   given.close();
-  await successor.follow();
+  if (!(await settledWithin(serving_ms, successor.follow()))) {
+    successor.kill();
+    throw new CliError(`The next process did not serve within ${serving_ms / 1000} s.`);
+  }
   given.log.info("handed over", { pid: successor.pid, waited_ms: Math.round(performance.now() - begun) });
   served.resolve();
   given.onServing();

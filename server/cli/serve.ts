@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type App, type AppOptions, createApp } from "../app.ts";
 import { createNodeSeal } from "../cluster/between-nodes.ts";
-import type { Lead } from "../cluster/node.ts";
 import { createAccounts } from "../console/accounts.ts";
 import { createDashboard } from "../console/assets.ts";
 import type { MakeBackup } from "../console/backups.ts";
@@ -53,6 +52,7 @@ import type { SandboxFlag } from "./sandbox-flags.ts";
 import { openSandbox } from "./sandbox-level.ts";
 import { type BackupFlags, backUpRegularly, planBackups } from "./scheduled-backup.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
+import { stopServer } from "./stop.ts";
 import { tellSystemd } from "./systemd.ts";
 
 export interface ServeFlags
@@ -75,7 +75,6 @@ export interface ServeFlags
 }
 
 const day_ms = 86_400_000;
-const drain_ms = 10_000;
 const firstCertificate_ms = 15_000;
 
 /** Serves until SIGTERM or SIGINT, and then ends the process. */
@@ -226,24 +225,37 @@ export async function serve(flags: ServeFlags): Promise<never> {
   tellCommands();
   sandbox.test();
   entrance.onRenewed(() => tellCommands());
-  print(flags.json, greeting, () => greetingText(greeting));
+  try {
+    print(flags.json, greeting, () => greetingText(greeting));
+  } catch (error) {
+    log.warn("nobody reads what the start tells", { error }); // Who started it may have gone; a server goes on.
+  }
   process.on("uncaughtException", (error) => log.error("an error reached nobody", { error }));
   process.on("unhandledRejection", (error) => log.error("a promise was rejected and nobody listened", { error }));
   tellSystemd("READY=1");
+  const endWork = async () => void (await Promise.all([backups?.stop(), app.stop()]));
   const end = await Promise.race([told, followed]);
   if (typeof end === "string") {
     log.info("stopping", { signal: end });
-    await Promise.all([backups?.stop(), stop({ entrance, app, storage, lead: leading?.lead })]);
+    await stopServer({
+      ...{ entrance, endWork, log },
+      async leave() {
+        removeServerFile(dir.serverFile);
+        db.write.flush();
+        await leading?.lead.leave();
+      },
+      close: storage.close,
+    });
   } else {
     log.info("another process takes over", { pid: end.pid });
     await handOver({
       ...{ successor: end, entrance, masterKey: storage.masterKey, told, log },
       address: `${plan.tls ? "https" : "http"}://${addressHost(plan.host)}:${entrance.port}`,
-      stop: async () => void (await Promise.all([backups?.stop(), app.stop()])),
+      stop: endWork,
       close: storage.close,
       onServing: () => tellSystemd(`MAINPID=${end.pid}`),
     }).catch((error) => {
-      log.error("the process that was to follow ended before it served", { error });
+      log.error("the process that was to follow does not serve", { error });
       process.exit(exitCodes.failed);
     });
   }
@@ -362,27 +374,6 @@ function addressOf(plan: ListenPlan, port: number): string {
 function addressHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
-}
-
-interface Running {
-  entrance: Entrance;
-  app: App;
-  storage: Storage;
-  lead?: Lead;
-}
-
-async function stop({ entrance, app, storage, lead }: Running): Promise<void> {
-  await app.stop();
-  // Answers on their way get this long; then nothing is waited for, since a dead client would be waited for for ever.
-  const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
-  const timer = setTimeout(giveUp, drain_ms);
-  await Promise.race([entrance.stop(), late]);
-  clearTimeout(timer);
-  await entrance.cut();
-  removeServerFile(storage.dir.serverFile);
-  storage.db.write.flush();
-  await lead?.leave();
-  storage.close();
 }
 
 /**

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { silentLog } from "../lib/log.ts";
+import { type Part, stopParts } from "./part.ts";
+
+test("the end is noted though one part never stops, another fails to, and a third cannot note it", async () => {
+  const done: string[] = [];
+  const parts: Part[] = [
+    { stop: async () => void done.push("stopped"), noteEnd: async () => void done.push("noted") },
+    { stop: () => new Promise(() => {}), noteEnd: () => Promise.reject(new Error("The disk is full.")) },
+    {
+      stop() {
+        throw new Error("No.");
+      },
+    },
+  ];
+  await stopParts(parts, silentLog, 5);
+  expect(done).toEqual(["stopped", "noted"]);
+});
