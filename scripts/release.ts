@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { zipSync } from "fflate";
@@ -31,14 +32,22 @@ mkdirSync(folder, { recursive: true });
 await buildContents();
 const notices = await readNotices();
 const leftOut: string[] = [];
+// To compress takes minutes of one processor, and 700 MB of memory.
+const compressing: Promise<void>[] = [];
 for (const target of wanted) {
-  try {
-    await writeArchive(target, await executableOf(target), notices);
-  } catch (error) {
+  const isLeftOut = (error: unknown): void => {
     leftOut.push(`${target.name}: ${error instanceof Error ? error.message : error}`);
     console.error(`LEFT OUT: ${leftOut.at(-1)}`);
+  };
+  try {
+    const executable = await executableOf(target);
+    if (compressing.length >= availableParallelism()) await compressing.shift();
+    compressing.push(writeArchive(target, executable, notices).catch(isLeftOut));
+  } catch (error) {
+    isLeftOut(error);
   }
 }
+await Promise.all(compressing);
 writeSums();
 if (values.twice) await buildAgain();
 if (leftOut.length > 0) process.exit(1);
