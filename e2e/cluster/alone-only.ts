@@ -32,7 +32,6 @@ export const aloneOnly: Record<string, string> = {
   "storage.e2e": folder,
   "keys.e2e": folder,
   "hostile-documents.e2e": figures,
-  "hostile-http.e2e": figures,
   "many-runs.e2e": figures,
   "masking.e2e": figures,
   "noisy-project.e2e": figures,

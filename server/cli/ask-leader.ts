@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { createNodeSeal, passedHeader } from "../cluster/between-nodes.ts";
+import { createNodeSeal, nodeTls, passedHeader } from "../cluster/between-nodes.ts";
 import { findLeader } from "../cluster/status.ts";
 import { cliActor } from "./actor.ts";
 import { readCells, readKey } from "./cluster-plan.ts";
@@ -24,8 +24,7 @@ export async function openLeader({ cluster, cell }: CellFlags) {
 
   async function ask(path: string, init: RequestInit): Promise<Response> {
     const answer = await fetch(`${address}${path}`, {
-      ...{ ...init, timeout: false },
-      ...(certificate && { tls: { ca: certificate, checkServerIdentity: () => undefined } }),
+      ...{ ...init, timeout: false, tls: nodeTls(certificate) },
     } as RequestInit).catch((error) => {
       throw new CliError(`The leader at ${address} is not reached: ${(error as Error).message}`);
     });

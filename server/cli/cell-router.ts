@@ -1,4 +1,4 @@
-import { movedHeader, type NodeSeal, type Origin, originOf, type Person, passOn } from "../cluster/between-nodes.ts";
+import { movedHeader, type NodeSeal, nodeTls, type Origin, type Person, passOn } from "../cluster/between-nodes.ts";
 import type { Directory } from "../cluster/directory.ts";
 import type { Routes } from "../cluster/routes.ts";
 import type { PublicUrl } from "../http/errors.ts";
@@ -37,11 +37,7 @@ const hopsMax = 3;
 export function createCellRouter({ cells, directory, seal, tokens, entrance, publicUrl }: CellRouterOptions) {
   const [first] = cells;
   const unavailable = (): Response => clusterAway(publicUrl);
-  const known = new WeakMap<Request, Origin | null>();
-  const originIn = (request: Request): Origin | null => {
-    if (!known.has(request)) known.set(request, originOf(request, seal));
-    return known.get(request)!;
-  };
+  const originIn = seal.originOf;
 
   /** Sends a request to another cell, for this person where it was found out who that is. */
   async function pass(request: Request, cell: string, name: string | null, person?: Person): Promise<Response> {
@@ -54,7 +50,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
       ...{ hops, ...(person && { person }) },
     };
     try {
-      const answer = await passOn(request, { ...leader, seal, origin });
+      const answer = await passOn(request, { address: leader.address, tls: nodeTls(leader.certificate), seal, origin });
       if (name !== null && answer.headers.has(movedHeader)) directory.forget(name);
       answer.headers.delete(movedHeader);
       if (before) answer.headers.set(movedHeader, cell); // Whoever has sent it here knows better next time.

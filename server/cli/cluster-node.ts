@@ -1,7 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { createNodeSeal, type NodeSeal, type Origin, originOf, type Person, passOn } from "../cluster/between-nodes.ts";
+import {
+  createNodeSeal,
+  type NodeSeal,
+  nodeName,
+  nodeTls,
+  type Origin,
+  type Person,
+  passedHeader,
+  passOn,
+} from "../cluster/between-nodes.ts";
 import { createDirectory, type Directory } from "../cluster/directory.ts";
 import { joinCells, type Lead, type Spare } from "../cluster/node.ts";
 import { createWaysOut, type WaysOut } from "../cluster/ways-out.ts";
@@ -9,6 +18,7 @@ import { clusterMark } from "../db/cluster-mark.ts";
 import type { DataDir } from "../db/data-dir.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import type { PublicUrl } from "../http/errors.ts";
+import { selfSigned } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import { type CellRouter, createCellRouter } from "./cell-router.ts";
@@ -58,15 +68,22 @@ interface OtherCells {
 /** Listens and takes part as a spare, which passes requests on to the leader. Settles once this node leads. */
 export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
   const { cluster, plan, dir, log, publicUrlAt, told } = options;
-  const entrance = await openEntrance(plan, dir, log);
-  const publicUrl = () => publicUrlAt(entrance.port);
+  // Unlike the public one, it is renewed by nobody, and whoever trusts it trusts nothing else.
+  const own = plan.tls && selfSigned([nodeName]);
+  const seal = createNodeSeal(cluster.masterKey);
+  const opened = await openEntrance(plan, dir, log, { own });
+  const publicUrl = () => publicUrlAt(opened.port);
+  const entrance = {
+    ...opened,
+    letIn: (handle: Handle) => opened.letIn(refusingForged(handle, { seal, log, publicUrl })),
+  };
   try {
     const spare = await joinCells({
       ...{ url: cluster.url, cells: cluster.cells },
       candidate: {
         ...{ ttl_ms: cluster.ttl_ms, version: cluster.version },
         ...{ name: `${hostname()}-${randomBytes(4).toString("hex")}`, master_key_id: cluster.master_key_id },
-        ...{ address: cluster.addressOf(entrance.port), certificate: entrance.certificate()?.cert ?? "" },
+        ...{ address: cluster.addressOf(entrance.port), certificate: own?.cert ?? "" },
       },
       database: dir.database,
       marker: join(dir.path, clusterMark),
@@ -83,7 +100,6 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
       log.info("stopping", { signal });
       process.exit(exitCodes.done);
     });
-    const seal = createNodeSeal(cluster.masterKey);
     const others = cluster.cells.length > 1 ? waysToOthers({ cluster, seal, entrance, publicUrl }) : null;
     const [cell] = cluster.cells;
     entrance.letIn(spareHandle(others?.router.ofSpare ?? ofOneCell({ spare, cell, seal, entrance, publicUrl })));
@@ -103,6 +119,28 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
     throw error;
   }
 }
+
+/**
+ * Refuses what says that a node has passed it on, and is not to be believed: to take it for a client's would let whoever
+ * can confuse a node ask under that node's address.
+ */
+function refusingForged(
+  handle: Handle,
+  { seal, log, publicUrl }: Pick<SpareOptions, "seal" | "publicUrl"> & { log: Log },
+): Handle {
+  let warned = Number.NEGATIVE_INFINITY;
+  return (request) => {
+    if (!request.headers.has(passedHeader) || seal.originOf(request)) return handle(request);
+    if (performance.now() - warned > warnEvery_ms)
+      log.warn(
+        "a request says that a node has passed it on: by another RUNNEL_MASTER_KEY, or clocks are a minute apart",
+      );
+    warned = performance.now();
+    return clusterAway(publicUrl);
+  };
+}
+
+const warnEvery_ms = 60_000;
 
 interface SpareOptions {
   spare: Spare;
@@ -150,19 +188,17 @@ function ofOneCell({ spare, cell, seal, entrance, publicUrl }: SpareOptions): Ha
   return async (request) => {
     const leader = spare.leader(cell);
     // What one node has passed on is not passed on again: they disagree about who leads, for a moment.
-    if (!leader || leader.address === "" || originOf(request, seal)) return clusterAway(publicUrl);
+    if (!leader || leader.address === "" || seal.originOf(request)) return clusterAway(publicUrl);
     const origin: Origin = { peer: entrance.peerOf(request), plain: entrance.isPlain(request) };
-    return await passOn(request, { ...leader, seal, origin }).catch(() => clusterAway(publicUrl));
+    return await passOn(request, { address: leader.address, tls: nodeTls(leader.certificate), seal, origin }).catch(
+      () => clusterAway(publicUrl),
+    );
   };
 }
 
 /** Takes the word of a process with the same master key for who asked, where it has passed a request on. */
 export function believingNodes(entrance: Entrance, seal: NodeSeal) {
-  const origins = new WeakMap<Request, Origin | null>();
-  const originIn = (request: Request): Origin | null => {
-    if (!origins.has(request)) origins.set(request, originOf(request, seal));
-    return origins.get(request)!;
-  };
+  const originIn = seal.originOf;
   return {
     ...entrance,
     /** Who is signed in where the request came from; null for nobody, and for what came from outside. */

@@ -1,4 +1,4 @@
-import type { NodeSeal } from "../cluster/between-nodes.ts";
+import { type NodeSeal, nodeTls } from "../cluster/between-nodes.ts";
 import type { Directory } from "../cluster/directory.ts";
 import { CliError } from "./exit-code.ts";
 import { type CommandOrder, commandHeader, commandPath, sealedPath } from "./leader-commands.ts";
@@ -42,7 +42,7 @@ export function commandsElsewhere({ own, seal, directory }: ElsewhereOptions) {
     const sealed = seal.sign({ peer: null, plain: false }, "POST", sealedPath(commandPath, body));
     const answer = await fetch(`${leader.address}${commandPath}`, {
       ...{ method: "POST", body, timeout: false, headers: { [commandHeader]: sealed } },
-      ...(leader.certificate && { tls: { ca: leader.certificate, checkServerIdentity: () => undefined } }),
+      tls: nodeTls(leader.certificate),
     } as RequestInit).catch((error) => {
       throw new CliError(`The leader at ${leader.address} is not reached: ${(error as Error).message}`);
     });

@@ -4,23 +4,34 @@ import type { Log } from "../lib/log.ts";
 import { keepWaiting } from "../lib/received.ts";
 import { type CertificateSource, openCertificate } from "./certificate-source.ts";
 import type { ListenPlan } from "./listen-plan.ts";
-import { createListener, type Handle, leadHere, listenDefaults, takePort } from "./listener.ts";
+import { createListener, type Handle, type ListenerOptions, leadHere, listenDefaults, takePort } from "./listener.ts";
 
 /** The ports that requests come in by, and the certificate that stands at the door. */
 export type Entrance = Awaited<ReturnType<typeof openEntrance>>;
+
+interface EntranceOptions {
+  /** Another process listens on the ports and makes way for this one. */
+  beside?: boolean;
+  own?: ListenerOptions["own"];
+}
 
 /**
  * Listens as planned. Requests wait until they are let in; throws when a port is taken, unless it is by a process that
  * makes way for this one.
  */
-export async function openEntrance(plan: ListenPlan, dir: DataDir, log: Log, { beside = false } = {}) {
+export async function openEntrance(
+  plan: ListenPlan,
+  dir: DataDir,
+  log: Log,
+  { beside = false, own = null }: EntranceOptions = {},
+) {
   const source = await openCertificate(plan, dir, log);
   let certificate: Certificate | null = source?.first ?? null;
   let handle: Handle | null = null;
   const { promise: opened, resolve: open } = Promise.withResolvers<Handle>();
   const enter: Handle = (request) =>
     handle ? handle(request) : keepWaiting(request, opened).then((admitted) => admitted(request));
-  const listener = createListener({ ...plan, certificate, handle: enter, log, beside });
+  const listener = createListener({ ...plan, certificate, own, handle: enter, log, beside });
   const refused = plan.httpPort === null || !source ? null : await openPlain(plan.httpPort, source.answer);
   let onRenewed = () => {};
   const certified = source?.start((newer) => {

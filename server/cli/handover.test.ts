@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { toCertificate } from "../lib/certificate.ts";
 import { silentLog } from "../lib/log.ts";
+import { createCertificateAuthority } from "../testing/certificate-authority.ts";
 import { handOver } from "./handover.ts";
 import { createListener, type Handle } from "./listener.ts";
 
@@ -15,8 +17,8 @@ afterEach(async () => {
 });
 
 /** A listener, whose requests are answered by what is let in, and one that follows it and answers by `next`. */
-function stage(next: Handle) {
-  const successor = Bun.serve({ hostname: host, port: 0, fetch: next });
+function stage(next: Handle, tls?: { cert: string; key: string }) {
+  const successor = Bun.serve({ hostname: host, port: 0, fetch: next, tls });
   servers.push(successor);
   let handle: Handle = () => never;
   const listener = createListener({
@@ -34,7 +36,7 @@ function stage(next: Handle) {
       handOver({
         entrance: {
           ...listener,
-          ...{ certificate: () => null, isPlain: () => false },
+          ...{ certificate: () => (tls ? toCertificate(tls.cert, tls.key, "") : null), isPlain: () => false },
           letIn: (admitted) => {
             handle = admitted;
           },
@@ -46,7 +48,7 @@ function stage(next: Handle) {
           leave: () => void done.push("left"),
           kill: () => void done.push("killed"),
         },
-        address: `http://${host}:${successor.port}`,
+        address: `${tls ? "https" : "http"}://${host}:${successor.port}`,
         ...{ masterKey: new Uint8Array(32), log: silentLog, told: never, stop },
         patience: { ...patience, serving_ms },
         close: () => void done.push("closed"),
@@ -81,6 +83,15 @@ test("a process that is replaced ends, and lets the next one have the data, thou
   await handOver(() => never);
   expect(done).toEqual(order);
   await Promise.all([half.cut, waiting.cut]);
+});
+
+test("what comes on a connection that is open is passed on, whoever has certified the next process", async () => {
+  const certified = createCertificateAuthority().issue({ names: ["api.example.com"] });
+  const { listener, handOver } = stage(() => new Response("Here."), certified);
+  const over = handOver(async () => {});
+  const { cut } = client(listener.port, head("GET"));
+  await over;
+  expect(await cut).toContain("Here.");
 });
 
 test("it ends though the next process never answers what was passed on to it", async () => {

@@ -1,4 +1,5 @@
 import http from "node:http";
+import { nodeName } from "../cluster/between-nodes.ts";
 import { head_bytes } from "../http/refuse-large-head.ts";
 import type { Certificate } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
@@ -8,11 +9,13 @@ import { leadToSecond } from "./lead-connections.ts";
 
 export type Handle = (request: Request) => Response | Promise<Response>;
 
-interface ListenerOptions {
+export interface ListenerOptions {
   host: string;
   port: number;
   /** Null for plain HTTP. */
   certificate: Certificate | null;
+  /** What is shown beside it to nodes, who ask by their own name. */
+  own?: Pick<Certificate, "cert" | "key"> | null;
   handle: Handle;
   log: Log;
   /** A connection on which nothing moves for so many seconds is closed. */
@@ -156,10 +159,14 @@ function openDoor({
   host,
   port,
   certificate,
+  own,
   handle,
   idle_s = listenDefaults.idleTimeout,
 }: Omit<ListenerOptions, "log">): Door {
-  const tls = certificate && { cert: certificate.cert, key: certificate.key };
+  const tls = certificate && [
+    { cert: certificate.cert, key: certificate.key },
+    ...(own ? [{ ...own, serverName: nodeName }] : []),
+  ];
   const pending = new Set<Request>();
   let onAnswered = (_: Request): void => {};
   const door: Omit<Door, "server"> & { server?: Door["server"] } = {

@@ -1,6 +1,9 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { selfSigned } from "../lib/certificate.ts";
+import { isReceived } from "../lib/received.ts";
 import { createCertificateAuthority } from "../testing/certificate-authority.ts";
-import { createNodeSeal, originOf, passedHeader, passOn } from "./between-nodes.ts";
+import { createNodeSeal, nodeName, nodeTls, passedHeader, passOn } from "./between-nodes.ts";
 import { addressesIn, withoutPassword } from "./hosts.ts";
 
 const seal = createNodeSeal(new Uint8Array(32).fill(1));
@@ -19,13 +22,177 @@ test("a node believes what a node of the same master key says of this request, a
   ).toBeNull();
 });
 
+const person = { id: "usr_1", email: "ada@example.com", role: "owner" } as const;
+
+test("what somebody who is signed in changes is believed once, and what they read for a minute", () => {
+  let at = 0;
+  const node = createNodeSeal(new Uint8Array(32).fill(1), () => at);
+  const [change, read] = ["PATCH", "GET"].map((method) => node.sign({ ...origin, person }, method, "/console/api/x"));
+  const believed = () => [node.verify(change!, "PATCH", "/console/api/x"), node.verify(read!, "GET", "/console/api/x")];
+  expect(believed()).toEqual([
+    { ...origin, person },
+    { ...origin, person },
+  ]);
+  expect(believed()).toEqual([null, { ...origin, person }]);
+  expect(node.verify(read!, "GET", "/console/api/y")).toBeNull();
+  at = 60_000;
+  expect(believed()).toEqual([null, null]);
+  const later = node.sign({ ...origin, person }, "PATCH", "/console/api/x"); // What is over is not kept.
+  expect(node.verify(later, "PATCH", "/console/api/x")).not.toBeNull();
+});
+
+/** A node that passes on to one that says what it got, and a client that sends bytes as they are. */
+function stage(answer: (request: Request) => Response | Promise<Response>) {
+  const stack = new AsyncDisposableStack();
+  const listen = (fetch: (request: Request) => Response | Promise<Response>) =>
+    stack.use(Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 8, development: false, fetch }));
+  const leader = listen(answer);
+  const address = `http://127.0.0.1:${leader.port}`;
+  const spare = listen((request) => passOn(request, { address, seal, origin }));
+  return {
+    /** Sends a request by both ways, and returns what comes back until the connection ends. */
+    async both(text: string): Promise<{ direct: string; passed: string }> {
+      const [direct, passed] = await Promise.all([sent(leader.port!, text), sent(spare.port!, text)]);
+      return { direct: direct!, passed: passed! };
+    },
+    /** Sends a request, and more once that is answered. */
+    send: (text: string, more?: string) => sent(spare.port!, text, more),
+    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+  };
+}
+
+function sent(port: number, text: string, more?: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let received = "";
+  const socket = connect({ host: "127.0.0.1", port }, () => socket.write(text, "latin1"));
+  socket.once("data", () => more && socket.write(more));
+  socket.on("data", (data) => (received += data.toString("latin1")));
+  socket.on("error", () => {});
+  socket.on("close", () => resolve(received));
+  return promise;
+}
+
+const statusOf = (answer: string): number => Number(answer.slice(9, 12));
+
+describe("a request that is passed on", () => {
+  const close = "Host: api.example.com\r\nConnection: close\r\n";
+  test.each([
+    ["plain", "GET /v1/me"],
+    ["with a query", "GET /v1/me?a=%2F&b=//x#y"],
+    ["with a fragment", "GET /v1/me#x"],
+    ["of several slashes", "GET //v1/me"],
+    ["of many slashes", "GET ////v1//me"],
+    ["that goes up and down", "GET /v1/../v1/%2e%2e/v1/./me"],
+    ["with a backslash", "GET /v1\\me"],
+    ["of characters that are no part of one", 'GET /a"<>^`{|}?"<>^`{|}'],
+    ["of bytes that are no text", "GET /caf\xe9?\xff"],
+    ["with the whole address of somebody else", "GET http://evil.example/v1/me"],
+    ["of CONNECT", "CONNECT evil.example:443"],
+  ])("by an address %s is known as the client's by the node that answers it", async (_, line) => {
+    await using nodes = stage((request) =>
+      Response.json({ origin: seal.originOf(request), at: new URL(request.url, "http://x").pathname }),
+    );
+    const { direct, passed } = await nodes.both(`${line} HTTP/1.1\r\n${close}\r\n`);
+    const said = JSON.parse(passed.split("\r\n\r\n")[1]!);
+    expect(said.origin).toEqual(origin);
+    // What the router knows nothing of at one machine it knows nothing of here.
+    const isKnown = JSON.parse(direct.split("\r\n\r\n")[1]!).at === "/v1/me" && !line.split("?")[0]!.includes("#");
+    expect(said.at === "/v1/me").toBe(isKnown);
+  });
+
+  test.each(["", "Host: \r\n", "Host: a/b\r\n", "Host: a@b:9\r\n", "Host: a\r\nHost: b\r\n"])(
+    "with the host %j comes with no other one",
+    async (host) => {
+      await using nodes = stage((request) => Response.json(request.headers.get("host")));
+      const { direct, passed } = await nodes.both(`GET /v1/me HTTP/1.0\r\n${host}\r\n`);
+      const hosts = [direct, passed].map((answer) => JSON.parse(answer.split("\r\n\r\n")[1]!) ?? "");
+      expect(hosts[1]).toBe(hosts[0]);
+    },
+  );
+
+  test.each([
+    ["as a length", "Content-Length: 5\r\n", "12345"],
+    ["as a length, twice", "Content-Length: 5\r\nContent-Length: 5\r\n", "12345"],
+    ["in chunks", "Transfer-Encoding: chunked\r\n", "2\r\n12\r\n3\r\n345\r\n0\r\n\r\n"],
+    ["after 100 Continue", "Expect: 100-continue\r\nContent-Length: 5\r\n", "12345"],
+  ])("with a body %s has it", async (_, headers, body) => {
+    await using nodes = stage(async (request) => Response.json([await request.text(), request.headers.get("expect")]));
+    const { passed } = await nodes.both(`POST /a HTTP/1.1\r\n${close}${headers}\r\n${body}`);
+    expect(passed).toEndWith('["12345",null]');
+  });
+
+  test("whose body comes after its answer is over with that body: what follows is the next one", async () => {
+    await using nodes = stage((request) => new Response(new URL(request.url).pathname, { status: 401 }));
+    const length = 200_000;
+    const first = `POST /a HTTP/1.1\r\nHost: a.example\r\nContent-Length: ${length}\r\n\r\n`;
+    const answers = await nodes.send(first, `${"x".repeat(length)}GET /b HTTP/1.1\r\n${close}\r\n`);
+    expect(answers.match(/HTTP\/1\.1 401/g)).toHaveLength(2);
+    expect(answers).toEndWith("/b");
+  });
+
+  test.each(["Content-Length: 8000000", "Transfer-Encoding: chunked"])(
+    "with a long body (%s) is answered once that is sent, however early the answer and the end of the connection are",
+    async (length) => {
+      const answers = [async (request: Request) => void (await request.body!.getReader().read()), async () => {}];
+      for (const begin of answers) {
+        await using nodes = stage(async (request) => {
+          await begin(request);
+          return new Response("No.", { status: 413, headers: { connection: "close" } });
+        });
+        const part = "x".repeat(8_000_000);
+        const body = length.startsWith("C") ? part : `${part.length.toString(16)}\r\n${part}\r\n0\r\n\r\n`;
+        const answer = await nodes.send(`POST /a HTTP/1.1\r\n${close}${length}\r\n\r\n${body}`);
+        expect(statusOf(answer)).toBe(413);
+      }
+    },
+  );
+
+  test("ends the connection where the node that answers it would", async () => {
+    await using nodes = stage(() => new Response("No.", { status: 413, headers: { connection: "close" } }));
+    const { direct, passed } = await nodes.both("GET /v1/me HTTP/1.1\r\nHost: api.example.com\r\n\r\n");
+    expect([direct, passed].map(statusOf)).toEqual([413, 413]);
+  });
+
+  test("waits for its answer longer than a connection may be idle, once all of it is there", async () => {
+    const idle_s = 8; // Bun looks at its timers every four seconds.
+    const { promise: late, resolve: answer } = Promise.withResolvers<void>();
+    const leader = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      idleTimeout: 0,
+      async fetch(request) {
+        await Promise.all([request.text(), late]);
+        return new Response("late");
+      },
+    });
+    const marked: boolean[] = [];
+    const spare = Bun.serve({
+      ...{ port: 0, hostname: "127.0.0.1", idleTimeout: idle_s },
+      async fetch(request) {
+        const passed = passOn(request, { address: `http://127.0.0.1:${leader.port}`, seal, origin });
+        while (!isReceived(request)) await Bun.sleep(5);
+        marked.push(true);
+        if (marked.length === 2) answer();
+        return await passed;
+      },
+    });
+    const bodies = [{ body: "small" }, { body: new Blob(["x".repeat(100_000)]).stream() }];
+    const answers = await Promise.all(
+      bodies.map(async (init) => (await fetch(spare.url, { method: "POST", ...init } as RequestInit)).status),
+    );
+    expect(answers).toEqual([200, 200]);
+    await Promise.all([leader.stop(true), spare.stop(true)]);
+  });
+});
+
 test("a request is passed on over TLS with its body, and the answer comes back as it is, in both directions as streams", async () => {
   const authority = createCertificateAuthority();
-  const { cert, key } = authority.issue({ names: ["api.example.com"] });
+  const own = selfSigned([nodeName]);
+  const tls = [authority.issue({ names: ["api.example.com"] }), { ...own, serverName: nodeName }];
   await using leader = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1", tls: { cert, key } },
+    ...{ port: 0, hostname: "127.0.0.1", tls },
     async fetch(request) {
-      const said = { origin: originOf(request, seal), host: request.headers.get("host"), url: request.url };
+      const said = { origin: seal.originOf(request), host: request.headers.get("host"), url: request.url };
       const body = await request.text();
       return new Response(Bun.gzipSync(JSON.stringify({ ...said, body })), {
         status: 418,
@@ -48,7 +215,11 @@ test("a request is passed on over TLS with its body, and the answer comes back a
     headers: { host: "api.example.com", [passedHeader]: "forged" },
   });
   const address = `https://127.0.0.1:${leader.port}`;
-  const answer = await passOn(asked, { address, certificate: `${cert}\n${authority.ca}`, seal, origin });
+  for (const stranger of [selfSigned([nodeName]).cert, tls[0]!.cert, authority.ca])
+    await expect(passOn(asked.clone() as Request, { address, tls: nodeTls(stranger), seal, origin })).rejects.toThrow(
+      "certificate",
+    );
+  const answer = await passOn(asked, { address, tls: nodeTls(own.cert), seal, origin });
   expect(answer.status).toBe(418);
   expect(answer.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
   expect(JSON.parse(new TextDecoder().decode(Bun.gunzipSync(await answer.arrayBuffer())))).toEqual({

@@ -1,4 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { type BodyReader, readOutBy } from "../lib/read-out.ts";
+import { markReceived } from "../lib/received.ts";
 
 /** Who asked a node that passed the request on, as that node says. */
 export interface Origin {
@@ -29,10 +31,33 @@ const valid_ms = 60_000;
 /** Signs and checks what nodes of one master key say to each other of a request. */
 export function createNodeSeal(masterKey: Uint8Array, now: () => number = Date.now) {
   const key = createHmac("sha256", masterKey).update("runnel between nodes").digest();
+  const origins = new WeakMap<Request, Origin | null>();
+  /** What has been said of people who change something, and until when it counts, the oldest first. */
+  const used = new Map<string, number>();
   const macOf = (said: string, method: string, path: string): Buffer =>
     createHmac("sha256", key)
       .update(JSON.stringify([said, method, path]))
       .digest();
+
+  /** Null when no node has signed it for this method and path, or a minute ago. */
+  function verify(value: string, method: string, path: string): Origin | null {
+    const [said = "", mac = ""] = value.split(".");
+    const [given, right] = [Buffer.from(mac, "base64url"), macOf(said, method, path)];
+    if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
+    const { until, ...origin } = JSON.parse(Buffer.from(said, "base64url").toString());
+    return until > now() && (!changes(method) || !origin.person || isFirst(mac, until)) ? origin : null;
+  }
+
+  /** Whoever reads along may not do again what somebody has done. */
+  function isFirst(mac: string, until: number): boolean {
+    for (const [old, ends] of used) {
+      if (ends > now()) break;
+      used.delete(old);
+    }
+    if (used.has(mac)) return false;
+    used.set(mac, until);
+    return true;
+  }
 
   return {
     /** The header's value for a request with this method and path. */
@@ -40,53 +65,110 @@ export function createNodeSeal(masterKey: Uint8Array, now: () => number = Date.n
       const said = Buffer.from(JSON.stringify({ ...origin, until: now() + valid_ms })).toString("base64url");
       return `${said}.${macOf(said, method, path).toString("base64url")}`;
     },
-    /** Null when no node has signed it for this method and path, or a minute ago. */
-    verify(value: string, method: string, path: string): Origin | null {
-      const [said = "", mac = ""] = value.split(".");
-      const [given, right] = [Buffer.from(mac, "base64url"), macOf(said, method, path)];
-      if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
-      const { until, ...origin } = JSON.parse(Buffer.from(said, "base64url").toString());
-      return until > now() ? origin : null;
+    verify,
+    /** A node's word of who asked; null for a request that came from outside, or with a word that is none. */
+    originOf(request: Request): Origin | null {
+      const value = request.headers.get(passedHeader);
+      if (value === null) return null;
+      if (!origins.has(request)) origins.set(request, verify(value, request.method, pathOf(request.url)));
+      return origins.get(request)!;
     },
   };
 }
 
+const changes = (method: string): boolean => method !== "GET" && method !== "HEAD";
+
 export type NodeSeal = ReturnType<typeof createNodeSeal>;
 
-const pathOf = (url: string): string => url.slice(url.indexOf("/", url.indexOf("//") + 2));
+/**
+ * The path with its query, as the next node gets it. The runtime's client leaves off fragments, and all but one slash of
+ * a path that begins with several: encoded, they are as unknown to the router as they are. An address without a host is a
+ * path; that of CONNECT is none.
+ */
+function pathOf(url: string): string {
+  const at = url.startsWith("http") ? url.indexOf("/", 8) : 0;
+  const path = at > 0 ? url.slice(at) : url;
+  const plain = path.startsWith("/") ? path : `/${path}`;
+  return plain.replace(/^\/\/+/, (slashes) => `/${"%2F".repeat(slashes.length - 1)}`).replaceAll("#", "%23");
+}
+
+/** By what nodes verify each other: the name for which each shows a certificate that it made for itself. */
+export const nodeName = "node.runnel.internal";
+
+/** How the node that shows this certificate is reached; nothing for plain HTTP. The name in `Host` is the public one. */
+export const nodeTls = (certificate: string) =>
+  certificate === "" ? undefined : { ca: certificate, serverName: nodeName, checkServerIdentity: () => undefined };
 
 /** Of one hop, and made anew for the next. */
-const ofHop = ["connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", passedHeader];
+const ofHop = ["connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "expect", passedHeader];
+/** A body of no more is read as a whole before it is passed on. */
+const whole_bytes = 64 * 1024;
 
 interface PassOptions {
   address: string;
-  certificate: string;
+  tls?: object;
   seal: NodeSeal;
   origin: Origin;
 }
 
 /** Passes a request on to another node and its answer back, both as streams. Throws when the node is not reached. */
-export async function passOn(request: Request, { address, certificate, seal, origin }: PassOptions): Promise<Response> {
-  const { method, url } = request;
-  const path = pathOf(url);
+export async function passOn(request: Request, { address, tls, seal, origin }: PassOptions): Promise<Response> {
+  const { method } = request;
+  const path = pathOf(request.url);
   const headers = new Headers(request.headers);
   for (const name of ofHop) headers.delete(name);
   headers.set(passedHeader, seal.sign(origin, method, path));
-  const hasBody = method !== "GET" && method !== "HEAD";
+  if (!headers.has("host")) headers.set("host", ""); // It is for the leader to refuse that.
+  const { body, isWhole, readOut } = await bodyOf(request, headers);
+  /** The client may read no answer before it has sent everything. */
+  const readRest = async (...said: Headers[]) => {
+    if (!isWhole() && said.some(isClosing)) await readOut();
+  };
   const answer = await send(`${address}${path}`, {
-    ...{ method, headers, redirect: "manual", decompress: false, timeout: false, signal: request.signal },
-    ...(hasBody && { body: request.body }),
-    // The certificate itself is known; the name in it is the public one.
-    ...(certificate && { tls: { ca: certificate, checkServerIdentity: () => undefined } }),
-  } as RequestInit);
+    ...{ method, headers, redirect: "manual", decompress: false, timeout: false, signal: request.signal, body, tls },
+  } as RequestInit).catch(async (error) => {
+    await readRest(request.headers);
+    throw error;
+  });
   const back = new Headers(answer.headers);
   for (const name of ofHop) back.delete(name);
+  if (isClosing(answer.headers)) back.set("connection", "close");
+  await readRest(answer.headers, request.headers);
   const { status, statusText } = answer;
   return new Response(method === "HEAD" ? null : answer.body, { status, statusText, headers: back });
 }
 
-/** Takes a node's word of who asked; null for a request that came from outside. */
-export function originOf(request: Request, seal: NodeSeal): Origin | null {
-  const value = request.headers.get(passedHeader);
-  return value === null ? null : seal.verify(value, request.method, pathOf(request.url));
+const isClosing = (headers: Headers): boolean => /(^|,)\s*close\s*(,|$)/i.test(headers.get("connection") ?? "");
+
+/** Whoever has sent all of it waits for the server from then on. */
+async function bodyOf(request: Request, headers: Headers) {
+  const { body, method } = request;
+  const nothing = { isWhole: () => true, readOut: async () => {} };
+  if (body === null || !changes(method)) return { body: null, ...nothing };
+  const announced = headers.get("content-length") ?? "";
+  if (!/^\d+$/.test(announced)) headers.delete("content-length"); // The same twice.
+  if (announced === "" || Number(announced) > whole_bytes) return streamOf(request, body.getReader());
+  const bytes = await request.bytes();
+  markReceived(request);
+  return { body: bytes, ...nothing };
+}
+
+function streamOf(request: Request, reader: BodyReader) {
+  let isWhole = false;
+  const read = async () => {
+    const part = await reader.read();
+    if (part.done) {
+      isWhole = true;
+      markReceived(request);
+    }
+    return part;
+  };
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+  return { body, isWhole: () => isWhole, readOut: () => readOutBy({ read, cancel: (why) => reader.cancel(why) }) };
 }

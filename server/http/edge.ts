@@ -1,6 +1,7 @@
 import { Elysia, ElysiaCustomStatusResponse, NotFoundError, ParseError } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { readOut } from "../lib/read-out.ts";
 import { sseHeaders } from "../lib/sse.ts";
 import type { Identify } from "./auth.ts";
 import type { Cors } from "./cors.ts";
@@ -10,7 +11,6 @@ import type { TransportGate } from "./https-only.ts";
 import { Replay, replayedHeader } from "./idempotency.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { isTold, tell } from "./rate-limit-headers.ts";
-import { readOut } from "./read-out.ts";
 import { refuseLargeHead } from "./refuse-large-head.ts";
 import { appendRequestId, withRequestId } from "./response.ts";
 

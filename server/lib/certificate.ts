@@ -34,7 +34,7 @@ export async function ownCertificate(folder: string, host: string, now = Date.no
   const hosts = hostsOf(host);
   const kept = readKept(certPath, keyPath);
   if (kept && kept.expires_at_ms - now > renewBefore_ms && covers(kept.cert, hosts)) return kept;
-  const { cert, key } = generate(hosts, now);
+  const { cert, key } = selfSigned(hosts, { now, valid_ms: validFor_ms });
   replaceFile(keyPath, key, 0o600);
   replaceFile(certPath, cert, 0o644);
   return toCertificate(cert, key, certPath);
@@ -74,13 +74,17 @@ export function covers(cert: string, hosts: readonly string[]): boolean {
   return hosts.every((host) => (parseAddress(host) ? parsed.checkIP(host) : parsed.checkHost(host)) !== undefined);
 }
 
-function generate(hosts: readonly string[], now: number): { cert: string; key: string } {
+/** A certificate for these names by a key of its own, which nobody trusts who was not given it. For ten years by default. */
+export function selfSigned(
+  hosts: readonly string[],
+  { now = Date.now(), valid_ms = 3650 * day_ms } = {},
+): { cert: string; key: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const from = now - day_ms; // The client's clock may be behind.
   const name = commonName("runnel");
   const { noAuthority, digitalSignature, serverAuth, names } = extensions;
   const cert = makeCertificate(privateKey, {
-    ...{ issuer: name, subject: name, publicKey, from, to: from + validFor_ms },
+    ...{ issuer: name, subject: name, publicKey, from, to: from + valid_ms },
     extensions: [noAuthority, digitalSignature, serverAuth, names(hosts)],
   });
   return { cert, key: String(privateKey.export({ type: "pkcs8", format: "pem" })) };

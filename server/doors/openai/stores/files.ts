@@ -1,4 +1,4 @@
-import { readOut } from "../../../http/read-out.ts";
+import { readOut } from "../../../lib/read-out.ts";
 import type { File } from "../../../wire/file.ts";
 import { type Door, json } from "../door.ts";
 import { idIn, listOf, listQuery, seconds, wordIn } from "./lists.ts";
