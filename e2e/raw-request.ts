@@ -1,4 +1,5 @@
 import { connect } from "node:tls";
+import { throughNode } from "./cluster/through-a-spare.ts";
 import type { Json, Runnel } from "./harness.ts";
 
 /** What came back for bytes that no client would send. */
@@ -18,18 +19,30 @@ export interface RawAnswer {
 export const ours = (server: Runnel, key = server.keys.test): string =>
   `Host: ${new URL(server.url).host}\r\nAuthorization: Bearer ${key}\r\n`;
 
-/** Sends bytes as they are, one byte per character, and gives up after a silence, since some requests are never answered. */
-export function rawRequest(server: Runnel, request: string, silence_ms = 5000): Promise<RawAnswer> {
+/**
+ * Sends bytes as they are, one byte per character, and gives up after a silence, since some requests are never answered.
+ * Several go in one piece, or each after the answer to the one before where the answer comes from another node: there it
+ * is not there at once, and the runtime closes a connection on which the next request comes before it.
+ */
+export function rawRequest(server: Runnel, request: string | string[], silence_ms = 5000): Promise<RawAnswer> {
   const { hostname, port } = new URL(server.url);
   const { promise, resolve } = Promise.withResolvers<RawAnswer>();
   let received = "";
   let closed = true;
-  const socket = connect({ host: hostname, port: Number(port), ca: server.ca }, () => socket.write(request, "latin1"));
+  const left = [request].flat();
+  const next = () => {
+    const now = throughNode ? left.splice(0, 1) : left.splice(0);
+    if (now.length > 0) socket.write(now.join(""), "latin1");
+  };
+  const socket = connect({ host: hostname, port: Number(port), ca: server.ca }, next);
   socket.setTimeout(silence_ms, () => {
     closed = false;
     socket.destroy();
   });
-  socket.on("data", (data) => (received += data.toString("latin1")));
+  socket.on("data", (data) => {
+    received += data.toString("latin1");
+    next();
+  });
   socket.on("error", () => {}); // Of a connection that the server cut: `close` follows.
   socket.on("close", () => resolve({ ...parse(received.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, "")), closed }));
   return promise;

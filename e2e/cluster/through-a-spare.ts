@@ -8,6 +8,9 @@ import { until } from "../until.ts";
 /** The Postgres of suites that meet a cluster where else they meet one machine; `RUNNEL_E2E_CLUSTER=1 npm run e2e` says it. */
 const engine = process.env.RUNNEL_E2E_CLUSTER;
 
+/** Whether a suite meets a node that leads nothing. */
+export const throughNode = engine !== undefined;
+
 interface Spare {
   child: Bun.Subprocess;
   url: string;

@@ -10,6 +10,7 @@ import {
   type Person,
   passedHeader,
   passOn,
+  pathOf,
 } from "../cluster/between-nodes.ts";
 import { createDirectory, type Directory } from "../cluster/directory.ts";
 import { joinCells, type Lead, type Spare } from "../cluster/node.ts";
@@ -131,11 +132,10 @@ function refusingForged(
   let warned = Number.NEGATIVE_INFINITY;
   return (request) => {
     if (!request.headers.has(passedHeader) || seal.originOf(request)) return handle(request);
-    if (performance.now() - warned > warnEvery_ms)
-      log.warn(
-        "a request says that a node has passed it on: by another RUNNEL_MASTER_KEY, or clocks are a minute apart",
-      );
-    warned = performance.now();
+    if (performance.now() - warned > warnEvery_ms) {
+      warned = performance.now();
+      log.warn("a request that a node has passed on is not believed: by another RUNNEL_MASTER_KEY, or clocks differ");
+    }
     return clusterAway(publicUrl);
   };
 }
@@ -182,7 +182,7 @@ function otherCells({
 const spareHandle =
   (handle: Handle): Handle =>
   (request) =>
-    new URL(request.url).pathname === "/healthz" ? Response.json({ status: "spare" }) : handle(request);
+    /^\/healthz(\?|$)/.test(pathOf(request.url)) ? Response.json({ status: "spare" }) : handle(request);
 
 function ofOneCell({ spare, cell, seal, entrance, publicUrl }: SpareOptions): Handle {
   return async (request) => {

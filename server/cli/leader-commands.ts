@@ -1,6 +1,6 @@
 import { setPriority } from "node:os";
 import { Command } from "commander";
-import type { NodeSeal } from "../cluster/between-nodes.ts";
+import { type NodeSeal, pathOf } from "../cluster/between-nodes.ts";
 import type { Backups } from "../console/backups.ts";
 import type { Actor } from "../db/audit.ts";
 import { ownCommand } from "../lib/own-command.ts";
@@ -88,7 +88,7 @@ export function createLeaderCommands({ seal, stores, backups, elsewhere = async 
 
   return async (request: Request): Promise<Response | null> => {
     const value = request.headers.get(commandHeader);
-    const path = new URL(request.url).pathname;
+    const path = pathOf(request.url);
     const answer = answers[path];
     if (value === null || request.method !== "POST" || !answer) return null;
     const body = await request.text();

@@ -1,3 +1,4 @@
+import { pathOf } from "../cluster/between-nodes.ts";
 import { bearer } from "../keys/authenticate.ts";
 import { clientTokenMaker, isClientToken } from "../keys/client-tokens.ts";
 import { hashSecret } from "../keys/secret.ts";
@@ -13,7 +14,7 @@ export interface RequestTarget {
 
 /** Null: any cell answers it. */
 export function targetOf(request: Request, seal: Seal): RequestTarget | null {
-  const path = pathIn(request.url);
+  const path = pathOf(request.url).split("?", 1)[0]!;
   if (path.startsWith("/console/")) return { name: consoleProject.exec(path)?.[1] ?? null, people: true };
   if (path.startsWith("/callbacks/")) return { name: callbackProject.exec(path)?.[1] ?? null, people: false };
   const agent = chatToken.exec(path)?.[1];
@@ -27,17 +28,11 @@ const consoleProject = /^\/console\/api\/(?:projects\/)?(proj_[0-9a-z]+)(?:\/|$)
 const callbackProject = /^\/callbacks\/[^/.]+\.[^/.]+\.[^/.]+\.(proj_[0-9a-z]+)$/;
 const chatToken = /^\/chat\/(agt_[0-9a-z]+)\/token$/;
 
-function pathIn(url: string): string {
-  const begin = url.indexOf("/", url.indexOf("//") + 2);
-  const end = url.search(/[?#]/);
-  return begin < 0 ? "/" : url.slice(begin, end < 0 ? undefined : end);
-}
-
 /** A key, or the token that stands in the address of what a browser reads. */
 function secretOf({ headers, url }: Request): string | null {
   const authorization = headers.get("authorization");
   if (authorization !== null) return bearer(authorization);
-  const token = url.includes("token=") ? new URL(url).searchParams.get("token") : null;
+  const token = url.includes("token=") ? new URL(url, "http://x").searchParams.get("token") : null;
   return token !== null && isClientToken(token) ? token : null;
 }
 

@@ -85,7 +85,7 @@ export type NodeSeal = ReturnType<typeof createNodeSeal>;
  * a path that begins with several: encoded, they are as unknown to the router as they are. An address without a host is a
  * path; that of CONNECT is none.
  */
-function pathOf(url: string): string {
+export function pathOf(url: string): string {
   const at = url.startsWith("http") ? url.indexOf("/", 8) : 0;
   const path = at > 0 ? url.slice(at) : url;
   const plain = path.startsWith("/") ? path : `/${path}`;
@@ -113,8 +113,9 @@ interface PassOptions {
 
 /** Passes a request on to another node and its answer back, both as streams. Throws when the node is not reached. */
 export async function passOn(request: Request, { address, tls, seal, origin }: PassOptions): Promise<Response> {
-  const { method } = request;
   const path = pathOf(request.url);
+  // The runtime's client reads no body of an answer to TRACE. Both are refused alike.
+  const method = request.method === "TRACE" ? "CONNECT" : request.method;
   const headers = new Headers(request.headers);
   for (const name of ofHop) headers.delete(name);
   headers.set(passedHeader, seal.sign(origin, method, path));
@@ -155,8 +156,10 @@ async function bodyOf(request: Request, headers: Headers) {
 
 function streamOf(request: Request, reader: BodyReader) {
   let isWhole = false;
+  let came = performance.now();
   const read = async () => {
     const part = await reader.read();
+    came = performance.now();
     if (part.done) {
       isWhole = true;
       markReceived(request);
@@ -170,5 +173,7 @@ function streamOf(request: Request, reader: BodyReader) {
       else controller.enqueue(value);
     },
   });
-  return { body, isWhole: () => isWhole, readOut: () => readOutBy({ read, cancel: (why) => reader.cancel(why) }) };
+  const rest = { read, cancel: (why: unknown) => reader.cancel(why) };
+  // The node that answers has waited through the same silence.
+  return { body, isWhole: () => isWhole, readOut: () => readOutBy(rest, performance.now() - came) };
 }
