@@ -98,6 +98,9 @@ export function createShipper(options: ShipperOptions): Shipper {
   let last: Promise<void> = Promise.resolve();
   let agreeing: Promise<void> | null = null;
   let heard = options.claimed_at;
+  /** Since when something has been asked and nothing answered; null when nothing is asked. */
+  let unheardSince: number | null = null;
+  let asking = 0;
   const leadsUntil = new BigInt64Array(new SharedArrayBuffer(8));
   tellThreads();
   let isOver = false;
@@ -117,7 +120,7 @@ export function createShipper(options: ShipperOptions): Shipper {
     wasStalled = isSilent;
   }
 
-  const isStalled = (): boolean => performance.now() - heard.mono > patience_ms;
+  const isStalled = (): boolean => performance.now() - (unheardSince ?? performance.now()) > patience_ms;
 
   /** By this process's own clocks: the engine counts from a later moment. */
   function leads(): boolean {
@@ -132,7 +135,11 @@ export function createShipper(options: ShipperOptions): Shipper {
 
   async function ask(statement: string, values: readonly unknown[]) {
     const begun = now();
+    unheardSince ??= begun.mono;
+    asking++;
     const answer = await engine.ask(statement, values);
+    asking--;
+    if (answer) unheardSince = asking > 0 ? performance.now() : null;
     if (answer && answer.length > 0 && begun.mono > heard.mono) {
       heard = begun;
       tellThreads();
