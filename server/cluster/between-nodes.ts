@@ -170,7 +170,7 @@ function streamOf(request: Request, reader: BodyReader) {
     async pull(controller) {
       const { done, value } = await read();
       if (done) controller.close();
-      else controller.enqueue(value);
+      else controller.enqueue(value!);
     },
   });
   const rest = { read, cancel: (why: unknown) => reader.cancel(why) };

@@ -9,7 +9,11 @@ export async function readOut({ body }: Request): Promise<void> {
   if (body !== null && !body.locked) await readOutBy(body.getReader());
 }
 
-export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
+/** As much of the reader of a body as is needed here. */
+export interface BodyReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  cancel(why?: unknown): Promise<void>;
+}
 
 /** The same by whoever has begun to read it; the client has been silent for so long already. */
 export async function readOutBy(reader: BodyReader, silent_ms = 0): Promise<void> {
@@ -23,7 +27,7 @@ export async function readOutBy(reader: BodyReader, silent_ms = 0): Promise<void
       const { done, value } = await reader.read();
       clearTimeout(silence);
       if (done) return;
-      size += value.length;
+      size += value!.length;
     }
     stop();
   } catch {
