@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hashSecret } from "../keys/secret.ts";
+import { hashSecret, mintSecret } from "../keys/secret.ts";
 import { createSeal } from "../lib/seal.ts";
 import { targetOf } from "./request-target.ts";
 
@@ -8,10 +8,12 @@ const at = (path: string, headers: Record<string, string> = {}) =>
   targetOf(new Request(`http://localhost${path}`, { headers }), seal);
 const bearing = (secret: string) => ({ authorization: `Bearer ${secret}` });
 const hash = (secret: string) => Buffer.from(hashSecret(secret)).toString("hex");
+const key = mintSecret("test");
 const token = `ct_test_${seal.seal(JSON.stringify({ key_id: "key_1" }), "client_token/test").slice(3)}`;
 
 test.each([
-  ["an API key", at("/v1/runs?limit=2", bearing("sk_test_x")), { name: hash("sk_test_x"), people: false }],
+  ["an API key", at("/v1/runs?limit=2", bearing(key)), { name: hash(key), people: false }],
+  ["what looks like a key", at("/v1/runs", bearing(`${key.slice(0, -1)}_`)), { name: null, people: false }],
   ["a client token", at("/v1/runs", bearing(token)), { name: "key_1", people: false }],
   ["a token in the address", at(`/v1/runs/run_1/events?token=${token}`), { name: "key_1", people: false }],
   ["a token of somebody else", at("/v1/runs", bearing(`ct_live_${token.slice(8)}`)), { name: null, people: false }],

@@ -1,7 +1,7 @@
 import { pathOf } from "../cluster/between-nodes.ts";
 import { bearer } from "../keys/authenticate.ts";
 import { clientTokenMaker, isClientToken } from "../keys/client-tokens.ts";
-import { hashSecret } from "../keys/secret.ts";
+import { environmentOf, hashSecret } from "../keys/secret.ts";
 import type { Seal } from "../lib/seal.ts";
 
 /** Which cell a request is for. */
@@ -36,4 +36,6 @@ function secretOf({ headers, url }: Request): string | null {
   return token !== null && isClientToken(token) ? token : null;
 }
 
-const hashOf = (secret: string): string => Buffer.from(hashSecret(secret)).toString("hex");
+/** Null for what is no key by its form: nobody has to be asked for that. */
+const hashOf = (secret: string): string | null =>
+  environmentOf(secret) && Buffer.from(hashSecret(secret)).toString("hex");
