@@ -24,7 +24,7 @@ interface Histogram<Label extends string> {
 
 /**
  * Metrics, and their text as Prometheus reads it (format 0.0.4). Counting is part of every request and of every entry of a
- * journal: it finds its series by one name, and makes no object.
+ * journal: it finds its series by the labels as they are, and makes neither an object nor a text.
  */
 export function createRegistry() {
   const metrics: (() => string)[] = [];
@@ -35,13 +35,11 @@ export function createRegistry() {
       textOf(type, declared, series.all(), (labels, { value }) => sample(declared.name, labels, value)),
     );
     return {
-      inc(...given) {
-        const [one, by = 1] = series.given(given);
-        one.value += by;
+      inc(...[first, second]) {
+        series.of(first).value += series.numberOf(first, second) ?? 1;
       },
-      set(...given) {
-        const [one, value = 0] = series.given(given);
-        one.value = value;
+      set(...[first, second]) {
+        series.of(first).value = series.numberOf(first, second) ?? 0;
       },
     };
   }
@@ -61,8 +59,9 @@ export function createRegistry() {
       }),
     );
     return {
-      observe(...given) {
-        const [one, value = 0] = series.given(given);
+      observe(...[first, second]) {
+        const one = series.of(first);
+        const value = series.numberOf(first, second) ?? 0;
         let bucket = 0;
         while (bucket < bounds.length && value > bounds[bucket]!) bucket++;
         one.counts[bucket]!++;
@@ -79,26 +78,44 @@ export function createRegistry() {
   };
 }
 
+interface Level<Counted> {
+  below: Map<string | number, Level<Counted>>;
+  counted: Counted | null;
+}
+
 /** One of what is counted for each set of labels; a metric without labels has one from the beginning. */
 function seriesOf<Label extends string, Counted>(names: readonly Label[], make: () => Counted) {
-  const series = new Map<string, { labels: readonly Pair[]; counted: Counted }>();
+  const series: { labels: readonly Pair[]; counted: Counted }[] = [];
+  const newLevel = (): Level<Counted> => ({ below: new Map(), counted: null });
+  const first = newLevel();
 
-  function of(labels: Labels<Label>): Counted {
-    let key = "";
-    for (const name of names) key += `${labels[name]}\n`;
-    const known = series.get(key);
-    if (known) return known.counted;
-    const made = { labels: names.map((name): Pair => [name, labels[name]]), counted: make() };
-    series.set(key, made);
-    return made.counted;
+  function of(given: Labels<Label> | number | undefined): Counted {
+    let level = first;
+    for (const name of names) {
+      const value = (given as Labels<Label>)[name];
+      let next = level.below.get(value);
+      if (!next) {
+        next = newLevel();
+        level.below.set(value, next);
+      }
+      level = next;
+    }
+    return level.counted ?? begun(level, given as Labels<Label>);
   }
 
-  const only = names.length === 0 ? of({} as Labels<Label>) : null;
+  function begun(level: Level<Counted>, labels: Labels<Label>): Counted {
+    level.counted = make();
+    series.push({ labels: names.map((name): Pair => [name, labels[name]]), counted: level.counted });
+    return level.counted;
+  }
+
+  if (names.length === 0) of(undefined);
   return {
-    /** Whose number was given, and that number. */
-    given: (given: Given<Label>): [Counted, number | undefined] =>
-      only ? [only, given[0] as number | undefined] : [of(given[0] as Labels<Label>), given[1]],
-    all: () => series.values(),
+    of,
+    /** The number of what was given: behind the labels, where the metric has any. */
+    numberOf: (given: Labels<Label> | number | undefined, behind: number | undefined): number | undefined =>
+      names.length === 0 ? (given as number | undefined) : behind,
+    all: () => series,
   };
 }
 

@@ -3,17 +3,24 @@ import type { Instruments } from "./instruments.ts";
 
 // Operators name their connections, and projects may name some too.
 const providersMax = 50;
+const modelsMax = 1000;
 
 export type Spending = ReturnType<typeof createSpending>;
 
 /** Counts calls of models and what they take, by the provider in a model's full name. */
 export function createSpending({ models }: Pick<Instruments, "models">) {
   const providers = new Set<string>();
+  const known = new Map<string, string>(); // Each step of each run asks.
 
   function providerOf(model: string | null): string {
-    const [name = "other"] = (model ?? "other").split("/");
+    if (model === null) return "other";
+    const provider = known.get(model);
+    if (provider !== undefined) return provider;
+    const [name = "other"] = model.split("/");
     if (providers.size < providersMax) providers.add(name);
-    return providers.has(name) ? name : "other";
+    if (known.size >= modelsMax) known.clear();
+    known.set(model, providers.has(name) ? name : "other");
+    return known.get(model)!;
   }
 
   return {
