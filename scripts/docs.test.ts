@@ -257,7 +257,8 @@ describe("a promise is proven by", () => {
 
 /** The environment variables that a source names; `<NAME>` stands for a part that the operator chooses. */
 function variablesIn(source: string): string[] {
-  const whole = source.match(/\b(?:RUNNEL|BUN_CONFIG|OPENAI|ANTHROPIC|GOOGLE|OLLAMA)_[A-Z0-9_]*[A-Z0-9]\b/g) ?? [];
+  const whole =
+    source.match(/\b(?:RUNNEL|BUN_CONFIG|OPENAI|ANTHROPIC|GOOGLE|OLLAMA|AWS|OTEL)_[A-Z0-9_]*[A-Z0-9]\b/g) ?? [];
   const open = [...source.matchAll(/\b(RUNNEL_[A-Z]+_)(?:\$\{\w+\}|\(\[A-Z0-9_\]\+\)|<[A-Z]+>)(_[A-Z_]*[A-Z])\b/g)];
   return [...whole.filter((name) => !madeUp.has(name)), ...open.map(([, start, end]) => `${start}<NAME>${end}`)];
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { applyConfigFile, configPathIn, configSettings, hasOpenSecrets, readConfigFile } from "./config-file.ts";
 import { serveCommand } from "./serve-command.ts";
+import { variables } from "./variables.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "runnel-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -22,10 +23,12 @@ describe("a configuration file", () => {
       const isSwitch = !option.required && !option.optional;
       return `${option.name()} = ${isSwitch ? "true" : JSON.stringify(option.argChoices?.[0] ?? "1")}`;
     });
-    const variables = ["OPENAI_API_KEY", "RUNNEL_MODEL_MY_SERVER_BASE_URL", "OLLAMA_BASE_URL"];
-    const table = variables.map((name) => `${name} = "x"`);
+    const chosen = ["RUNNEL_MODEL_MY_SERVER_BASE_URL", "AWS_SECRET_ACCESS_KEY", "OTEL_EXPORTER_OTLP_HEADERS"];
+    const told = variables.filter(({ name, isEarly }) => !isEarly && !name.includes("<")).map(({ name }) => name);
+    const others = [...new Set([...chosen, ...told])];
+    const table = others.map((name) => `${name} = "x"`);
     const found = reading([...lines, "[environment]", ...table].join("\n"));
-    expect(Object.keys(found).sort()).toEqual([...flags.map(({ envVar }) => envVar!), ...variables].sort());
+    expect(Object.keys(found).sort()).toEqual([...flags.map(({ envVar }) => envVar!), ...others].sort());
   });
 
   test("gives what the same variable would", () => {
@@ -60,7 +63,15 @@ describe("a configuration file", () => {
     ["port = ", "is not TOML"],
     ["port = 1\nport = 2", "is not TOML"],
     ["environment = 1", "environment is no table"],
+    ['[environment]\nBUN_CONFIG_MAX_HTTP_REQUESTS = "9"', "environment.BUN_CONFIG_MAX_HTTP_REQUESTS is no variable"],
+    ["environment = [1]", "environment is no table"],
     ['domain = ["a,b"]', "domain takes a text"],
+    ["port = nan", "port takes a text, a number"],
+    ["audit-days = inf", "audit-days takes a text, a number"],
+    ['data-dir = "a\\u0000b"', "data-dir takes a text"],
+    ['domain = ["a\\u0000b"]', "domain takes a text"],
+    ['[environment]\nOPENAI_API_KEY = "a\\u0000b"', "environment.OPENAI_API_KEY takes a text"],
+    ["[".repeat(100_000), "is not TOML"],
   ])("is refused as %j", (text, fault) => {
     expect(() => reading(text)).toThrow(fault);
   });
@@ -72,7 +83,14 @@ describe("a configuration file", () => {
   test.skipIf(process.platform === "win32")("with secrets is for its owner alone", () => {
     const found = Object.keys(reading('[environment]\nOPENAI_API_KEY = "x"'));
     chmodSync(path, 0o640);
-    expect([hasOpenSecrets(path, found), hasOpenSecrets(path, ["RUNNEL_PORT"])]).toEqual([true, false]);
+    const secrets = [
+      ...found,
+      "RUNNEL_SMTP_URL",
+      "RUNNEL_CLUSTER",
+      "OTEL_EXPORTER_OTLP_HEADERS",
+      "RUNNEL_METRICS_TOKEN",
+    ];
+    expect([...secrets, "RUNNEL_PORT"].filter((name) => hasOpenSecrets(path, [name]))).toEqual(secrets);
     chmodSync(path, 0o600);
     expect(hasOpenSecrets(path, found)).toBe(false);
   });

@@ -27,12 +27,17 @@ const faultOf =
   (value: unknown): string | null => {
     if (!required && !optional) return typeof value === "boolean" ? null : "takes true or false";
     if (argChoices && !argChoices.includes(value as string)) return `takes one of ${argChoices.join(", ")}`;
-    const isList = Array.isArray(value) && value.every((one) => typeof one === "string" && !one.includes(","));
-    return isList || ["string", "number"].includes(typeof value) ? null : "takes a text, a number or a list of texts";
+    const isList = Array.isArray(value) && value.every((one) => isText(one) && !one.includes(","));
+    return isList || isText(value) || Number.isFinite(value) ? null : "takes a text, a number or a list of texts";
   };
 
+/** No variable and no path holds a zero byte. */
+const isText = (value: unknown): value is string => typeof value === "string" && !value.includes("\0");
+
 const isVariable = (name: string): boolean =>
-  variables.some((variable) => new RegExp(`^${variable.name.replace("<NAME>", "[A-Z0-9_]+")}$`).test(name));
+  variables.some(
+    (variable) => !variable.isEarly && new RegExp(`^${variable.name.replace("<NAME>", "[A-Z0-9_]+")}$`).test(name),
+  );
 
 /**
  * The variables that a configuration file (TOML) stands for. Throws with every fault that it has: a key or a variable that
@@ -48,11 +53,12 @@ export function readConfigFile(path: string, settings: ReadonlyMap<string, Setti
     if (fault) faults.push(`${key} ${fault}`);
     else found[setting!.variable] = Array.isArray(value) ? value.join(",") : String(value);
   }
-  if (typeof environment !== "object" || environment === null) faults.push("environment is no table");
+  if (typeof environment !== "object" || environment === null || Array.isArray(environment))
+    faults.push("environment is no table");
   else
     for (const [name, value] of Object.entries(environment)) {
       if (!isVariable(name)) faults.push(`environment.${name} is no variable without a flag`);
-      else if (typeof value !== "string") faults.push(`environment.${name} takes a text`);
+      else if (!isText(value)) faults.push(`environment.${name} takes a text`);
       else found[name] = value;
     }
   if (faults.length > 0) throw usageError(`${path}:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
@@ -73,9 +79,12 @@ function parse(path: string): Record<string, unknown> {
   }
 }
 
+// The addresses hold passwords.
+const secret = /_(KEY|TOKEN|SECRET|HEADERS)$|^RUNNEL_(SMTP_URL|CLUSTER)$/;
+
 /** Whether a file sets secrets, and others can read it. */
 export const hasOpenSecrets = (path: string, settings: readonly string[]): boolean =>
-  settings.some((name) => /_(KEY|TOKEN|SECRET)$/.test(name)) && platform.modes && (statSync(path).mode & 0o077) !== 0;
+  settings.some((name) => secret.test(name)) && platform.modes && (statSync(path).mode & 0o077) !== 0;
 
 /** The file that a command line or the environment names; null: none. */
 export function configPathIn(args: readonly string[], environment: Environment): string | null {

@@ -1,7 +1,19 @@
 interface Variable {
   name: string;
   meaning: string;
+  /** The runtime, or another process of runnel, reads it before there is a configuration file. */
+  isEarly?: true;
 }
+
+const otelVariables: readonly Variable[] = [
+  ...["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"],
+  ...["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"],
+  ...["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"],
+  ...["OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER"],
+].map((name) => ({
+  name,
+  meaning: "As in other exporters: see [OpenTelemetry](../operate/monitoring.md#opentelemetry).",
+}));
 
 /** The environment variables that the server reads and no flag stands for. `<NAME>` is a name that the operator chooses. */
 export const variables: readonly Variable[] = [
@@ -36,17 +48,27 @@ export const variables: readonly Variable[] = [
     meaning: "Encrypts backups in a store: 64 hexadecimal digits.",
   },
   { name: "AWS_ACCESS_KEY_ID", meaning: "Opens the [store of backups](../operate/backup.md#keep-backups-elsewhere)." },
+  { name: "AWS_SECRET_ACCESS_KEY", meaning: "The secret of that key." },
+  { name: "AWS_SESSION_TOKEN", meaning: "Its session, where the key is a temporary one." },
+  { name: "AWS_REGION", meaning: "The store's region: by default `AWS_DEFAULT_REGION`, else `us-east-1`." },
+  { name: "AWS_DEFAULT_REGION", meaning: "The region, where `AWS_REGION` is not set." },
+  { name: "AWS_ENDPOINT_URL", meaning: "The address of a store that is not at AWS." },
+  { name: "AWS_ENDPOINT_URL_S3", meaning: "The same, and counts more." },
+  ...otelVariables,
   {
     name: "BUN_CONFIG_MAX_HTTP_REQUESTS",
+    isEarly: true,
     meaning: "How many requests to models and tools may be under way at once: 16384 on Linux, 256 elsewhere.",
   },
   {
     name: "RUNNEL_HANDOVER",
+    isEarly: true,
     meaning:
       "The ports that a server hands to the process that [replaces it](../operate/upgrade.md#what-a-reload-does). Never set it yourself.",
   },
   {
     name: "RUNNEL_FAILPOINT",
+    isEarly: true,
     meaning: "A point at which the process ends itself, for tests of recovery. Never set it in service.",
   },
 ];
