@@ -13,6 +13,17 @@ interface RemoteBackup {
   bytes: number;
 }
 
+/** A store that stands still for so long is given up: backups are made one after the other, and each waits for the last. */
+const patience = {
+  /** For the answer to a request without a body. */
+  answer_ms: 30_000,
+  /** For the next piece of a backup, sent or received. A large part of one may be on its way over a slow line. */
+  piece_ms: 300_000,
+};
+
+// A clock that is that far behind another one is no matter; a backup of next year was made with a wrong one, or by a stranger.
+const ahead_ms = 3_600_000;
+
 // The passphrase is random and long already: to stretch it would cost time and memory for nothing.
 const workFactor = 1;
 
@@ -20,7 +31,7 @@ const workFactor = 1;
  * Opens `s3://bucket/folder`, where backups go beside this machine: in any store that speaks S3's protocol. Keys, region and endpoint come from `AWS_*`; with `RUNNEL_BACKUP_KEY` what is stored is
  * encrypted (age, with the key as passphrase). Throws for what is no target; nothing is asked yet.
  */
-export function openBackupTarget(url: string, environment: Environment) {
+export function openBackupTarget(url: string, environment: Environment, { answer_ms, piece_ms } = patience) {
   const [, bucket, path = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(url) ?? [];
   if (bucket === undefined)
     throw usageError(`A backup goes to an address such as s3://bucket/folder, not to "${url}".`);
@@ -30,16 +41,24 @@ export function openBackupTarget(url: string, environment: Environment) {
   const at = (name: string) => (folder === "" ? name : `${folder}/${name}`);
   const where = `s3://${bucket}/${at("")}`;
 
-  async function asked<T>(work: Promise<T>): Promise<T> {
-    return await work.catch((error) => {
-      if (error instanceof CliError) throw error;
-      throw new CliError(`${where} cannot be used: ${error instanceof Error ? error.message : error}`);
-    });
+  /** Waits for the store while it moves. */
+  async function asked<T>(work: Promise<T>, { still_ms, moved }: Silence = silence(answer_ms)): Promise<T> {
+    const { promise: still, reject } = Promise.withResolvers<never>();
+    const looking = setInterval(() => {
+      if (performance.now() - moved() > still_ms) reject(new Error(`it has not moved for ${still_ms / 1000} s`));
+    }, still_ms / 10);
+    return await Promise.race([work, still])
+      .catch((error) => {
+        if (error instanceof CliError) throw error;
+        throw new CliError(`${where} cannot be used: ${error instanceof Error ? error.message : error}`);
+      })
+      .finally(() => clearInterval(looking));
   }
 
   /** All that stands there, the newest first. */
   async function list(): Promise<RemoteBackup[]> {
     const found: RemoteBackup[] = [];
+    const tokens = new Set<string>();
     for (let continuationToken: string | undefined, more = true; more; ) {
       const page = await asked(client.list({ prefix: at("runnel-"), maxKeys: 1000, continuationToken }));
       for (const { key: whole, size } of page.contents ?? []) {
@@ -49,14 +68,19 @@ export function openBackupTarget(url: string, environment: Environment) {
       }
       continuationToken = page.nextContinuationToken;
       more = page.isTruncated === true && continuationToken !== undefined;
+      if (more && tokens.has(continuationToken!)) throw new CliError(`${where} lists its objects without an end.`);
+      tokens.add(continuationToken!);
     }
     return found.sort((a, b) => b.made_at - a.made_at);
   }
 
+  /** Where there is a key, what is not encrypted under it may be anybody's. */
+  const isOurs = ({ name }: RemoteBackup): boolean => key === null || isEncrypted(name);
+
   /** What a stored backup holds, decrypted and decompressed. */
   async function read(name: string): Promise<Bytes> {
     const stored = client.file(at(name)).stream() as Bytes;
-    if (!name.endsWith(".age")) return stored.pipeThrough(gunzip());
+    if (!isEncrypted(name)) return stored.pipeThrough(gunzip());
     if (key === null) throw usageError(`${name} is encrypted: set RUNNEL_BACKUP_KEY.`);
     const decrypter = new Decrypter();
     decrypter.addPassphrase(key);
@@ -65,38 +89,57 @@ export function openBackupTarget(url: string, environment: Environment) {
 
   return {
     where,
-    list,
     encrypts: key !== null,
+
+    /** The newest that this key has made, by the clock of now. */
+    async newest(now: number): Promise<RemoteBackup | undefined> {
+      return (await list()).find((each) => isOurs(each) && each.made_at <= now + ahead_ms);
+    },
 
     /** Stores a file under the name of this moment, and reads it back: what came back is the file, or this throws. */
     async store(file: string, now: number): Promise<RemoteBackup> {
       const name = nameOf(now, key !== null);
-      const sent = hashing();
+      const [sending, receiving] = [silence(piece_ms), silence(piece_ms)];
+      const sent = hashing(sending);
       const plain = fileStream(file).pipeThrough(sent.through).pipeThrough(gzip());
       const body = key === null ? plain : await encrypted(plain, key);
-      await asked(client.file(at(name)).write(new Response(body)));
-      const back = hashing();
-      await asked(read(name).then((stream) => stream.pipeThrough(back.through).pipeTo(new WritableStream())));
+      await asked(client.file(at(name)).write(new Response(body)), sending);
+      receiving.move();
+      const back = hashing(receiving);
+      await asked(
+        read(name).then((stream) => stream.pipeThrough(back.through).pipeTo(new WritableStream())),
+        receiving,
+      );
       if (back.digest() !== sent.digest())
         throw new CliError(`${where}${name} is not what was sent. It is left there.`);
       return { name, made_at: now, bytes: (await asked(client.file(at(name)).stat())).size };
     },
 
-    /** Writes a stored backup into a file; by default the newest. Returns its name. */
+    /** Writes a stored backup into a file; by default the newest that this key has made. Returns its name. */
     async fetch(name: string | null, file: string): Promise<string> {
-      const chosen = name ?? (await list())[0]?.name;
-      if (chosen === undefined) throw new CliError(`There is no backup in ${where}`);
+      const all = name === null ? await list() : [];
+      const chosen = name ?? all.find(isOurs)?.name;
+      if (chosen === undefined)
+        throw new CliError(
+          all.length === 0
+            ? `There is no backup in ${where}`
+            : `No backup in ${where} is encrypted, and RUNNEL_BACKUP_KEY is set. Name one to take it as it is: ${where}${all[0]!.name}`,
+        );
       const handle = openSync(file, "wx", 0o600);
-      const write = (chunk: Uint8Array): void => writeAll(handle, chunk);
-      await asked(read(chosen).then((stream) => stream.pipeTo(new WritableStream({ write })))).finally(() =>
-        closeSync(handle),
-      );
+      const receiving = silence(piece_ms);
+      const write = (chunk: Uint8Array): void => {
+        receiving.move();
+        writeAll(handle, chunk);
+      };
+      const written = read(chosen).then((stream) => stream.pipeTo(new WritableStream({ write })));
+      await asked(written, receiving).finally(() => closeSync(handle));
       return chosen;
     },
 
-    /** Deletes all but the newest. Returns the names that are gone. */
-    async keepNewest(count: number): Promise<string[]> {
-      const gone = (await list()).slice(count).map(({ name }) => name);
+    /** Deletes all but the newest, and none that a wrong clock made. Returns the names that are gone. */
+    async keepNewest(count: number, now: number): Promise<string[]> {
+      const made = (await list()).filter(({ made_at }) => made_at <= now + ahead_ms);
+      const gone = made.slice(count).map(({ name }) => name);
       for (const name of gone) await asked(client.file(at(name)).delete());
       return gone;
     },
@@ -128,12 +171,15 @@ function backupKey({ RUNNEL_BACKUP_KEY: text }: Environment): string | null {
 const pattern = /^runnel-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.db\.gz(?:\.age)?$/;
 
 /** `runnel-2026-11-23T03-00-00-000Z.db.gz`, with `.age` behind it where it is encrypted. */
-const nameOf = (ms: number, isEncrypted: boolean): string =>
-  `runnel-${new Date(ms).toISOString().replace(/[:.]/g, "-")}.db.gz${isEncrypted ? ".age" : ""}`;
+const nameOf = (ms: number, encrypts: boolean): string =>
+  `runnel-${new Date(ms).toISOString().replace(/[:.]/g, "-")}.db.gz${encrypts ? ".age" : ""}`;
+
+const isEncrypted = (name: string): boolean => name.endsWith(".age");
 
 function timeOf(name: string): number | null {
   const [, day, hours, minutes, seconds, ms] = pattern.exec(name) ?? [];
-  return day === undefined ? null : Date.parse(`${day}T${hours}:${minutes}:${seconds}.${ms}Z`);
+  const time = Date.parse(`${day}T${hours}:${minutes}:${seconds}.${ms}Z`);
+  return Number.isNaN(time) ? null : time;
 }
 
 async function encrypted(plain: Bytes, key: string): Promise<Bytes> {
@@ -151,11 +197,31 @@ const fileStream = (file: string): Bytes => Readable.toWeb(createReadStream(file
 const gzip = () => new CompressionStream("gzip") as TransformStream<Uint8Array, Uint8Array>;
 const gunzip = () => new DecompressionStream("gzip") as TransformStream<Uint8Array, Uint8Array>;
 
-function hashing() {
+/** How long a store has been still. */
+interface Silence {
+  still_ms: number;
+  /** When it moved last. */
+  moved(): number;
+  move(): void;
+}
+
+function silence(still_ms: number): Silence {
+  let at = performance.now();
+  return {
+    still_ms,
+    moved: () => at,
+    move() {
+      at = performance.now();
+    },
+  };
+}
+
+function hashing({ move }: Silence) {
   const hasher = new Bun.CryptoHasher("sha256");
   return {
     through: new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
+        move();
         hasher.update(chunk);
         controller.enqueue(chunk);
       },

@@ -4,17 +4,17 @@ import { printBeside } from "./print.ts";
 import { createProgram } from "./program.ts";
 import { serveCommand } from "./serve-command.ts";
 
-/** Does what the command line asks for, and sets the exit code. */
-export async function runCommandLine(): Promise<void> {
+/** Does what the command line asks for, and ends the process: nobody waits for a store or a server that went silent. */
+export async function runCommandLine(): Promise<never> {
   try {
     readConfiguration(process.argv.slice(2));
     await createProgram().parseAsync(process.argv);
-    process.exitCode ??= exitCodes.done;
   } catch (error) {
     const said = explain(error);
     if (said !== null) printBeside(said);
     process.exitCode = exitCodeOf(error);
   }
+  process.exit(process.exitCode ?? exitCodes.done);
 }
 
 function readConfiguration(args: readonly string[]): void {

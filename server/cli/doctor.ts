@@ -128,8 +128,8 @@ const backupOld_ms = 2 * 86_400_000;
 async function backupFinding(to: string): Promise<Finding> {
   const check = "backups";
   try {
-    const { where, list, encrypts } = openBackupTarget(to, process.env);
-    const [newest] = await list();
+    const { where, newest: newestThere, encrypts } = openBackupTarget(to, process.env);
+    const newest = await newestThere(Date.now());
     if (!newest) return { check, result: "warn", detail: `${where} has none yet` };
     const hours = Math.floor((Date.now() - newest.made_at) / 3_600_000);
     const detail = `the newest in ${where} is ${hours} hours old${encrypts ? "" : "; no RUNNEL_BACKUP_KEY encrypts the next"}`;

@@ -29,12 +29,12 @@ export async function backUpTo(url: string, flags: RemoteBackupFlags) {
   if (includeKey) throw usageError("The master key goes into no store: keep it apart.");
   const target = openBackupTarget(url, process.env);
   setPriority(backgroundPriority);
-  const newest = age === undefined ? undefined : (await target.list())[0];
+  const newest = age === undefined ? undefined : await target.newest(Date.now());
   if (newest && Date.now() - newest.made_at < age! * 1000)
     return print(json, { stored: null, newest }, () => `${target.where}${newest.name} is young enough.`);
   await withCopy(flags, async (file) => {
     const stored = await target.store(file, Date.now());
-    const deleted = count === undefined ? [] : await target.keepNewest(count);
+    const deleted = count === undefined ? [] : await target.keepNewest(count, Date.now());
     print(json, { stored, encrypted: target.encrypts, deleted }, () =>
       [
         `${target.where}${stored.name} (${(stored.bytes / 1e6).toFixed(1)} MB, ${target.encrypts ? "encrypted" : "not encrypted"}) was read back and is whole.`,

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openBackupTarget } from "./backup-target.ts";
+
+const content = Buffer.alloc(100_000, 7);
+const zipped = Bun.gzipSync(content);
+const now = Date.parse("2026-11-24T03:00:00Z");
+const [older, newest] = ["runnel-2026-11-22T03-00-00-000Z.db.gz", "runnel-2026-11-23T03-00-00-000Z.db.gz"];
+const key = "5a".repeat(32);
+
+let folder: string;
+let file: string;
+let made: string;
+let store: Bun.Server<undefined>;
+/** Answers for an object, or for the list. */
+let answer: (name: string, request: Request) => Response | Promise<Response>;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "runnel-target-"));
+  file = join(folder, "fetched.db");
+  made = join(folder, "made.db");
+  writeFileSync(made, content);
+  const at = (request: Request) => new URL(request.url).pathname.replace("/bucket/", "").replace("f/", "");
+  store = Bun.serve({ port: 0, idleTimeout: 0, fetch: (request) => answer(at(request), request) });
+});
+afterEach(async () => {
+  await store.stop(true);
+  rmSync(folder, { recursive: true });
+});
+
+const open = (RUNNEL_BACKUP_KEY?: string, patience = { answer_ms: 20_000, piece_ms: 20_000 }) => {
+  const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
+  const environment = { ...keys, AWS_ENDPOINT_URL: store.url.origin, RUNNEL_BACKUP_KEY };
+  return openBackupTarget("s3://bucket/f", environment, patience);
+};
+
+const listed = (names: readonly string[], more = "") =>
+  new Response(
+    `<ListBucketResult>${names.map((name) => `<Contents><Key>f/${name}</Key><Size>9</Size></Contents>`).join("")}${more}</ListBucketResult>`,
+  );
+const never = () => new Promise<never>(() => {});
+const impatient = { answer_ms: 50, piece_ms: 50 };
+
+describe("a store of backups", () => {
+  test("that does not answer is given up", async () => {
+    answer = never;
+    const target = open(undefined, impatient);
+    const works = [() => target.newest(now), () => target.fetch(newest!, file), () => target.store(made, now)];
+    for (const work of works) await expect(work()).rejects.toThrow("it has not moved for 0.05 s");
+  });
+
+  test("that stands still in the middle of a backup is given up", async () => {
+    const pull = (controller: ReadableStreamDefaultController) => {
+      controller.enqueue(zipped.subarray(0, 50));
+      return never();
+    };
+    answer = () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 }));
+    await expect(open(undefined, impatient).fetch(newest!, file)).rejects.toThrow("it has not moved");
+  });
+
+  test("that lists the same page for ever is found out", async () => {
+    const more = "<IsTruncated>true</IsTruncated><NextContinuationToken>next</NextContinuationToken>";
+    answer = () => listed([newest!], more);
+    await expect(open().newest(now)).rejects.toThrow("without an end");
+  });
+
+  test.each([
+    ["fails", () => new Response("Not today.", { status: 500 })],
+    ["has it no more", () => new Response("<Error><Code>NoSuchKey</Code></Error>", { status: 404 })],
+    ["sends a part of it", () => new Response(zipped.subarray(0, zipped.length - 20))],
+    ["sends nothing", () => new Response("")],
+    ["sends what is none", () => new Response(Buffer.alloc(1000, 1))],
+    ["sends more than it", () => new Response(Buffer.concat([zipped, Buffer.alloc(1000, 1)]))],
+  ])("that %s gives no backup", async (_, give) => {
+    answer = give;
+    await expect(open().fetch(newest!, file)).rejects.toThrow("s3://bucket/f/ cannot be used");
+    await expect(open().store(made, now)).rejects.toThrow("s3://bucket/f/ cannot be used");
+  });
+
+  test("gives the newest; what has no time in its name, or one that there is not, is none", async () => {
+    const strange = ["runnel-2026-99-23T03-00-00-000Z.db.gz", "runnel-latest.db.gz", "../runnel-2026-11-24.db.gz"];
+    answer = (name) => (name === "" ? listed([older!, ...strange, newest!]) : new Response(zipped));
+    expect(await open().fetch(null, file)).toBe(newest!);
+    expect(readFileSync(file).equals(content)).toBe(true);
+    expect((await open().newest(now))?.name).toBe(newest!);
+  });
+
+  test("whose newest backup is of next year has none of the kind that keeps others from being made, or deletes them", async () => {
+    const deleted: string[] = [];
+    const future = ["runnel-2027-11-23T03-00-00-000Z.db.gz", "runnel-2028-11-23T03-00-00-000Z.db.gz"];
+    answer = (name, { method }) => {
+      if (method !== "DELETE") return listed([older!, newest!, ...future]);
+      deleted.push(name);
+      return new Response(null, { status: 204 });
+    };
+    expect((await open().newest(now))?.name).toBe(newest!);
+    expect(await open().keepNewest(1, now)).toEqual([older!]);
+    expect(deleted).toEqual([older!]);
+  });
+
+  test("where what is not encrypted may be a stranger's: with a key it is restored by its name alone", async () => {
+    answer = (name) => (name === "" ? listed([older!, newest!]) : new Response(zipped));
+    const target = open(key);
+    expect(await target.newest(now)).toBeUndefined();
+    await expect(target.fetch(null, file)).rejects.toThrow(`Name one to take it as it is: s3://bucket/f/${newest}`);
+    expect(existsSync(file)).toBe(false);
+    expect(await target.fetch(newest!, file)).toBe(newest!);
+    answer = (name) => (name === "" ? listed([`${older}.age`, newest!]) : new Response("age-encryption.org/v1\nno"));
+    await expect(target.fetch(null, join(folder, "other.db"))).rejects.toThrow("cannot be used");
+  });
+});
