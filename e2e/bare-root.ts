@@ -1,18 +1,37 @@
-import { chownSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { executable } from "./harness.ts";
 
 /** Root file systems can be made and entered by root alone. */
-export const canEnterRoots = process.getuid?.() === 0 && ["unshare", "chroot", "ldd"].every((name) => Bun.which(name));
+export const canEnterRoots =
+  process.getuid?.() === 0 && ["unshare", "chroot", "setpriv", "ldd"].every((name) => Bun.which(name));
 
-const dataDir = "/var/lib/runnel";
+interface Root {
+  /** Where the data is, inside. */
+  dataDir: string;
+  /** Puts what is run, and by whom, into a root that has the libraries and empty folders. */
+  lay(root: string): { uid: number; gid: number; program: string };
+  /** Of every command. */
+  env?: Record<string, string>;
+}
+
+const onMachine: Root = {
+  dataDir: "/var/lib/runnel",
+  lay(root) {
+    const installed = Bun.spawnSync([executable, "install", "--root", root, "--json"]);
+    if (installed.exitCode !== 0) throw new Error(`It was not installed: ${installed.stderr}`);
+    const [, uid, gid] = /^runnel:[^:]*:(\d+):(\d+):/m.exec(readFileSync(join(root, "etc/passwd"), "utf8")) ?? [];
+    return { uid: Number(uid), gid: Number(gid), program: "/usr/local/bin/runnel" };
+  },
+  env: { RUNNEL_DATA_DIR: "/var/lib/runnel", HOME: "/nonexistent" },
+};
 
 /**
- * A root file system that holds the executable's libraries and what it installs, and nothing else: no shell, no programs,
- * no users but its own. `enter` runs the executable in it as the user `runnel`, with a root that cannot be written to.
+ * A root file system that holds the executable's libraries and what is laid into it, and nothing else: no shell, no
+ * programs, no users but its own. `enter` runs the executable in it as that user, with a root that cannot be written to.
  */
-export function makeBareRoot() {
+export function makeBareRoot({ dataDir, lay, env: always = {} }: Root = onMachine) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-root-"));
   const root = join(folder, "root");
   for (const path of ["dev", "proc", "sys", "tmp", "etc", "usr/local/bin", dataDir])
@@ -21,12 +40,10 @@ export function makeBareRoot() {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     copyFileSync(path, join(root, path));
   }
-  const installed = Bun.spawnSync([executable, "install", "--root", root, "--json"]);
-  if (installed.exitCode !== 0) throw new Error(`It was not installed: ${installed.stderr}`);
-  const [, uid, gid] = /^runnel:[^:]*:(\d+):(\d+):/m.exec(readFileSync(join(root, "etc/passwd"), "utf8")) ?? [];
-  chownSync(join(root, dataDir), Number(uid), Number(gid));
-  cpSync(join(root, dataDir), join(folder, "data"), { recursive: true });
-  chownSync(join(folder, "data"), Number(uid), Number(gid));
+  const { uid, gid, program } = lay(root);
+  // A new volume takes over what is there.
+  Bun.spawnSync(["cp", "-a", join(root, dataDir), join(folder, "data")]);
+  Bun.spawnSync(["chown", "-R", `${uid}:${gid}`, join(folder, "data")]);
   Bun.spawnSync(["chmod", "700", join(folder, "data")]);
   const script = join(folder, "enter.sh");
   writeFileSync(
@@ -40,13 +57,13 @@ mount --rbind /sys ${root}/sys
 mount -t tmpfs tmp ${root}/tmp
 mount --bind ${join(folder, "data")} ${root}${dataDir}
 mount -o remount,bind,ro ${root}
-exec chroot --userspec=${uid}:${gid} ${root} /usr/local/bin/runnel "$@"
+exec setpriv --no-new-privs chroot --userspec=${uid}:${gid} ${root} ${program} "$@"
 `,
   );
 
   const enter = (args: readonly string[], env: Record<string, string> = {}) =>
     Bun.spawn(["unshare", "--mount", "sh", script, ...args], {
-      env: { RUNNEL_DATA_DIR: dataDir, HOME: "/nonexistent", PATH: process.env.PATH!, ...env },
+      env: { PATH: process.env.PATH!, ...always, ...env },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",

