@@ -38,7 +38,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
   });
 
   const [second, third] = await test.step("what comes while somebody reads stands at the end, by itself", async () => {
-    await expect(page.getByText("Live", { exact: true }).last()).toBeVisible();
+    await expect(page.getByText("Auto-refresh", { exact: true }).last()).toBeVisible();
     const second = await start(shelves, "Is there Assam 500 g?");
     const third = await start(orders, "To my neighbour instead");
     await expect(cards(page)).toHaveCount(4);
@@ -91,7 +91,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     const card = cards(page).filter({ hasText: "ask_stock" });
     await expect.poll(() => written(card.getByLabel("Output"))).toBe("");
     await card.getByRole("button", { name: "Send output" }).click();
-    await expect(card.getByText("Nothing is written yet.")).toBeVisible();
+    await expect(card.getByText("Enter a JSON value.")).toBeVisible();
     await card.getByLabel("Output").fill('{"in_stock": 3}');
     await page.keyboard.press("Control+Enter");
     await expect(card).toBeHidden();
@@ -126,7 +126,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     const card = cards(page).filter({ hasText: "Somewhere else" });
     await card.getByRole("button", { name: "Edit arguments" }).click();
     await card.getByLabel("New arguments").fill('{"address": "Side Street 3"}');
-    await card.getByRole("button", { name: "Approve with these" }).click();
+    await card.getByRole("button", { name: "Approve with changes" }).click();
     await expect(card.getByText("change_address waits for its output")).toBeVisible();
     await expect(card.getByLabel("Arguments")).toContainText("Side Street 3");
     await answer(run, { output: "done" });

@@ -31,7 +31,7 @@ test("an owner sees who leads, who follows and how large it is, and why when tha
   await page.getByRole("tab", { name: "Cluster" }).click();
   const row = page.getByRole("row").filter({ hasText: "main" });
   await expect(row).toContainText(leader.url);
-  await expect(row).toContainText("Led");
+  await expect(row).toContainText("Healthy");
   await expect(row).toContainText("up to date");
   await expect(page.getByText("Last failover: none in 30 days")).toBeVisible();
   await expectAccessible(page, "cluster");

@@ -64,7 +64,7 @@ test("from the one-time link to watching a run live, in both modes and both them
     await using stream = await server.stream("/v1/runs", { body: { agent_id, input: "Again.", stream: true } });
     const { data } = await stream.until("token");
     await page.goto(`${server.url}/dashboard/runs/${data.run_id}`);
-    await expect(page.getByRole("main").getByText("Live", { exact: true })).toBeVisible();
+    await expect(page.getByRole("main").getByText("Auto-refresh", { exact: true })).toBeVisible();
     await expect(page.getByRole("region", { name: "Output" })).toContainText(text);
     await expect(page.getByText("Completed", { exact: true }).first()).toBeVisible();
   });

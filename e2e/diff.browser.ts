@@ -110,7 +110,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
   await test.step("two runs that did the same are said to be the same", async () => {
     const twin = await start(agent, "My mugs came broken.");
     await page.goto(`${server.url}/dashboard/runs/${run.id}/diff/${twin.id}`);
-    await expect(page.getByText("No step differs")).toBeVisible();
+    await expect(page.getByText("No differences")).toBeVisible();
     await expect(page.getByRole("button", { name: "Next difference" })).toBeDisabled();
     await expectAccessible(page, "equal");
   });

@@ -166,7 +166,7 @@ test("arguments and conditions of a tool are built of fields, and are JSON and f
     await text.fill(JSON.stringify({ ...parameters, additionalProperties: false }, null, 2));
     const switches = page.getByRole("radiogroup", { name: "Arguments (JSON Schema) as" });
     await switches.getByText("Fields").click();
-    await expect(schema).toContainText("Kept, and shown as JSON only: additionalProperties");
+    await expect(schema).toContainText("Kept, editable as JSON only: additionalProperties");
     await page.getByRole("region", { name: "usd", exact: true }).getByLabel("Field description").fill("In dollars.");
     await asJson(page, "Arguments (JSON Schema)");
     await text.fill('{"anyOf": [{"type": "object"}]}');

@@ -123,16 +123,16 @@ test("live data is another place: it is named, has a colour of its own, and show
     await test.step(`the ${noun} of the test data`, async () => {
       await page.goto(`${server.url}/dashboard${path}`);
       await expect(page.getByText(`This ${noun} is test data`)).toBeVisible();
-      await expect(page.getByRole("button", { name: "Look in test data" })).toBeVisible();
+      await expect(page.getByRole("button", { name: "Check test data" })).toBeVisible();
     });
-  await page.getByRole("button", { name: "Look in test data" }).click();
+  await page.getByRole("button", { name: "Check test data" }).click();
   await expect(page.locator("html")).toHaveAttribute("data-mode", "test");
 });
 
 /** What each list says where it has nothing to show. */
 const emptyLists: Record<Exclude<(typeof lists)[number], "keys">, string> = {
-  overview: "No run yet",
-  playground: "Make an agent to try",
+  overview: "No runs yet",
+  playground: "Create an agent to try",
   runs: "No runs yet",
   approvals: "Nothing is waiting for you",
   threads: "No threads yet",

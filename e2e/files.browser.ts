@@ -137,7 +137,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await page.getByRole("menuitem", { name: "Delete file" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete manual.md" });
     await expect(dialog).toContainText("found no more in Manuals");
-    await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
+    await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
     await expectAccessible(page, "delete file");
     await dialog.getByRole("button", { name: "Delete file" }).click();
     await expect(row(page, "manual.md")).toBeHidden();

@@ -159,7 +159,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
       body: JSON.stringify({ name: "lookup_order", type: "client", description: "Looks up." }),
     });
     await paste(page, answer.headers.get("x-request-id") ?? "");
-    await palette.getByRole("option", { name: "Look in the audit log" }).click();
+    await palette.getByRole("option", { name: "Search the audit log" }).click();
     const log = page.getByRole("table", { name: "Audit log" });
     await expect(log.getByRole("row", { name: /created the tool lookup_order/ })).toBeVisible();
     await expect(log.getByRole("row")).toHaveCount(2);

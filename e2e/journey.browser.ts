@@ -15,13 +15,13 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
   await test.step("the set-up link makes an account, and the guide a test key whose first request works as shown", async () => {
     await setUpAccount(page, server);
     await page.getByRole("button", { name: "Create test key" }).click();
-    await expect(page.getByRole("heading", { name: "Store your test key" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Save your test key" })).toBeVisible();
     kept.key = (await page.locator("[data-secret]").textContent()) ?? "";
     await page.getByLabel("Include secret").check();
     const curl = await page.getByRole("region", { name: "curl code" }).textContent();
     expect(await shell(curl ?? "")).toMatchObject({ object: "me", environment: "test" });
     await page.getByRole("button", { name: "I've saved it" }).click();
-    await expect(page.getByRole("heading", { name: "Make an agent" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Create an agent" })).toBeVisible();
   });
 
   await test.step("a client tool is made, and an agent for it whose model needs no provider", async () => {
@@ -46,7 +46,7 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     await page.getByRole("combobox", { name: "Model" }).click();
     await page.getByRole("option", { name: /test\/script plays a script, with tool calls/ }).click();
     await page.getByRole("checkbox", { name: /get_weather/ }).check();
-    await page.getByRole("button", { name: "Write one that calls the picked tools" }).click();
+    await page.getByRole("button", { name: "Generate an example with the selected tools" }).click();
     await page.getByRole("button", { name: "Create agent" }).click();
     await expect(page.getByRole("heading", { name: "Weather desk" })).toBeVisible();
   });
@@ -76,7 +76,7 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
   await test.step("it is forked with another output of the tool, and both stand side by side", async () => {
     await page.getByRole("treeitem", { name: /get_weather/ }).click();
     await page.getByRole("button", { name: "Fork from here" }).click();
-    await page.getByLabel("What the tool returned, as JSON").fill('{"sky": "storm"}');
+    await page.getByLabel("Tool output (JSON)").fill('{"sky": "storm"}');
     await page.getByRole("button", { name: "Create fork" }).click();
     await page.getByRole("link", { name: "Compare with it" }).click();
     await expect(page.getByText("B was forked here, at step 1: another output of get_weather")).toBeVisible();
@@ -88,7 +88,7 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     await goTo(page, "API keys");
     await page.getByRole("button", { name: "Rotate First steps" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Rotate key" }).click();
-    const made = page.getByRole("dialog", { name: "Store this key now" });
+    const made = page.getByRole("dialog", { name: "Save this key now" });
     const next = (await made.locator("[data-secret]").textContent()) ?? "";
     for (const key of [kept.key, next]) expect(await server.get("/v1/me", key)).toMatchObject({ status: 200 });
     await expect(made).toContainText("The first request arrived");

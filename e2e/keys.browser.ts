@@ -85,7 +85,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
   });
 
   await test.step("the secret is shown once, and the dialog waits for it to be stored and used", async () => {
-    const dialog = page.getByRole("dialog", { name: "Store this key now" });
+    const dialog = page.getByRole("dialog", { name: "Save this key now" });
     await expect(dialog.getByRole("button", { name: "Copy", exact: true })).toBeFocused();
     secret = (await dialog.locator("[data-secret]").textContent()) ?? "";
     expect(secret).toMatch(/^sk_test_\w{39}$/);
@@ -126,7 +126,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(dialog.getByRole("button", { name: "Rotate key" })).toBeDisabled();
     await dialog.getByText("3 days", { exact: true }).click();
     await dialog.getByRole("button", { name: "Rotate key" }).click();
-    const reveal = page.getByRole("dialog", { name: "Store this key now" });
+    const reveal = page.getByRole("dialog", { name: "Save this key now" });
     const next = (await reveal.locator("[data-secret]").textContent()) ?? "";
     await reveal.getByRole("button", { name: "I've saved it" }).click();
     expect((await server.get("/v1/me", secret)).status).toBe(200);
@@ -150,7 +150,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(row(page, "Checkout server").nth(0)).toContainText("Works for 6 d 23:59:");
     await row(page, "Checkout server").nth(0).getByRole("button", { name: "End now" }).click();
     const dialog = page.getByRole("alertdialog", { name: "End the overlap now?" });
-    await expect(dialog.getByRole("button", { name: "Keep both" })).toBeFocused();
+    await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
     await expect(dialog).toContainText(/Last used .* from 127\.0\.0\.1/);
     await expectAccessible(page, "end early");
     await dialog.getByRole("button", { name: "End overlap" }).click();

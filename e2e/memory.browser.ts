@@ -69,7 +69,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await page.keyboard.press("Enter");
     const found = page.getByRole("region", { name: "Passages found" });
     await expect(found.getByRole("listitem").first()).toContainText("Pour vinegar");
-    await expect(found.getByRole("listitem").first()).toContainText(/meaning 0\.\d{3} · words 0\.\d{3}/);
+    await expect(found.getByRole("listitem").first()).toContainText(/semantic 0\.\d{3} · keyword 0\.\d{3}/);
     await expect(page).toHaveURL(/q=How/);
     await expectAccessible(page, "search");
     await expectToFit(page, "search");
@@ -123,7 +123,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await server.post(`/v1/memory/${id}/entries`, fact);
     await server.post(`/v1/memory/${id}/entries`, { text: "Bo has a dog.", scope_id: "bo" });
     await page.goto(`${server.url}/dashboard/memory/${id}`);
-    await page.getByLabel("User whose part is shown").fill("ada");
+    await page.getByLabel("User").fill("ada");
     await page.keyboard.press("Enter");
     await expect(page.getByRole("row")).toHaveCount(2);
     const link = row(page, "Ada drinks coffee.").getByRole("link", { name: "Learned from a run" });
@@ -152,7 +152,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await page.reload();
     await page.getByRole("link", { name: "Scratchpad" }).click();
     await expect(page.getByRole("heading", { name: "Whose keys?" })).toBeVisible();
-    await page.getByLabel("User whose part is shown").fill("ann");
+    await page.getByLabel("User").fill("ann");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Set key" }).click();
     const dialog = page.getByRole("dialog");
@@ -178,9 +178,9 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
   });
 
   await test.step("keys are searched by their beginning, and a key is deleted at its version", async () => {
-    await page.getByLabel("Search keys by their beginning").fill("nothing");
+    await page.getByLabel("Search keys by prefix").fill("nothing");
     await expect(page.getByRole("heading", { name: "No results" })).toBeVisible();
-    await page.getByLabel("Search keys by their beginning").fill("plan");
+    await page.getByLabel("Search keys by prefix").fill("plan");
     await page.getByRole("button", { name: "Delete plan/next step" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete key" }).click();
     await expect(row(page, "plan/next step")).toBeHidden();

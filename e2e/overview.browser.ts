@@ -22,9 +22,9 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await expect(page.getByRole("heading", { name: "First steps" })).toBeVisible();
     await page.goto(`${server.url}/dashboard`);
     await expect(page).toHaveURL(/\/overview$/);
-    await expect(page.getByRole("heading", { name: "No run yet" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "No runs yet" })).toBeVisible();
     await expectAccessible(page, "overview empty");
-    await page.getByRole("link", { name: "Make the first run" }).click();
+    await page.getByRole("link", { name: "Start the first run" }).click();
     await expect(guide.getByRole("button", { name: /A test key/ })).toHaveAttribute("aria-current", "step");
     await expectAccessible(page, "guide key");
   });
@@ -45,7 +45,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
   });
 
   await test.step("an agent of the built-in model needs no provider", async () => {
-    await expect(page.getByRole("heading", { name: "Make an agent" })).toBeFocused();
+    await expect(page.getByRole("heading", { name: "Create an agent" })).toBeFocused();
     await expectAccessible(page, "guide agent");
     await expectToFit(page, "guide agent");
     await page.getByRole("button", { name: "Create agent" }).click();
@@ -157,7 +157,7 @@ test("the guide says that the connection is lost, and goes on with the stream wh
   const output = page.getByRole("region", { name: "Output" });
   await expect(output).toContainText("stone 3");
   await own.kill9();
-  await expect(page.getByRole("alert").filter({ hasText: /Connection lost. It continues from \d+/ })).toBeVisible();
+  await expect(page.getByRole("alert").filter({ hasText: /Connection lost. Resuming from \d+/ })).toBeVisible();
   await expectAccessible(page, "guide lost");
   await own.restart();
   await expect(output).toContainText(text, { timeout: 45_000 });

@@ -96,7 +96,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     await role.selectOption("Owner");
     await expect(dialog).toContainText("An owner may do everything");
     await expectAccessible(page, "change role");
-    await dialog.getByRole("button", { name: "Keep the role" }).click();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     await expect(role).toHaveValue("viewer");
     await role.selectOption("Member");
     await dialog.getByRole("button", { name: "Change role" }).click();
@@ -169,7 +169,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
   await test.step("somebody who is removed is out at once", async () => {
     await page.getByRole("button", { name: `Remove ${viewer}` }).click();
     const dialog = page.getByRole("alertdialog", { name: `Remove ${viewer}` });
-    await expect(dialog.getByRole("button", { name: "Keep the account" })).toBeFocused();
+    await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
     await looksWell(page, "remove person");
     await dialog.getByRole("button", { name: "Remove person" }).click();
     await expect(people.getByRole("row", { name: new RegExp(viewer) })).toHaveCount(0);

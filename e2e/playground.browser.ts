@@ -28,7 +28,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
 
   await test.step("without any agent, the first is made here, with a tool that waits for the reader", async () => {
     await page.getByRole("link", { name: "Playground" }).click();
-    await expect(page.getByRole("heading", { name: "Make an agent to try" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Create an agent to try" })).toBeVisible();
     await expectAccessible(page, "no agent");
     await page.getByRole("button", { name: "Create agent" }).click();
     await expect(page.getByRole("heading", { name: "Try Weather desk" })).toBeVisible();
@@ -40,7 +40,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
   await test.step("a client tool is answered by keyboard alone, and nothing is made up for it", async () => {
     await composer(page).fill("How is the weather?");
     await page.keyboard.press("ControlOrMeta+Enter");
-    await expect(lastRun(page).getByRole("status")).toHaveText("Waits for an answer");
+    await expect(lastRun(page).getByRole("status")).toHaveText("Waiting for a response");
     const output = lastRun(page).getByLabel("Output", { exact: true });
     await expect(output).toBeFocused();
     await expect.poll(() => written(output)).toBe("");
@@ -96,7 +96,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     await expectToFit(page, "waits for two");
     await approval.getByRole("button", { name: "Edit arguments" }).click();
     await approval.getByLabel("New arguments").fill('{"amount": 50, "order_id": "4711"}');
-    await approval.getByRole("button", { name: "Approve with these" }).click();
+    await approval.getByRole("button", { name: "Approve with changes" }).click();
     await lastRun(page).getByLabel("Output", { exact: true }).fill('"The camera is off."');
     await lastRun(page).getByRole("button", { name: "Send as an error" }).click();
     await expect(lastRun(page).getByRole("status")).toHaveText("Completed");
@@ -129,7 +129,7 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
     await page.getByRole("textbox", { name: "Instructions" }).fill("Be brief.");
     await page.getByLabel("Model", { exact: true }).fill("test/echo");
     await page.keyboard.press("Tab");
-    await page.getByRole("button", { name: "Take ask_photo away" }).click();
+    await page.getByRole("button", { name: "Remove ask_photo" }).click();
     await composer(page).fill("What I say");
     await expect(code(page)).toContainText('"instructions": "Be brief."');
     await composer(page).press("ControlOrMeta+Enter");
@@ -180,7 +180,7 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
     await page.getByLabel("Model", { exact: true }).fill("test/refuses-to-be");
     await composer(page).fill("Hello");
     await composer(page).press("ControlOrMeta+Enter");
-    await expect(page.getByRole("alert").filter({ hasText: "The run did not begin" })).toContainText(
+    await expect(page.getByRole("alert").filter({ hasText: "The run was not started" })).toContainText(
       "model_not_available",
     );
     await page.getByLabel("Model", { exact: true }).fill("test/context-overflow");
@@ -222,7 +222,7 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
     await expectAccessible(page, "phone conversation");
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole("button", { name: "Live", exact: true }).first().click();
-    await expect(page.getByText(/Make an agent to try|This agent is test data/).first()).toBeVisible();
+    await expect(page.getByText(/Create an agent to try|This agent is test data/).first()).toBeVisible();
     await expectAccessible(page, "live");
   });
 
@@ -244,7 +244,7 @@ test("a run that the server's sudden end cuts short goes on before the reader's 
   await composer(page).press("ControlOrMeta+Enter");
   await expect(lastRun(page)).toContainText("stone 3");
   await own.kill9();
-  await expect(lastRun(page).getByRole("alert")).toHaveText(/Connection lost. It continues from \d+/);
+  await expect(lastRun(page).getByRole("alert")).toHaveText(/Connection lost. Resuming from \d+/);
   await expectAccessible(page, "lost");
   await own.restart();
   await expect(lastRun(page).getByRole("status")).toHaveText("Completed", { timeout: 45_000 });
@@ -317,7 +317,7 @@ test("what is written stays: over a reload, another page, and what others do mea
     await page.reload();
     const alert = page.getByRole("alert").filter({ hasText: "The conversation cannot be shown" });
     await expect(alert).toContainText("unreachable");
-    await expect(page.getByText("What was said before has to be read first.")).toBeVisible();
+    await expect(page.getByText("The conversation is still loading.")).toBeVisible();
     await expectAccessible(page, "unread");
     await page.unroute(/\/runs\?thread_id=/);
     await alert.getByRole("button", { name: "Try again" }).click();

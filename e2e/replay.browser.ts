@@ -104,7 +104,7 @@ test("a replay that is verified says that all came out the same, or where it wou
   await act(page, "Verify replay…");
   const dialog = page.getByRole("dialog", { name: "Verify replay" });
   await dialog.getByRole("button", { name: "Verify", exact: true }).click();
-  await expect(dialog.getByText("Every step came out the same")).toBeVisible();
+  await expect(dialog.getByText("All steps are equal")).toBeVisible();
   await expectAccessible(page, "verified");
   const changed = await server.fetch(`/v1/agents/${agent}`, {
     method: "PATCH",
@@ -112,9 +112,9 @@ test("a replay that is verified says that all came out the same, or where it wou
     body: JSON.stringify({ instructions: "Answer in one word." }),
   });
   expect(changed.status).toBe(200);
-  await dialog.getByRole("radio", { name: /As it is now/ }).check();
+  await dialog.getByRole("radio", { name: /Current version/ }).check();
   await page.keyboard.press("Control+Enter");
-  await expect(dialog.getByText(/would come out otherwise/)).toBeVisible();
+  await expect(dialog.getByText(/would differ/)).toBeVisible();
   await expectAccessible(page, "diverged");
   await expectToFit(page, "diverged");
   await dialog.getByRole("button", { name: "Step 0" }).first().click();
@@ -125,7 +125,7 @@ test("from any step a run goes on with another output, and stands beside what it
   const run = await start(await createTeller());
   await page.goto(`${server.url}/dashboard/runs/${run.id}?step=1`);
   const form = page.getByRole("form", { name: "Fork" });
-  const output = form.getByLabel("What the tool returned, as JSON");
+  const output = form.getByLabel("Tool output (JSON)");
 
   await test.step("f opens the editor with what was recorded; Escape closes it again", async () => {
     await page.getByRole("button", { name: "Fork from here" }).waitFor();
@@ -148,7 +148,7 @@ test("from any step a run goes on with another output, and stands beside what it
     await expect(form.getByText(/This is not JSON yet/)).toBeVisible();
     await expect(form.getByRole("button", { name: "Create fork" })).toBeDisabled();
     await expectAccessible(page, "no json");
-    await form.getByRole("button", { name: "Take the recorded one" }).click();
+    await form.getByRole("button", { name: "Restore recorded value" }).click();
     await expect(form.getByText("Same as recorded")).toBeVisible();
   });
 
@@ -195,7 +195,7 @@ test("from any step a run goes on with another output, and stands beside what it
 
   await test.step("of a model call its text is written anew", async () => {
     await page.goto(`${server.url}/dashboard/runs/${run.id}?step=2&fork=true`);
-    await form.getByLabel("What the model said").fill("No more tales.");
+    await form.getByLabel("Model output").fill("No more tales.");
     await expectAccessible(page, "fork of a model call");
     await form.getByRole("button", { name: "Create fork" }).click();
     await expect(page.getByRole("link", { name: "Compare with it" })).toBeVisible();

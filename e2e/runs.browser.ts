@@ -80,7 +80,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     const dialog = page.getByRole("dialog", { name: "Custom range" });
     await dialog.getByLabel("From").fill("2026-01-02T02:00");
     await dialog.getByLabel("To").fill("2026-01-01T06:00");
-    await expect(dialog.getByLabel("To")).toHaveAccessibleDescription("It ends before it begins.");
+    await expect(dialog.getByLabel("To")).toHaveAccessibleDescription("The end is before the start.");
     await dialog.getByLabel("To").fill("2026-01-02T06:00");
     await dialog.getByRole("button", { name: "Show runs" }).click();
     await expect(page).toHaveURL(/since=2026-01-0\dT\d\d%3A00%3A00.000Z&until=2026-01-0/);

@@ -143,14 +143,14 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await page.getByRole("button", { name: "Live" }).click();
     await expect(page).toHaveURL(/\/schedules$/);
     await page.goto(address.replace("/test/", "/live/"));
-    await page.getByRole("button", { name: "Look in test data" }).click();
+    await page.getByRole("button", { name: "Check test data" }).click();
     await expect(page.getByRole("heading", { name: "Morning report" })).toBeVisible();
   });
 
   await test.step("it is deleted after its effect was told", async () => {
     await more(page, "Morning report", "Delete schedule");
     const dialog = page.getByRole("alertdialog", { name: "Delete Morning report" });
-    await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
+    await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
     await expectAccessible(page, "delete");
     await dialog.getByRole("button", { name: "Delete schedule" }).click();
     await expect(page).toHaveURL(/\/schedules$/);

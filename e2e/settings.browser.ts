@@ -143,7 +143,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     const dialog = page.getByRole("alertdialog");
     await expect(dialog).toContainText("Live runs that ended more than 30 days ago are deleted.");
     await looksWell("retention asks");
-    await dialog.getByRole("button", { name: "Change nothing" }).click();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     expect(await retention("shop")).toEqual({ runs_days: null, traces_days: null });
     await section("Retention").getByRole("button", { name: "Save retention" }).click();
     await dialog.getByRole("button", { name: "Save and delete" }).click();
@@ -210,7 +210,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     expect((await server.get("/v1/agents")).status).toBe(200);
     await section("Archive or delete").getByRole("button", { name: "Archive project" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Archive shop" });
-    await expect(dialog.getByRole("button", { name: "Keep the project" })).toBeFocused();
+    await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
     await looksWell("archive asks");
     await dialog.getByRole("button", { name: "Archive project" }).click();
     await expect(page.getByText(/shop is archived/)).toBeVisible();
@@ -343,10 +343,10 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await dialog.getByLabel("Output").fill("7.25");
     await page.keyboard.press("Enter");
     await expect(table("Prices")).toContainText("$7.25");
-    await expect(table("Prices")).toContainText("own price");
+    await expect(table("Prices")).toContainText("custom price");
     await looksWell("prices");
-    await page.getByRole("button", { name: "Remove own price of openai/gpt-5-nano" }).click();
-    await expect(table("Prices")).not.toContainText("own price");
+    await page.getByRole("button", { name: "Remove custom price of openai/gpt-5-nano" }).click();
+    await expect(table("Prices")).not.toContainText("custom price");
   });
 
   await test.step("the audit log tells who did it, and is filtered by what, by whom and to which thing", async () => {
@@ -359,7 +359,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await expect(table("Audit log")).not.toContainText("set the price of");
     await page.getByRole("button", { name: "Action" }).click();
     await page.getByRole("menuitemradio", { name: "Removed model connection" }).click();
-    await expect(page.getByText("No entry fits the filters")).toBeVisible();
+    await expect(page.getByText("No results")).toBeVisible();
     await page.getByRole("button", { name: "Clear filters" }).click();
     await expect(table("Audit log")).toContainText("set the price of");
   });
@@ -368,7 +368,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await openTab(page, "Model connections");
     await page.getByRole("button", { name: "Remove gpu" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Remove gpu" });
-    await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
+    await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
     await looksWell("remove connection");
     await dialog.getByRole("button", { name: "Remove connection" }).click();
     await expect(table("Model connections").getByRole("row", { name: /gpu/ })).toHaveCount(0);
@@ -429,7 +429,7 @@ async function deleteShown(page: Page, name: string, look?: () => Promise<void>)
   await page.getByRole("button", { name: "Delete project", exact: true }).click();
   const dialog = page.getByRole("alertdialog", { name: `Delete ${name}` });
   const act = dialog.getByRole("button", { name: "Delete project" });
-  await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
+  await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
   await expect(act).toBeDisabled();
   await dialog.getByLabel(`Type ${name} to continue`).fill(name.slice(1));
   await expect(act).toBeDisabled();

@@ -2,7 +2,7 @@ import { expect, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { expectAccessible, expectToFit, signedIn } from "./page-checks.ts";
 
-// Runs that are as they should be, held against an agent that changes, in the compiled executable.
+// Runs with the expected result, held against an agent that changes, in the compiled executable.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -130,7 +130,7 @@ test("a suite tells which runs a change of their agent would make different, and
   await test.step("what diverged goes on with its model, within a budget, and can be compared", async () => {
     await page.getByRole("button", { name: "Run suite" }).click();
     const start = dialog("Run smoke");
-    await start.getByLabel("Go on live from there").check();
+    await start.getByLabel("Continue live in a fork").check();
     await start.getByLabel("Cost in $").fill("nothing");
     await expect(start.getByText("An amount above 0, as 0.50.")).toBeVisible();
     await expect(start.getByRole("button", { name: "Run suite" })).toBeDisabled();
@@ -141,9 +141,9 @@ test("a suite tells which runs a change of their agent would make different, and
     await expect(caseOf(first.id)).toContainText("Same output");
     await expect(caseOf(second.id)).toContainText("Same output");
     await caseOf(first.id).getByRole("link").first().click();
-    await expect(page.getByRole("region", { name: "Gone on live" })).toContainText("Same output");
+    await expect(page.getByRole("region", { name: "Live fork" })).toContainText("Same output");
     await expectAccessible(page, "went on");
-    await page.getByRole("region", { name: "Gone on live" }).getByRole("link", { name: "Compare" }).click();
+    await page.getByRole("region", { name: "Live fork" }).getByRole("link", { name: "Compare" }).click();
     await expect(page).toHaveURL(new RegExp(`/runs/${first.id}/diff/run_`));
     await page.goBack();
   });
@@ -165,7 +165,7 @@ test("a suite tells which runs a change of their agent would make different, and
       .getByRole("button", { name: /^Remove case/ })
       .click();
     await page.getByRole("alertdialog", { name: "Remove case" }).getByRole("button", { name: "Remove case" }).click();
-    await expect(caseOf(second.id)).toContainText("not in the suite any more");
+    await expect(caseOf(second.id)).toContainText("removed from the suite");
     await expect(caseOf(second.id).getByRole("link").first()).toBeFocused();
     await menu("Edit suite");
     await dialog("Edit suite").getByLabel("Name").fill("smoke tests");

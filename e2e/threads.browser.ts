@@ -60,15 +60,13 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await agent("Booker", { model: "test/script", tools, model_settings: { script } });
     await page.reload();
     await page.getByLabel("Agent", { exact: true }).selectOption("Booker");
-    await expect(
-      page.getByText("It does not remember the conversation: it does not read earlier messages."),
-    ).toBeVisible();
+    await expect(page.getByText("This agent does not read earlier messages of the conversation.")).toBeVisible();
     await say(page, "Book it.");
     await expect(page.getByText("Waiting", { exact: true })).toBeVisible();
-    await expect(page.getByText("Another run is in progress: this one waits for it.")).toBeVisible();
+    await expect(page.getByText("Another run is in progress. This one waits for it.")).toBeVisible();
     await page.getByLabel("Agent", { exact: true }).selectOption("Guide");
     await say(page, "Thank you!");
-    await expect(page.getByText("It starts when the runs before it have ended.")).toBeVisible();
+    await expect(page.getByText("Starts when the earlier runs have ended.")).toBeVisible();
     await expectAccessible(page, "waiting");
     await expectToFit(page, "waiting");
     await page.getByLabel("Output").fill('{"seats": "11A, 11B"}');
@@ -141,7 +139,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     const live: Json = (await server.post("/v1/threads", { title: "Live" }, server.keys.live)).body;
     await page.goto(`${server.url}/dashboard/threads/${live.id}`);
     await expect(page.getByRole("heading", { name: "This thread is live data" })).toBeVisible();
-    await page.getByRole("button", { name: "Look in live data" }).click();
+    await page.getByRole("button", { name: "Check live data" }).click();
     await expect(page.getByRole("heading", { name: "Live", exact: true })).toBeVisible();
   });
 

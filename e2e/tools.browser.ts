@@ -85,7 +85,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await page.getByText("Always required").click();
     await expectAccessible(page, "new http tool");
     await page.getByRole("button", { name: "Create tool" }).click();
-    const secret = page.getByRole("dialog", { name: "Store this signing secret now" });
+    const secret = page.getByRole("dialog", { name: "Save this signing secret now" });
     await expect(secret.locator("[data-secret]")).toHaveText(/^whsec_/);
     await expectAccessible(page, "signing secret");
     await secret.getByRole("button", { name: "I've saved it" }).click();

@@ -29,7 +29,7 @@ test("a run that failed opens on the step that failed it, and says why", async (
   await expect(row(page, /Model call test\/script Failed/)).toHaveAttribute("aria-selected", "true");
   const detail = page.getByRole("region", { name: "Selected step" });
   await expect(detail).toContainText("The model server hung up.");
-  await expect(detail).toContainText("This ended the run. The same run would fail again.");
+  await expect(detail).toContainText("This error ended the run. Retrying would fail again.");
   await expect(page).toHaveTitle(/Failed · Nightly report/);
   await expectAccessible(page, "failed");
   await expectToFit(page, "failed");
@@ -123,7 +123,7 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await page.keyboard.press("]");
     await expect(detail.getByRole("tab", { name: "Raw" })).toHaveAttribute("aria-selected", "true");
     await expect(page).toHaveURL(/tab=raw/);
-    await expect(detail.getByRole("region", { name: "As the journal holds it" })).toContainText("tool.completed");
+    await expect(detail.getByRole("region", { name: "As recorded in the journal" })).toContainText("tool.completed");
     await expectAccessible(page, "raw");
     await page.keyboard.press("[");
     await page.keyboard.press("[");
@@ -138,7 +138,7 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await expect(detail.getByRole("article", { name: "assistant" })).toContainText("Let me look.");
     await detail.getByRole("tab", { name: "Request" }).click();
     await expect(detail.getByRole("article", { name: "system" })).toContainText("Be kind.");
-    await expect(detail).toContainText("Verified by the hash that was taken when it was sent.");
+    await expect(detail).toContainText("Verified by the hash recorded when it was sent.");
     await detail.getByRole("region", { name: "Tools" }).getByText("lookup_order", { exact: true }).click();
     await expect(detail.getByRole("region", { name: "Tools" })).toContainText("required");
     await expect(detail.getByRole("region", { name: "Settings" })).toContainText("script");
@@ -411,7 +411,7 @@ test("what is not there says so, and what is elsewhere says where", async ({ pag
     await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
     await open(page, run.id, false);
     await expectAccessible(page, "other mode");
-    await page.getByRole("button", { name: "Look in test data" }).click();
+    await page.getByRole("button", { name: "Check test data" }).click();
     await expect(page.getByText("The trace of this run was deleted")).toBeVisible();
   });
   await test.step("a run that never was is not there", async () => {

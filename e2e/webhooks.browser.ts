@@ -49,7 +49,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
 
   let secret = "";
   await test.step("its secret is shown once", async () => {
-    const dialog = page.getByRole("dialog", { name: "Store this secret now" });
+    const dialog = page.getByRole("dialog", { name: "Save this secret now" });
     await expect(dialog.getByRole("button", { name: "Copy", exact: true })).toBeFocused();
     secret = (await dialog.locator("[data-secret]").textContent()) ?? "";
     expect(secret).toMatch(/^whsec_/);
@@ -137,7 +137,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expect(dialog).toContainText(/The old secret signs until tomorrow/);
     await expectAccessible(page, "rotate");
     await dialog.getByRole("button", { name: "Rotate secret" }).click();
-    const reveal = page.getByRole("dialog", { name: "Store this secret now" });
+    const reveal = page.getByRole("dialog", { name: "Save this secret now" });
     await expect(reveal).toContainText("The old secret signs too until tomorrow");
     expect(await reveal.locator("[data-secret]").textContent()).not.toBe(secret);
     await reveal.getByRole("button", { name: "I've saved it" }).click();
@@ -182,7 +182,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
       .click();
     await expect(page).toHaveURL(/\/webhooks$/);
     await page.goto(address.replace("/test/", "/live/"));
-    await page.getByRole("button", { name: "Look in test data" }).click();
+    await page.getByRole("button", { name: "Check test data" }).click();
     await expect(page.getByRole("heading", { name: receiver.url })).toBeVisible();
   });
 
@@ -196,7 +196,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expectToFit(page, "long");
     await more(page, "Delete webhook");
     const dialog = page.getByRole("alertdialog", { name: /^Delete/ });
-    await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
+    await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
     await expectAccessible(page, "delete");
     await dialog.getByRole("button", { name: "Delete webhook" }).click();
     await expect(page).toHaveURL(/\/webhooks$/);

@@ -25,8 +25,10 @@ const looks = [
   { name: "light", theme: "light", width: 1440, height: 900 },
   { name: "dark", theme: "dark", width: 1440, height: 900 },
   { name: "1240", theme: "light", width: 1240, height: 900 },
+  { name: "1240-dark", theme: "dark", width: 1240, height: 900 },
   { name: "900", theme: "light", width: 900, height: 900 },
   { name: "390", theme: "light", width: 390, height: 844 },
+  { name: "390-dark", theme: "dark", width: 390, height: 844 },
 ] as const;
 
 rmSync(folder, { recursive: true, force: true });
@@ -77,12 +79,30 @@ async function shoot(
       await atRest()
         .then(() => act?.(page))
         .then(atRest)
+        .then(() => isStill(page))
         .catch(tell);
       await page.screenshot({ path: join(folder, `${name}-${look}.png`), animations: "disabled" });
       await page.unrouteAll({ behavior: "ignoreErrors" });
     }
   }
   return count;
+}
+
+/** Waits until nothing of the page has changed for a moment: a part that is loaded late is drawn after its last request. */
+function isStill(page: Page): Promise<void> {
+  return page.evaluate(
+    ([quiet_ms, patience_ms]) =>
+      new Promise<void>((resolve) => {
+        let timer = setTimeout(resolve, quiet_ms);
+        const observer = new MutationObserver(() => {
+          clearTimeout(timer);
+          timer = setTimeout(resolve, quiet_ms);
+        });
+        observer.observe(document.body, { childList: true, subtree: true });
+        setTimeout(resolve, patience_ms);
+      }),
+    [400, 3_000] as const,
+  );
 }
 
 async function setUp(page: Page, server: Runnel): Promise<void> {

@@ -19,6 +19,13 @@ export interface Seeded extends DeskRuns {
   schedule: string;
   suite: string;
   suiteCase: string;
+  /** With all that an agent can be given, and a tool that asks by conditions. */
+  built: string;
+  builtTool: string;
+  codeTool: string;
+  key: string;
+  /** A store of facts of users. */
+  facts: string;
 }
 
 const long =
@@ -92,6 +99,8 @@ export async function seed(server: Runnel): Promise<Seeded> {
     ...{ cron: "0 2 * * *", timezone: "Europe/Berlin" },
   });
   return {
+    ...(await seedBuilt(make)),
+    key: rotated.id,
     ...(await seedDesk(make, server)),
     ...(await seedSuite(make, server, [first.id, failed.id])),
     agent: agent.id,
@@ -106,4 +115,57 @@ export async function seed(server: Runnel): Promise<Seeded> {
     webhook: webhook.id,
     schedule: schedule.id,
   };
+}
+
+/** An agent and tools with something in every builder. */
+async function seedBuilt(make: (path: string, body: Json) => Promise<Json>) {
+  const parameters = {
+    type: "object",
+    required: ["order_id", "lines"],
+    properties: {
+      order_id: { type: "string", description: "Number of the order." },
+      reason: { type: "string", enum: ["broken", "late", "other"] },
+      amount: { type: "number", minimum: 0 },
+      lines: {
+        type: "array",
+        items: { type: "object", properties: { sku: { type: "string" }, pieces: { type: "integer" } } },
+      },
+      address: { type: "object", properties: { city: { type: "string" }, zip: { type: "string" } } },
+    },
+  };
+  const builtTool = await make("/v1/tools", {
+    ...{ name: "send_refund", type: "client", description: "Sends money back.", parameters },
+    approval: { when: { properties: { amount: { exclusiveMinimum: 50 }, reason: { enum: ["late", "other"] } } } },
+  });
+  const codeTool = await make("/v1/tools", {
+    ...{ name: "days_since", type: "code", language: "javascript", description: "Days since a date." },
+    source:
+      "(args) => {\n  const then = new Date(args.date); // UTC\n  return { days: Math.round((Date.now() - then) / 864e5) };\n}\n",
+    parameters: { type: "object", properties: { date: { type: "string", format: "date" } } },
+  });
+  const facts = await make("/v1/memory", { name: "Customers", kind: "vector", scope: "user" });
+  for (const text of ["Prefers **Assam** to Darjeeling.", "Lives in Oslo.", "Has a cat, two teapots and no patience."])
+    await make(`/v1/memory/${facts.id}/entries`, { text, scope_id: "ada" });
+  const built = await make("/v1/agents", {
+    ...{ name: "Order desk", model: "test/script", tools: [builtTool.id, codeTool.id] },
+    description: "Answers what customers ask of their orders.",
+    instructions: "# Order desk\n\nYou write to **{{customer}}** in {{language}}.\n\n- Quote the order.\n- Be `brief`.",
+    model_settings: {
+      temperature: 0.3,
+      script: [
+        { text: "Let me look.", tool_calls: [{ name: "days_since", arguments: { date: "2026-11-01" } }] },
+        { text: "It left **Frankfurt**.", delta_ms: 5 },
+      ],
+    },
+    guardrails: [
+      { type: "pii", on: ["input", "output"], action: "redact", config: { kinds: ["email", "phone"] } },
+      { type: "regex", on: ["output"], action: "block", config: { pattern: "internal-\\d+" } },
+      { type: "max_length", on: ["input"], action: "flag", config: { max_length: 4000 } },
+    ],
+    memory: { stores: [{ memory_id: facts.id, learn: true }], history: { mode: "thread" } },
+    output_schema: { type: "object", properties: { answer: { type: "string" }, sure: { type: "boolean" } } },
+    budget: { max_cost_usd: 0.5, max_tool_calls: 20 },
+    metadata: { team: "support" },
+  });
+  return { built: built.id, builtTool: builtTool.id, codeTool: codeTool.id, facts: facts.id };
 }

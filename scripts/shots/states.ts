@@ -14,6 +14,7 @@ export function statesOf(ids: Seeded): Record<string, State> {
     ...dialogs(ids),
     ...frame(),
     ...menus(ids),
+    ...builders(ids),
     ...traces(ids),
     ...tries(ids),
     ...failures(ids),
@@ -106,7 +107,7 @@ function menus(ids: Seeded): Record<string, State> {
     "runs-selected": { path: "/runs", act: select },
     "runs-none-found": { path: "/runs?status=cancelled&user=nobody" },
     "webhook-delivery": { path: `/webhooks/${ids.webhook}`, act: (page) => page.locator("[data-row]").first().click() },
-    "reference-run": { path: "/reference?op=createRun" },
+    "reference-run": { path: "/reference?op=runs.create" },
     "agent-versions": { path: `/agents/${ids.desk}?tab=versions` },
     "agent-runs": { path: `/agents/${ids.desk}?tab=runs` },
     "tool-test": { path: `/tools/${ids.tool}?tab=test` },
@@ -115,6 +116,87 @@ function menus(ids: Seeded): Record<string, State> {
     "store-entries": { path: `/memory/${ids.policies}` },
   };
 }
+
+/** What is put together by fields, and written with an editor. */
+function builders(ids: Seeded): Record<string, State> {
+  const shown = (name: string | RegExp) => (page: Page) =>
+    page.getByText(name).first().scrollIntoViewIfNeeded({ timeout: 2000 });
+  const agent = `/agents/${ids.built}`;
+  const cluster = {
+    ...{ cell: "main", failover: { at: new Date(Date.now() - 7_200_000).toISOString(), detail: "eu-1 went silent." } },
+    cells: [
+      cellOf("main", "eu-2", [
+        { name: "eu-1", behind: 0 },
+        { name: "eu-3", behind: 4711 },
+      ]),
+      cellOf("northern-warehouse", "eu-3", []),
+      cellOf("archive", null, []),
+    ],
+  };
+  return {
+    "agent-model": { path: agent, act: shown("Script") },
+    "agent-memory": { path: agent, act: shown("Max passages") },
+    "agent-guardrails": { path: agent, act: shown("Add a guardrail") },
+    "agent-schema": { path: agent, act: shown("Output schema") },
+    "agent-limits": { path: agent, act: shown("Run limits") },
+    "agent-chat": { path: `${agent}?tab=chat` },
+    "tool-schema": { path: `/tools/${ids.builtTool}`, act: shown("Arguments (JSON Schema)") },
+    "tool-conditions": { path: `/tools/${ids.builtTool}`, act: shown("Add condition") },
+    "tool-json": {
+      path: `/tools/${ids.builtTool}`,
+      act: then((page) => page.getByText("JSON", { exact: true }).first().click(), shown("Arguments (JSON Schema)")),
+    },
+    "tool-code": { path: `/tools/${ids.codeTool}`, act: shown("Source") },
+    "tool-code-test": { path: `/tools/${ids.codeTool}?tab=test`, act: click("button", "Call tool") },
+    "playground-variables": { path: `/playground?agent=${ids.built}`, act: shown("Variables") },
+    "playground-sent": {
+      path: `/playground?agent=${ids.agent}`,
+      act: then(
+        async (page) => {
+          await page.getByRole("textbox", { name: /message/i }).fill("Where is 4711?");
+          await page.keyboard.press("ControlOrMeta+Enter");
+        },
+        click("button", "What the model was sent"),
+        dialog,
+      ),
+    },
+    "settings-cluster": {
+      path: "/settings?tab=cluster",
+      act: async (page) => {
+        await page.route(/console\/api\/cluster$/, (route) => route.fulfill({ json: cluster }));
+        await page.reload();
+        await page.getByText("northern-warehouse").waitFor();
+      },
+    },
+    "runs-filters": { path: "/runs", act: then(click("button", "More filters"), dialog) },
+    "runs-filtered": { path: "/runs?model=test%2Fscript&cost_max=1&q=order" },
+    "runs-views": { path: "/runs", act: click("button", "Views") },
+    "runs-columns": { path: "/runs", act: click("button", "Columns") },
+    "runs-import": { path: "/runs", act: then(click("button", "Import"), dialog) },
+    "suite-run": { path: `/suites/${ids.suite}`, act: then(click("button", "Run suite"), dialog) },
+    "agent-copy": {
+      path: agent,
+      act: then(click("button", "More actions"), click("menuitem", /Copy to live/), dialog),
+    },
+    "run-compare": { path: `/runs/${ids.full}`, act: then(click("button", "Compare"), dialog) },
+    "run-verify": {
+      path: `/runs/${ids.full}`,
+      act: then(click("button", "More actions"), click("menuitem", /Verify/)),
+    },
+    "run-delete": {
+      path: `/runs/${ids.full}`,
+      act: then(click("button", "More actions"), click("menuitem", /Delete/)),
+    },
+    "key-page": { path: `/keys/${ids.key}` },
+    facts: { path: `/memory/${ids.facts}?of=ada` },
+  };
+}
+
+const cellOf = (cell: string, leader: string | null, spares: { name: string; behind: number }[]) => ({
+  ...{ cell, leader, address: leader && `https://${leader}.acme.example:8443`, lease_ms: leader && 8400, epoch: 12 },
+  ...{ head: 481_516, log: { rows: 2342, bytes: 48_151_623 }, pages: { pages: 1_234_567, bytes: 4_815_162_342 } },
+  ...{ spares, projects: [] },
+});
 
 /** A trace, step by step, while it is played and before it is forked. */
 function traces(ids: Seeded): Record<string, State> {

@@ -10,12 +10,12 @@ const groups: { title: string; keys: [keys: string[], does: string][] }[] = [
   {
     title: "Everywhere",
     keys: [
-      [[withModifier("K")], "Search, go to, do"],
-      [["?"], "These keys"],
+      [[withModifier("K")], "Search and commands"],
+      [["?"], "Keyboard shortcuts"],
       [["/"], "Search this page"],
       [["c"], "Create: key, agent, webhook …"],
-      [[withModifier("↵")], "Send the form that has the focus"],
-      [["Esc"], "Close what is on top"],
+      [[withModifier("↵")], "Submit the form"],
+      [["Esc"], "Close the dialog or menu"],
     ],
   },
   {

@@ -23,7 +23,7 @@ export function OfflineBanner() {
             date. Retrying every two seconds.
           </span>
           <Button size="sm" onClick={() => void askAgain()}>
-            Ask now
+            Retry now
           </Button>
         </div>
       )}

@@ -174,7 +174,7 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
     { id: "mode", label: `Switch to ${other} data`, icon: ToggleLeft, run: () => void switchMode(other) },
     ...others,
     ...themes,
-    { id: "keys", label: "Show the keys", icon: Keyboard, keys: "?", run: () => showShellDialog("keys") },
+    { id: "keys", label: "Keyboard shortcuts", icon: Keyboard, keys: "?", run: () => showShellDialog("keys") },
     {
       ...{ id: "sign out", label: "Sign out", icon: LogOut },
       run: () => void signOut().catch((error: Error) => failed("Not signed out", error.message)),

@@ -4,8 +4,8 @@ import { isJsonObject, jsonText, readJson } from "./json-text.ts";
 test("JSON is read, and what is none says so without throwing", () => {
   expect(readJson('{"a": 1}')).toEqual({ value: { a: 1 }, fault: null });
   expect(readJson("null")).toEqual({ value: null, fault: null });
-  expect(readJson('{"a": ').fault).toStartWith("This is not JSON yet: ");
-  expect(readJson("  ").fault).toContain("Nothing is written");
+  expect(readJson('{"a": ').fault).toStartWith("Invalid JSON: ");
+  expect(readJson("  ").fault).toContain("Enter a JSON value.");
 });
 
 test("a value that is edited and not changed stays what it was", () => {

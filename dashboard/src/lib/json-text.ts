@@ -3,11 +3,11 @@ type ReadJson = { value: unknown; fault: null } | { value: undefined; fault: str
 
 /** Reads JSON while somebody writes it: what is wrong is told, not thrown. */
 export function readJson(text: string): ReadJson {
-  if (text.trim() === "") return { value: undefined, fault: "Nothing is written yet. Put text in quotes." };
+  if (text.trim() === "") return { value: undefined, fault: "Enter a JSON value. Put text in quotes." };
   try {
     return { value: JSON.parse(text), fault: null };
   } catch (error) {
-    return { value: undefined, fault: `This is not JSON yet: ${error instanceof Error ? error.message : "unknown"}` };
+    return { value: undefined, fault: `Invalid JSON: ${error instanceof Error ? error.message : "unknown"}` };
   }
 }
 

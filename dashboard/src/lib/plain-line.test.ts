@@ -8,8 +8,29 @@ test("a row shows the words of Markdown without its marks", () => {
   expect(plainLine("1. First\n2) Second\n> said\n```js\nlet a = 1;\n```")).toBe("First Second said let a = 1;");
 });
 
+test("a table is told by its cells, and a rule by nothing", () => {
+  const table =
+    "Both are **here**.\n\n| Item | Price |\n|:---|---:|\n| Mug | €49.80 |\n| Tea | €35.10 |\n\nThat is all.";
+  expect(plainLine(table)).toBe("Both are here. Item · Price, Mug · €49.80, Tea · €35.10 That is all.");
+  expect(plainLine("One\n\n---\n\n- [ ] two\n- [x] _three_")).toBe("One two three");
+});
+
 test("what only looks like a mark stays", () => {
-  for (const text of ["2 * 3 * 4", "snake_case_name", "a - b", "#4711", "f(x)[0]", '{"a": [1]}', "5 ** 2"])
+  for (const text of [
+    "2 * 3 * 4",
+    "snake_case_name",
+    "a - b",
+    "#4711",
+    "f(x)[0]",
+    '{"a": [1]}',
+    "5 ** 2",
+    "a | b",
+    "|x| > 1",
+    "--flag",
+    "_id",
+    "---",
+    "```",
+  ])
     expect(plainLine(text)).toBe(text);
 });
 

@@ -18,7 +18,7 @@ export const schemaOfSchemas: AnySchema = {
         type: about("Which kind of value it is; a list allows several.", {
           anyOf: [{ enum: types }, { type: "array", items: { enum: types } }],
         }),
-        description: about("What it means. The model reads it.", { type: "string" }),
+        description: about("Tells the model what the field means.", { type: "string" }),
         properties: about("The fields of an object, by name.", named),
         required: about("Names of the fields that must not be missing.", { type: "array", items: { type: "string" } }),
         additionalProperties: about("Whether, or how, an object may have other fields.", schema),

@@ -30,7 +30,7 @@ export function ConflictNote({
         {theirs.length === 0 ? "It now matches what was there." : `They changed: ${theirs.join(", ")}.`} You changed:{" "}
         {mine.join(", ") || "nothing"}.{" "}
         {both.length > 0
-          ? `Yours would replace theirs in: ${both.join(", ")}.`
+          ? `Your changes would replace theirs in: ${both.join(", ")}.`
           : "Both can be saved: no field was changed by both."}
       </p>
       <div className="mt-2 flex flex-wrap gap-2">

@@ -13,7 +13,7 @@ export function CopyByHand({ what, text, onClose }: { what: string; text: string
       <DialogShell initialFocus={field}>
         <Base.Title className="px-5 pt-5 text-lg">Copy {what} by hand</Base.Title>
         <Base.Description className="px-5 pt-0.5 text-muted">
-          {copyRefused} It is selected: press {withModifier("C")}.
+          {copyRefused} It is selected. Press {withModifier("C")}.
         </Base.Description>
         <div className="px-5 pt-3 pb-5">
           <textarea

@@ -12,7 +12,7 @@ export function ConfirmDialog({
   children,
   act,
   acting = act,
-  keep,
+  keep = "Cancel",
   kind = "danger",
   typed,
   busy = false,
@@ -28,7 +28,8 @@ export function ConfirmDialog({
   act: string;
   /** The same while it is being done. */
   acting?: string;
-  keep: string;
+  /** The way back. */
+  keep?: string;
   /** What cannot be undone is `danger`. */
   kind?: "danger" | "primary";
   /** A name that has to be written first. */

@@ -20,7 +20,7 @@ export function FormDialog({
   act,
   acting = act,
   actKind = "primary",
-  keep = "Close",
+  keep = "Cancel",
   wide = false,
   ready = true,
   failed,

@@ -15,7 +15,7 @@ export function SchemaField({
   return (
     <TwoViews
       label={label}
-      reason="Only JSON shows this schema: it is not that of an object with fields."
+      reason="This schema can only be edited as JSON."
       fields={
         canShowRows(value) ? (
           <>

@@ -111,7 +111,7 @@ function RowFields({
 }) {
   return (
     <section aria-label={label} className="flex min-w-0 flex-col gap-2 rounded-md border border-line bg-subtle p-3">
-      <div className="flex min-w-0 flex-wrap items-end gap-x-3 gap-y-2">
+      <div className="flex min-w-0 flex-wrap items-start gap-x-3 gap-y-2">
         <div className="min-w-40 flex-1">
           <Field
             label="Field name"
@@ -120,12 +120,12 @@ function RowFields({
             className="font-mono text-xs"
             value={row.name}
             error={isTwice ? "Another field has this name." : null}
-            hint={row.name === "" ? "Without a name it is not saved." : undefined}
+            hint={row.name === "" ? "Enter a name to save this field." : undefined}
             onChange={({ target }) => onRow({ ...row, name: target.value })}
           />
         </div>
         <Kind part={row} onPart={onRow} />
-        <label className="flex h-(--control) items-center gap-2">
+        <label className="flex h-(--control) items-center gap-2 rail:mt-6.5">
           <input
             type="checkbox"
             checked={row.isRequired}
@@ -133,7 +133,13 @@ function RowFields({
           />
           Required
         </label>
-        <Button kind="ghost" size="icon-sm" aria-label={`Remove ${label}`} onClick={onRemove}>
+        <Button
+          kind="ghost"
+          size="icon-sm"
+          className="max-rail:ml-auto rail:mt-7"
+          aria-label={`Remove ${label}`}
+          onClick={onRemove}
+        >
           <X aria-hidden className="size-4" strokeWidth={1.5} />
         </Button>
       </div>
@@ -166,7 +172,7 @@ function Inside<Kind extends Part>({ part, path, onPart }: { part: Kind; path: s
       <Field
         label="Field description"
         autoComplete="off"
-        placeholder="What it means. The model reads it."
+        placeholder="Tells the model what the field means."
         value={description}
         onChange={({ target }) => onPart({ ...part, description: target.value })}
       />
@@ -176,7 +182,7 @@ function Inside<Kind extends Part>({ part, path, onPart }: { part: Kind; path: s
           <div className="pt-2">
             <LinesField
               label="Allowed values"
-              hint="One per line. Without any, all are allowed."
+              hint="One per line. Empty: any value."
               mono
               className="min-h-13"
               lines={values}
@@ -213,11 +219,11 @@ function Hidden({ part }: { part: Part }) {
     <p className="text-xs text-muted wrap-anywhere">
       {part.type === "other" ? (
         <>
-          Only JSON shows this: <code>{JSON.stringify(part.rest)}</code>
+          Editable as JSON only: <code>{JSON.stringify(part.rest)}</code>
         </>
       ) : (
         <>
-          Kept, and shown as JSON only: <code>{hidden.join(", ")}</code>
+          Kept, editable as JSON only: <code>{hidden.join(", ")}</code>
         </>
       )}
     </p>

@@ -20,9 +20,7 @@ export function LostBadge({
     <span role="alert" className="empty:hidden">
       {stream === "lost" && (
         <Pill tone="warn" icon={Unplug}>
-          {after === undefined
-            ? "Connection lost, retrying"
-            : `Connection lost. It continues from ${after || "the start"}`}
+          {after === undefined ? "Connection lost, retrying" : `Connection lost. Resuming from ${after || "the start"}`}
         </Pill>
       )}
     </span>

@@ -15,7 +15,7 @@ export function TwoViews({
   label,
   fields,
   json,
-  reason = "Only JSON shows what is written here.",
+  reason = "This text can only be edited as JSON.",
 }: {
   label: string;
   fields: ReactNode | null;

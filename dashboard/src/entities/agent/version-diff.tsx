@@ -10,7 +10,7 @@ const prose: readonly DefinitionField[] = ["name", "description", "instructions"
 /** What one version says otherwise than another: prose by words, the rest by lines. Without another, all that it says. */
 export function VersionDiff({ before, after }: { before: AgentVersion | null; after: AgentVersion }) {
   const fields = before ? changedFields(before, after) : definitionFields.filter((field) => isSaid(after[field]));
-  if (fields.length === 0) return <p className="text-muted">Both versions are the same.</p>;
+  if (fields.length === 0) return <p className="text-muted">The versions are identical.</p>;
   return (
     <div className="flex flex-col gap-4">
       {fields.map((field) => {

@@ -127,8 +127,8 @@ export function OutcomesCard(props: CardProps & { group_by?: AnalyticsGrouping }
   return (
     <StackCard
       title="Runs over time"
-      none="No run ended in this time."
-      about={`${formatCount(report.totals.count)} in all, ${formatCount(report.totals.failed)} failed.`}
+      none="No runs ended in this period."
+      about={`${formatCount(report.totals.count)} in total, ${formatCount(report.totals.failed)} failed.`}
       stacked={outcomesOf(report, ["Completed", "Cancelled", "Failed"], now)}
       say={formatCount}
       search={runsOf(props)}
@@ -145,8 +145,8 @@ export function ErrorsCard(props: CardProps) {
   return (
     <StackCard
       title="Errors by code"
-      none="No run failed in this time."
-      about={`${formatCount(report.totals.count)} in all.`}
+      none="No runs failed in this period."
+      about={`${formatCount(report.totals.count)} in total.`}
       stacked={seriesOf(
         report,
         ({ count }) => count,
@@ -216,8 +216,8 @@ export function SpendCard({ groups = ["model", "agent", "key", "user"], ...props
     <StackCard
       title={title}
       choice={choice}
-      none={measure === "cost" ? "Nothing was spent in this time." : "No tokens were used in this time."}
-      about={`${say(read(report.totals))} in all.`}
+      none={measure === "cost" ? "No costs in this period." : "No tokens used in this period."}
+      about={`${say(read(report.totals))} in total.`}
       stacked={seriesOf(report, read, nameOf, now)}
       say={say}
       axis={axis}
@@ -263,7 +263,7 @@ export function DurationsCard({ of, ...props }: CardProps & { of: "duration" | "
     return (
       <Card title={title}>
         <p className="flex min-h-52 items-center justify-center px-4 py-8 text-center text-muted">
-          {of === "duration" ? "No run ended in this time." : "No model answered in this time."}
+          {of === "duration" ? "No runs ended in this period." : "No model calls in this period."}
         </p>
       </Card>
     );
@@ -319,7 +319,7 @@ export function ToolsCard({ of, ...props }: CardProps & { /** Only these. */ of?
   if (tools.length === 0)
     return (
       <Card title="Tools">
-        <p className="px-4 py-8 text-center text-muted">None of them was called in this time.</p>
+        <p className="px-4 py-8 text-center text-muted">No calls in this period.</p>
       </Card>
     );
   return (
@@ -376,7 +376,7 @@ export function ToolCards(props: CardProps & { name: string }) {
     <>
       <StackCard
         title="Calls"
-        none="It was not called in this time."
+        none="No calls in this period."
         about={`${share(report.totals.completed, report.totals.count)} of ${formatCount(report.totals.count)} succeeded.`}
         stacked={outcomesOf(report, ["Succeeded", "Cancelled", "Failed"], now)}
         say={formatCount}
@@ -404,14 +404,14 @@ function LatencyCard({ report, search, asTable }: { report: AnalyticsReport; sea
     <ChartCard
       title="Average latency"
       asTable={asTable}
-      legend={<span>{formatDuration(report.totals.average_ms)} in all of this time</span>}
+      legend={<span>{formatDuration(report.totals.average_ms)} in the whole period</span>}
       columns={["Time", "Average latency"]}
       rows={bars
         .map((bar) => ({ key: String(bar.at), cells: [bucketLabel(bar), formatDuration(bar.ms)] }))
         .toReversed()}
     >
       <Chart
-        label={`Average latency. ${formatDuration(report.totals.average_ms)} in all.`}
+        label={`Average latency. ${formatDuration(report.totals.average_ms)} in total.`}
         points={bars.map((bar) => bucketLabel(bar).replace(/^\w+ | UTC$/g, ""))}
         axis={durationAxis(bars.map(({ ms }) => ms ?? 0))}
         tips={bars.map((bar) => ({

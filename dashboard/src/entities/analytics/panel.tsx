@@ -25,7 +25,7 @@ export function AnalyticsPanel({
         <div className="grid grid-cols-1 gap-3 px-4 py-3 rail:px-5 wide:grid-cols-2">{children(span)}</div>
       </section>
       <SheetFoot>
-        <span>Runs count when they are over. Times are of UTC.</span>
+        <span>Runs are counted when they end. Times are in UTC.</span>
       </SheetFoot>
     </>
   );

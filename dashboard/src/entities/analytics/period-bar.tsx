@@ -61,7 +61,7 @@ function RangeDialog({
       form={{ ...form, isUnsaved: false }}
       onClose={onClose}
       title="Custom range"
-      about="Days of UTC, the first and the last of them included."
+      about="Days in UTC, first and last included."
       act="Show range"
     >
       <div className="grid gap-4 rail:grid-cols-2">

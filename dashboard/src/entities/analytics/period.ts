@@ -31,7 +31,7 @@ const isDay = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 export function rangeFault(from: string, to: string): string | null {
   const length = (Date.parse(to) - Date.parse(from)) / day_ms + 1;
   if (Number.isNaN(length)) return "Choose both days.";
-  if (length < 1) return "It ends before it begins.";
+  if (length < 1) return "The end is before the start.";
   return length > longest_days ? "At most 366 days." : null;
 }
 

@@ -60,13 +60,13 @@ function AnswerEdited({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: 
         language="json"
         value={text}
         error={fault}
-        hint="The call is made with these instead. The model reads them too."
+        hint="The call runs with these arguments. The model sees them too."
         autoFocus
         onText={setText}
       />
       <Acts>
         <Button type="submit" kind="primary" disabled={busy || fault !== null}>
-          Approve with these
+          Approve with changes
         </Button>
         <Button onClick={onBack}>Back</Button>
       </Acts>
@@ -84,7 +84,7 @@ function AnswerReject({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: 
       <CallArguments value={call.arguments} />
       <Field
         label="Reason"
-        hint="The model reads it and goes on without the call."
+        hint="The model receives it and continues without the call."
         value={reason}
         maxLength={500}
         autoFocus

@@ -50,7 +50,7 @@ function Expiry({ at }: { at: string | null }) {
   const left = Date.parse(at) - now;
   return (
     <p className="text-xs text-muted">
-      {left > 0 ? `Without an answer the run fails in ${formatElapsed(left)}.` : "This call has expired."}
+      {left > 0 ? `Without a response the run fails in ${formatElapsed(left)}.` : "This call has expired."}
     </p>
   );
 }

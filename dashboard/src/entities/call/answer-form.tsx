@@ -46,7 +46,7 @@ export function Acts({ children }: { children: ReactNode }) {
 /** What was asked, as a list: it is read, not parsed. */
 export function CallArguments({ value }: { value: unknown }) {
   const entries = isJsonObject(value) ? Object.entries(value) : [["Arguments", value] as const];
-  if (entries.length === 0) return <p className="text-muted">It has no arguments.</p>;
+  if (entries.length === 0) return <p className="text-muted">No arguments.</p>;
   return (
     <dl aria-label="Arguments" className="max-h-80 overflow-y-auto rounded-md border border-line bg-subtle px-3 py-1.5">
       {entries.map(([key, each]) => (

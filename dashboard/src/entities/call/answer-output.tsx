@@ -31,7 +31,7 @@ export function AnswerOutput({ call, busy, onAnswer }: AnswerProps) {
         <Button type="submit" kind="primary" disabled={busy}>
           Send output
         </Button>
-        <Button disabled={busy} onClick={() => send(true)} title="The model reads this output as an error">
+        <Button disabled={busy} onClick={() => send(true)} title="The model receives this output as an error">
           Send as an error
         </Button>
       </Acts>
@@ -40,9 +40,9 @@ export function AnswerOutput({ call, busy, onAnswer }: AnswerProps) {
 }
 
 const outcomes = [
-  { value: "happened", label: "It happened", hint: "The run goes on with the result that you enter." },
-  { value: "again", label: "Run it again", hint: "The call is made once more, with the same idempotency key." },
-  { value: "not", label: "It did not happen", hint: "The model is told so, and decides what to do." },
+  { value: "happened", label: "It happened", hint: "The run continues with the result you enter." },
+  { value: "again", label: "Run it again", hint: "The call runs again with the same idempotency key." },
+  { value: "not", label: "It did not happen", hint: "The model is told and decides what to do." },
 ] as const;
 
 /** What became of a call whose end nobody saw. */

@@ -24,9 +24,9 @@ export function RerankFields({ type, model, error, onType, onModel }: RerankFiel
           label="Rerank"
           value={type ?? ""}
           choices={[
-            { value: "", label: "As found" },
-            { value: "cross_encoder", label: "By a reranker" },
-            { value: "chat", label: "By a chat model" },
+            { value: "", label: "None" },
+            { value: "cross_encoder", label: "Reranking model" },
+            { value: "chat", label: "Chat model" },
           ]}
           onChoose={(chosen) => onType(chosen || null)}
         />

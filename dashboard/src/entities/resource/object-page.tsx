@@ -98,10 +98,10 @@ export function ObjectNotFound({
       <div className="flex gap-2">
         {there.data !== undefined && (
           <Button kind="primary" onClick={() => onLookIn(other)}>
-            Look in {other} data
+            Check {other} data
           </Button>
         )}
-        {unknown && <Button onClick={() => void there.refetch()}>Look again</Button>}
+        {unknown && <Button onClick={() => void there.refetch()}>Check again</Button>}
         {children}
       </div>
     </EmptyState>

@@ -24,7 +24,7 @@ export function ImportDialog({ onClose, onOpenRun }: { onClose: () => void; onOp
     blame: (error) => ({ faults: { file: error.message }, rest: [] }),
     send: async ({ file }) => postFile<Trace>(resourceUrl(at, "/traces"), file!, await traceType(file!)),
     onSent: async ({ run_id }) => {
-      toast("Run imported", "You can look at it, replay it and fork it.");
+      toast("Run imported", "You can view, replay and fork it.");
       onClose();
       onOpenRun(run_id);
       await refresh();
@@ -36,7 +36,7 @@ export function ImportDialog({ onClose, onOpenRun }: { onClose: () => void; onOp
       form={form}
       onClose={onClose}
       title="Import run"
-      about="An exported trace as JSON, or a capsule. Nothing in it is executed."
+      about="An exported trace (JSON) or a capsule. Importing executes nothing."
       act="Import run"
       acting="Importing"
     >

@@ -27,12 +27,7 @@ export function SentRequest({ runId, step, before }: SentRequestProps) {
     return <ErrorNote title="The request cannot be shown" error={read.error} onRetry={() => void read.refetch()} />;
   if (read.isPending) return <Skeleton className="w-1/2" />;
   const prompt = read.data?.prompt;
-  if (!prompt)
-    return (
-      <Note tone="info">
-        What the model was sent here is not known word for word: this call was taken over from another run.
-      </Note>
-    );
+  if (!prompt) return <Note tone="info">The exact request is not known: this call was copied from another run.</Note>;
   return <Sent prompt={prompt} model={step.model} />;
 }
 
@@ -44,7 +39,7 @@ function Sent({ prompt, model }: { prompt: Prompt; model: string | null }) {
       <div className="flex min-h-7 items-center justify-between gap-2 text-xs text-muted">
         <p>
           {plural(messages.length, "message")} and {plural(tools.length, "tool")} to <b>{model}</b>. Verified by the
-          hash that was taken when it was sent.
+          hash recorded when it was sent.
         </p>
         <CopyButton text={whole} what="request" />
       </div>

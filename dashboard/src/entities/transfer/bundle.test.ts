@@ -28,7 +28,7 @@ test("a bundle has what things are, and nothing of one project, no state and no 
 });
 
 test("a file that is no bundle is told so", () => {
-  for (const text of ["", "[]", "{}", '{"object":"agent"}']) expect(readBundle(text)).toMatch(/no export/);
+  for (const text of ["", "[]", "{}", '{"object":"agent"}']) expect(readBundle(text)).toMatch(/not an exported/);
   expect(readBundle('{"object":"runnel.bundle","version":2}')).toMatch(/version 2/);
   expect(readBundle('{"object":"runnel.bundle","version":1,"agent":null,"withheld":[],"tools":[1]}')).toMatch(
     /missing/,

@@ -65,7 +65,7 @@ const present = (values: Record<string, unknown>): Record<string, unknown> =>
 /** A bundle of a file; a sentence where it is none. */
 export function readBundle(text: string): Bundle | string {
   const { value } = readJson(text);
-  if (!isJsonObject(value) || value.object !== "runnel.bundle") return "This file is no export of an agent or a tool.";
+  if (!isJsonObject(value) || value.object !== "runnel.bundle") return "This file is not an exported agent or tool.";
   if (value.version !== 1) return `This file has version ${String(value.version)}, and this server reads version 1.`;
   const { agent, tools, withheld } = value;
   const isFit =

@@ -18,8 +18,8 @@ import { type Bundle, planOf, type Step, type Target } from "./bundle.ts";
 import { carry, readTarget } from "./transfer-api.ts";
 
 const toolChoices = [
-  { value: "keep", label: "Keep them", hint: "The agent uses the tools as they are there." },
-  { value: "change", label: "Update them", hint: "Other agents there that have them get the change too." },
+  { value: "keep", label: "Keep them", hint: "The agent uses the tools of the destination unchanged." },
+  { value: "change", label: "Update them", hint: "Other agents of the destination that use them change too." },
 ] as const;
 
 /** Carries a bundle to live data, to another project, or into this one; what differs there is shown first. */
@@ -41,7 +41,7 @@ export function CarryDialog({
     send: async ({ to, tools }): Promise<string> => {
       const place = readPlace(to);
       const target = client.getQueryData<Target>(targetKey(to, bundle));
-      if (!place || !target) throw new Error("Choose where it goes.");
+      if (!place || !target) throw new Error("Choose a destination.");
       return carry(place, planOf(bundle, target), target, tools === "change");
     },
     onSent: async (path, { to }) => {
@@ -67,15 +67,14 @@ export function CarryDialog({
       form={{ ...form, isUnsaved: false }}
       onClose={onClose}
       title={`${isImport ? "Import" : "Copy"} ${name}`}
-      about={bundle.agent && bundle.tools.length > 0 ? "The agent goes with its tools." : undefined}
+      about={bundle.agent && bundle.tools.length > 0 ? "The tools of the agent are included." : undefined}
       act={isImport ? "Import" : "Copy"}
       acting={isImport ? "Importing" : "Copying"}
-      keep="Cancel"
       ready={plan !== undefined && !isNothing && plan.missing.length === 0}
-      failed={isImport ? "It was not imported in full" : "It was not copied in full"}
+      failed={isImport ? "The import was not completed" : "The copy was not completed"}
     >
       {!isImport && <Select label="Copy to" choices={places} {...form.pick("to")} />}
-      <ErrorNote title="What is there cannot be read" error={read.error} onRetry={() => void read.refetch()} />
+      <ErrorNote title="The destination cannot be read" error={read.error} onRetry={() => void read.refetch()} />
       {!plan && !read.error && <Skeleton className="w-2/3" />}
       {plan && (
         <ul aria-label="What changes" className="flex flex-col gap-2">
@@ -85,13 +84,14 @@ export function CarryDialog({
           ))}
         </ul>
       )}
-      {isNothing && <Note tone="info">Everything is there already, and the same.</Note>}
+      {isNothing && <Note tone="info">The destination already has all of this, unchanged.</Note>}
       {plan?.tools.some(({ state }) => state === "differs") && (
         <ChoiceCards label="Tools that differ" choices={toolChoices} {...form.choose("tools")} />
       )}
       {plan && plan.missing.length > 0 && (
         <Note tone="warn">
-          Secrets are not copied. Set these there first, under Tools, Secrets: <code>{plan.missing.join(", ")}</code>
+          Secrets are not copied. First set these in the destination, under Tools, Secrets:{" "}
+          <code>{plan.missing.join(", ")}</code>
         </Note>
       )}
       {bundle.withheld.length > 0 && plan?.tools.some(({ state }) => state === "new") && (

@@ -39,7 +39,7 @@ export function useCarry(thing: { agent: Agent } | { tool: Tool }) {
       void navigate({ to: "/tools/$toolId", params: { toolId: made.id } });
     }
     const withheld = "tool" in thing ? maskedHeaders(thing.tool) : [];
-    toast("Copy created", withheld.length > 0 ? `Set its headers anew: ${withheld.join(", ")}` : undefined);
+    toast("Copy created", withheld.length > 0 ? `Enter its headers again: ${withheld.join(", ")}` : undefined);
   };
   const save = async () => {
     const whole = await read();

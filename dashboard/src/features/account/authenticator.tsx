@@ -98,7 +98,7 @@ function FirstCode({
 function RecoveryCodes({ codes, onStored }: { codes: string[]; onStored: () => void }) {
   return (
     <div className="flex max-w-120 flex-col items-start gap-4">
-      <Note tone="warn">Store these codes. Each works once, without the app. They cannot be shown again.</Note>
+      <Note tone="warn">Save these codes. Each works once, without the app. They cannot be shown again.</Note>
       <ul aria-label="Recovery codes" className="grid grid-cols-2 gap-x-6 font-mono text-sm">
         {codes.map((code) => (
           <li key={code}>{code}</li>

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { useState } from "react";
 import type { ChatPage } from "../../../../server/wire/chat-page.ts";
@@ -6,10 +6,10 @@ import { chatPageQuery, closeChatPage, rotateChatPage, setChatPage } from "../..
 import { useMay } from "../../entities/session/use-may.ts";
 import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { ActDialog } from "../../ui/act-dialog.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -55,15 +55,6 @@ export function AgentChatPage({ id }: { id: string }) {
 function OpenPage({ id, page: { url, access } }: { id: string; page: ChatPage }) {
   const [asked, setAsked] = useState<"rotate" | "close" | null>(null);
   const at = useWorkspace();
-  const client = useQueryClient();
-  const doing = useMutation({
-    mutationFn: (): Promise<unknown> => (asked === "rotate" ? rotateChatPage(at, id) : closeChatPage(at, id)),
-    onSuccess: () => {
-      toast(asked === "rotate" ? "The page has another link" : "Chat page closed");
-      setAsked(null);
-    },
-    onSettled: () => client.invalidateQueries(chatPageQuery(at, id)),
-  });
   return (
     <FormSection title="The page is open" about="The part after # gives access. Browsers do not send it to servers.">
       <div className="flex min-w-0 items-center gap-2">
@@ -83,18 +74,18 @@ function OpenPage({ id, page: { url, access } }: { id: string; page: ChatPage })
         </Button>
       </div>
       {asked && (
-        <ConfirmDialog
+        <ActDialog
           title={asked === "rotate" ? "Replace the link" : "Close the chat page"}
           act={asked === "rotate" ? "Replace the link" : "Close the page"}
           acting={asked === "rotate" ? "Replacing" : "Closing"}
-          keep="Keep it"
-          doing={doing}
-          refused="Nothing was changed"
-          onConfirm={() => doing.mutate()}
+          refused={asked === "rotate" ? "The link was not replaced" : "The page was not closed"}
+          run={(): Promise<unknown> => (asked === "rotate" ? rotateChatPage(at, id) : closeChatPage(at, id))}
+          stale={[chatPageQuery(at, id)]}
           onClose={() => setAsked(null)}
+          onDone={() => toast(asked === "rotate" ? "Link replaced" : "Chat page closed")}
         >
           <p>Visitors lose access with their next message. Their conversations stay in Threads.</p>
-        </ConfirmDialog>
+        </ActDialog>
       )}
     </FormSection>
   );

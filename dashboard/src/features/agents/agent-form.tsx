@@ -34,16 +34,13 @@ export function AgentForm(props: AgentFormProps) {
       <FormSection title="Tools" about="Tools the agent may call. Each version keeps its own list.">
         <ToolPicker chosen={draft.tools} fault={faults.tools} onChoose={(tools) => set({ tools })} />
       </FormSection>
-      <FormSection
-        title="Memory"
-        about="The stores that its runs search and write, and how much of a thread they read."
-      >
+      <FormSection title="Memory" about="Stores that runs search and write to, and how much of the thread they read.">
         <MemoryPolicyFields model={draft.model.trim()} {...json("memory")} />
       </FormSection>
       <Bounds {...props} />
       <FormSection
         title="Guardrails"
-        about="Rules for inputs and outputs. What is blocked or redacted is never stored."
+        about="Rules for inputs and outputs. Blocked and redacted content is never stored."
       >
         <GuardrailsField {...json("guardrails")} />
       </FormSection>
@@ -74,7 +71,7 @@ function Basics({ text, code }: AgentFormProps) {
       <CodeEditor
         label="Instructions"
         language="markdown"
-        hint="System prompt. Markdown is coloured, and sent as it is written."
+        hint="The system prompt. Markdown is highlighted and sent as written."
         className="min-h-40"
         {...code("instructions")}
       />

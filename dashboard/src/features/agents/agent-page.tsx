@@ -126,8 +126,8 @@ function DeleteAgent({ agent, onClose, onDeleted }: { agent: Agent; onClose: () 
       onDeleted={onDeleted}
     >
       <p>
-        {version === 1 ? "Its only version is" : `All of its ${version} versions are`} gone, and no new run of it
-        starts: not from the API, not from a schedule, not as another agent's tool.
+        Deletes {version === 1 ? "its only version" : `all of its ${version} versions`}. It cannot be run any more: not
+        from the API, by a schedule or as a tool of another agent.
       </p>
       {runs.data && <p className="mt-2">{effectOnRuns(count, runs.data.has_more)}</p>}
       <ErrorNote title="Whether it has runs is not known" error={runs.error} onRetry={() => void runs.refetch()} />
@@ -138,5 +138,5 @@ function DeleteAgent({ agent, onClose, onDeleted }: { agent: Agent; onClose: () 
 function effectOnRuns(count: number, more: boolean): string {
   if (count === 0) return "It has no runs.";
   const shown = more ? `more than ${count}` : String(count);
-  return `Its ${shown} ${count === 1 && !more ? "run stays" : "runs stay"}, with their traces. What is under way goes on.`;
+  return `Its ${shown} ${count === 1 && !more ? "run stays" : "runs stay"}, with their traces. Runs in progress continue.`;
 }

@@ -54,7 +54,7 @@ export function AgentsPage({ search, onSearch }: { search: AgentsSearch; onSearc
         icon: Bot,
         title: "No agents yet",
         about:
-          "An agent is instructions, a model, and the tools it may call. Each change makes a new version; runs keep the one that they started with.",
+          "An agent is a model with instructions and tools. Each change saves a new version; runs keep the version they started with.",
       }}
     />
   );

@@ -60,7 +60,7 @@ function Stores({ model, policy, onPolicy }: PolicyProps) {
   const at = useWorkspace();
   const { data: stores = [], isPending } = useQuery(storeApi.every(at));
   const chosen = (policy.stores ?? []).map(({ memory_id }) => memory_id);
-  if (isPending) return <p className="text-muted">Reading the stores</p>;
+  if (isPending) return <p className="text-muted">Loading memory stores</p>;
   if (stores.length === 0) return <p className="text-muted">There are no memory stores yet.</p>;
   return (
     <fieldset className="flex min-w-0 flex-col">

@@ -22,7 +22,7 @@ export function ScriptField({
       {field.value.trim() === "" && (
         <div>
           <Button size="sm" onClick={() => field.onText(exampleScript(picked))}>
-            {picked.length > 0 ? "Write one that calls the picked tools" : "Write an example"}
+            {picked.length > 0 ? "Generate an example with the selected tools" : "Generate an example"}
           </Button>
         </div>
       )}

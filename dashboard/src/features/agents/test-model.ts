@@ -1,7 +1,7 @@
 import { exampleArguments } from "../../lib/example-arguments.ts";
 
 const deeds: Record<string, string> = {
-  "test/echo": "says the input",
+  "test/echo": "repeats the input",
   "test/script": "plays a script, with tool calls",
   "test/timeout": "never answers",
   "test/rate-limited": "is always rate limited",

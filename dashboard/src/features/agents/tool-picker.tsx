@@ -27,7 +27,7 @@ export function ToolPicker({
   const [text, setText] = useState("");
   const mayCreate = useMay("member");
   if (tools.error) return <ErrorNote title="The tools cannot be shown" error={tools.error} />;
-  if (tools.isPending) return <p className="text-muted">Reading the tools</p>;
+  if (tools.isPending) return <p className="text-muted">Loading tools</p>;
   if (tools.data.length === 0)
     return (
       <p className="text-muted">
@@ -35,7 +35,7 @@ export function ToolPicker({
         {mayCreate && (
           <>
             {" "}
-            <CreateTool>Create one</CreateTool> in a new tab and pick it here.
+            <CreateTool>Create one</CreateTool> in a new tab and select it here.
           </>
         )}
       </p>
@@ -50,7 +50,7 @@ export function ToolPicker({
         {tools.data.length >= searchFrom && (
           <input
             type="search"
-            aria-label="Search tools to pick"
+            aria-label="Search tools"
             placeholder="Name of a tool"
             value={text}
             onChange={(event) => setText(event.target.value)}
@@ -58,7 +58,7 @@ export function ToolPicker({
           />
         )}
         <span aria-live="polite">
-          {chosen.length === 0 ? "None picked" : `${plural(chosen.length, "tool")} picked`}
+          {chosen.length === 0 ? "None selected" : `${plural(chosen.length, "tool")} selected`}
         </span>
         {mayCreate && (
           <span className="ml-auto">

@@ -129,7 +129,7 @@ function Answered({ call, refused, onTakeOut }: { call: Approval; refused: boole
         {refused ? (
           <Note tone="info" role="status">
             <b>Already resolved</b>
-            <p>{call.tool} was answered by somebody else, or its run has ended. Your answer was not used.</p>
+            <p>{call.tool} was answered by someone else, or its run has ended. Your response was not used.</p>
           </Note>
         ) : (
           <p

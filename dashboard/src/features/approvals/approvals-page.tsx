@@ -63,7 +63,7 @@ export function ApprovalsPage({
         <LostBadge stream={stream} />
         {stream === "open" && (
           <span className="inline-flex items-center text-xs text-muted">
-            <LiveDot /> Live
+            <LiveDot /> Auto-refresh
           </span>
         )}
       </ListHead>
@@ -132,7 +132,7 @@ function Nothing({ search, onClear }: { search: ApprovalsSearch; onClear: () => 
   return (
     <EmptyState icon={Inbox} title="Nothing is waiting for you">
       <p className="max-w-[50ch] text-muted">
-        Calls that need approval, client tool outputs and calls that a crash interrupted appear here until they are
+        Calls that need approval, calls of client tools and calls interrupted by a crash appear here until they are
         resolved.
       </p>
     </EmptyState>

@@ -3,6 +3,7 @@ import { useId, useState } from "react";
 import { lastText } from "../../../../server/core/run-input.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { agentRunsQuery } from "../../entities/run/run-api.ts";
+import { plainLine } from "../../lib/plain-line.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -93,7 +94,7 @@ function RecentRuns({ run, chosen, onChoose }: { run: Run; chosen: string | null
             />
             <span className="min-w-0 flex-1 py-1">
               <span className="cut block" title={lastText(other.input)}>
-                {lastText(other.input) || "No input"}
+                {plainLine(lastText(other.input)) || "No input"}
               </span>
               <span className="cut block text-xs text-muted">
                 {relationOf(run, other)}

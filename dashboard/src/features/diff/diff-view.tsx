@@ -162,8 +162,7 @@ function Standing({ a, b }: { a: Run; b: Run }) {
   return (
     <div className="px-4 pt-3 rail:px-5">
       <Note tone="info" role="status">
-        {open.join(" and ")} {open.length === 1 ? "is" : "are"} not over. This compares what there is so far, and anew
-        when that changes.
+        {open.join(" and ")} {open.length === 1 ? "is" : "are"} not over. The comparison is updated as they progress.
       </Note>
     </div>
   );
@@ -173,8 +172,8 @@ function NoDifference({ a, b }: { a: Run; b: Run }) {
   return (
     <div className="px-4 pt-3 pb-3 rail:px-5">
       <Note tone="ok">
-        <b>{a.id === b.id ? "This is one run twice" : "No step differs"}</b>
-        <p>Both did the same, in the same order, and got the same. Ids, times and cost are no differences.</p>
+        <b>{a.id === b.id ? "This compares a run with itself" : "No differences"}</b>
+        <p>Both took the same steps with the same results. Ids, times and cost are not compared.</p>
       </Note>
     </div>
   );

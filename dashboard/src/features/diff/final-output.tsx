@@ -43,9 +43,9 @@ function Output({
       ) : run.output !== null ? (
         <SectionSide section={section} side={side} untitled />
       ) : (
-        <p className="text-muted">{isOver(run.status) ? noneWords(run) : "None yet: the run is not over."}</p>
+        <p className="text-muted">{isOver(run.status) ? noneWords(run) : "None yet: the run is still in progress."}</p>
       )}
-      {isEqual && <p className="pt-1 text-xs text-faint">The same on both sides.</p>}
+      {isEqual && <p className="pt-1 text-xs text-faint">Identical.</p>}
     </div>
   );
 }

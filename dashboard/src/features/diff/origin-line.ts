@@ -24,7 +24,7 @@ export function originLine(a: Compared, b: Compared, pairs: readonly StepPair[])
 
 const replayLine = (of: string, source: string): OriginLine => ({
   before: 0,
-  text: `${of} is a replay of ${source}: nothing was called, and nothing was paid for.`,
+  text: `${of} is a replay of ${source}: it made no calls and cost nothing.`,
   again: null,
 });
 

@@ -119,7 +119,7 @@ function Sections({ side, sections }: { side: Side; sections: Section[] | null }
 
 /** How long it took; what was taken over took nothing. */
 function factOf(pair: StepPair, side: Side, step: TraceStep | undefined, isEdited: boolean): string {
-  if (step?.replayed) return isEdited ? "" : "from the record";
+  if (step?.replayed) return isEdited ? "" : "recorded";
   const tokens = step?.usage?.output_tokens;
   const took = formatDuration(pair.latency_ms[side]);
   return tokens == null || pair.change === "equal" ? took : `${took} · ${formatCount(tokens)} out`;

@@ -46,7 +46,7 @@ test("of a model's call, what it newly read, wrote and asked for, each where it 
   const found = { a: call("Same.", "It is snowing", "Oslo"), b: call("Same.", "It is sunny", "Rome") };
   const differences = differs("input.messages[1].content", "output.tool_calls[0].arguments.city");
   expect(sectionsOf(pair({ type: "model_call", differences }), found)).toEqual([
-    { title: "Read, tool", kind: "prose", a: "It is snowing", b: "It is sunny" },
+    { title: "Input, tool", kind: "prose", a: "It is snowing", b: "It is sunny" },
     {
       title: "Calls",
       kind: "lines",

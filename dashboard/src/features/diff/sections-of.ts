@@ -51,7 +51,7 @@ function readSections(found: Found): Section[] {
   return Array.from({ length: count }, (_, i) => {
     const role = String(part(b[i] ?? a[i], "role") ?? "message");
     const texts = pairOfTexts(a[i] && messageText(a[i]), b[i] && messageText(b[i]));
-    return { title: `Read, ${role}`, ...texts };
+    return { title: `Input, ${role}`, ...texts };
   });
 }
 

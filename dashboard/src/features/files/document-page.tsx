@@ -35,7 +35,7 @@ export function DocumentPage({ id, search, onSearch, onLookIn }: DocumentPagePro
           {file.chunks > 0 ? (
             <Chunks file={file} chosen={search.chunk} onChoose={(chunk) => onSearch({ chunk }, true)} />
           ) : (
-            <p className="p-4 text-muted rail:p-5">{failureWords(file) || "No text was read from it."}</p>
+            <p className="p-4 text-muted rail:p-5">{failureWords(file) || "No text was extracted."}</p>
           )}
         </>
       )}
@@ -130,7 +130,7 @@ function Outline({ page, parts, chosen, onChoose }: Choice & { page: number | nu
   return (
     <svg
       role="img"
-      aria-label={`Where the chunks stand on page ${page}`}
+      aria-label={`Chunks on page ${page}`}
       viewBox="0 0 100 141"
       className="w-40 shrink-0 rounded-sm border border-line bg-surface rail:sticky rail:top-0"
     >

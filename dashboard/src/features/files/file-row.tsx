@@ -91,7 +91,7 @@ function detailOf({ mime_type, pages, chunks, id }: StoredFile): string {
 
 const looks: Record<StoredFile["status"], Look> = {
   uploaded: ["plain", Clock, "Waiting"],
-  processing: ["info", LoaderCircle, "Being read"],
+  processing: ["info", LoaderCircle, "Reading"],
   ready: ["ok", Check, "Ready"],
   failed: ["bad", X, "Failed"],
 };

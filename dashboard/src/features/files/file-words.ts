@@ -12,10 +12,10 @@ export const purposeWords: Record<FilePurpose, string> = {
 };
 
 const advice: Record<string, string> = {
-  document_unreadable: "It cannot be read as what it says it is. Open and save it again, or upload it as text.",
+  document_unreadable: "The content does not match the file type. Open and save it again, or upload it as text.",
   document_encrypted: "It is protected by a password. Upload it without one.",
   document_empty: "No text was found in it.",
-  document_too_large: "There is more text in it than one document may have. Upload it in parts.",
+  document_too_large: "It has more text than a document may have. Upload it in parts.",
   document_timeout: "Reading it took too long. Try again, or upload it in parts.",
   document_out_of_memory: "Reading it took too much memory. Upload it in parts.",
   sandbox_unavailable: "The sandbox is off, and documents are only read within it.",

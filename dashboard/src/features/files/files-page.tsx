@@ -65,7 +65,8 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
         empty={{
           icon: FileText,
           title: "No files yet",
-          about: "Files are searched by memory, read by runs, or opened by code. Drop some here, up to 100 MB each.",
+          about:
+            "Files are searched by memory, read by runs or opened by code tools. Drop files here, up to 100 MB each.",
         }}
       />
       {over && (

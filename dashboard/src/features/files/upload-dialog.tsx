@@ -14,9 +14,9 @@ import { localFault } from "./file-words.ts";
 import type { UploadFields } from "./upload.ts";
 
 const purposes = [
-  { value: "retrieval", label: "To be searched", hint: "Its text is read, and memory stores find passages of it." },
-  { value: "attachment", label: "For runs", hint: "A run is given it with its input. Text and images are read." },
-  { value: "code_interpreter", label: "For code", hint: "Programs of code tools open it. It is kept as it is." },
+  { value: "retrieval", label: "For search", hint: "Its text is indexed, and memory stores can find passages of it." },
+  { value: "attachment", label: "For runs", hint: "Runs receive it with their input. Text and images are supported." },
+  { value: "code_interpreter", label: "For code", hint: "Code tools can open it. It is stored unchanged." },
 ] as const;
 
 const lifetimes = [
@@ -73,7 +73,7 @@ export function UploadDialog({
       request={{ method: "POST", path: "/v1/files", body: { filename: "notes.txt", text: "…", ...fields } }}
     >
       <FilesField files={files} missing={tried && files.length === 0} onFiles={setFiles} />
-      <ChoiceCards label="What are they for" choices={purposes} chosen={purpose} onChoose={setPurpose} />
+      <ChoiceCards label="Purpose" choices={purposes} chosen={purpose} onChoose={setPurpose} />
       {purpose === "retrieval" && stores.length > 0 && (
         <div className="grid gap-4 rail:grid-cols-2">
           <Select
@@ -138,7 +138,7 @@ function FilesField({
               <Button
                 kind="ghost"
                 size="icon-sm"
-                aria-label={`Leave out ${file.name}`}
+                aria-label={`Remove ${file.name}`}
                 onClick={() => onFiles(files.filter((_, at) => at !== i))}
               >
                 <X aria-hidden className="size-4" strokeWidth={1.5} />

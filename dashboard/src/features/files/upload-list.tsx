@@ -29,7 +29,7 @@ export function UploadList({
                 {file.name}
               </span>
               <span className="ml-auto shrink-0 text-xs text-muted tabular-nums">
-                {state === "waiting" && "Waits for the others"}
+                {state === "waiting" && "Queued"}
                 {state === "sending" && `${formatBytes(sent)} of ${formatBytes(file.size)}`}
               </span>
             </div>

@@ -31,7 +31,7 @@ export function AgentStep({ onMade, onSkip }: { onMade: (agentId: string) => voi
   });
   return (
     <Pane
-      title="Make an agent"
+      title="Create an agent"
       go={
         <>
           <Button
@@ -62,7 +62,7 @@ export function AgentStep({ onMade, onSkip }: { onMade: (agentId: string) => voi
       <ErrorNote title="The agent was not created" error={creation.error} />
       <Code
         name="agent"
-        title="The same from your server, with a key of the scope admin"
+        title="The same from your server, with an admin key"
         request={[
           { method: "POST", path: "/v1/tools", body: guideTool, note: "The tool; its id goes into the agent." },
           { method: "POST", path: "/v1/agents", body: agentBody(written, "tool_…"), note: "The agent." },
@@ -104,7 +104,7 @@ function ModelChoice({ model, onModel }: { model: string; onModel: (model: strin
           />
           <span className="min-w-0">
             <b className="cut block font-medium">{isScript ? connected[0] : model}</b>
-            <span className="text-xs text-muted">Of a connection. The run costs what the provider takes.</span>
+            <span className="text-xs text-muted">From a connection. The provider charges for the run.</span>
           </span>
         </label>
       ) : (

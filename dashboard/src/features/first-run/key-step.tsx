@@ -32,7 +32,7 @@ export function KeyStep({
   if (made) return <StoreKey made={made} onStored={onStored} />;
   return (
     <Pane
-      title="Make a test key"
+      title="Create a test key"
       go={
         <>
           <Button kind="primary" disabled={creation.isPending} onClick={() => creation.mutate()}>
@@ -45,10 +45,10 @@ export function KeyStep({
       }
     >
       <p className="text-md text-muted">
-        Your server sends it with each request. It starts runs and reads, for 90 days and on test data alone, so nothing
-        can be broken with it. Keys for live data, or for making agents, come later, under API keys.
+        Your server sends it with each request. It can start runs and read, for 90 days, in test data only. Create keys
+        for live data or with more permissions later, under API keys.
       </p>
-      <Field ref={name} label="Name" defaultValue="First steps" hint="Where it will be used: a name to find it by." />
+      <Field ref={name} label="Name" defaultValue="First steps" hint="Where the key will be used." />
       <ErrorNote title="The key was not created" error={creation.error} />
       <Code name="key" title="Its first request" request={{ method: "GET", path: "/v1/me" }} />
     </Pane>
@@ -58,7 +58,7 @@ export function KeyStep({
 function StoreKey({ made, onStored }: { made: MadeKey; onStored: () => void }) {
   return (
     <Pane
-      title="Store your test key"
+      title="Save your test key"
       go={
         <Button kind="primary" onClick={onStored}>
           I've saved it
@@ -71,7 +71,7 @@ function StoreKey({ made, onStored }: { made: MadeKey; onStored: () => void }) {
         </code>
         <CopyButton text={made.secret} what="key" />
       </div>
-      <Note tone="warn">You will not see it again. Should you lose it, make a new one: it takes ten seconds.</Note>
+      <Note tone="warn">You will not see it again. If you lose it, create a new one.</Note>
       <Code name="key" title="Its first request" request={{ method: "GET", path: "/v1/me" }} secret={made.secret} />
     </Pane>
   );

@@ -15,6 +15,7 @@ import { formatCount } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
 import { Note } from "../../ui/note.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
@@ -107,11 +108,12 @@ export function RunStep({
           <p>{view.error.message}</p>
         </Note>
       )}
-      <section
-        aria-label="Output"
-        className="min-h-16 rounded-md border border-line px-3.5 py-3 text-md wrap-anywhere whitespace-pre-wrap"
-      >
-        {text || <span className="text-muted">{run ? "No output yet." : "The output appears here."}</span>}
+      <section aria-label="Output" className="min-h-16 rounded-md border border-line px-3.5 py-3 text-md wrap-anywhere">
+        {text ? (
+          <Markdown text={text} growing={isRunning} />
+        ) : (
+          <span className="text-muted">{run ? "No output yet." : "The output appears here."}</span>
+        )}
       </section>
       <p role="status" className="sr-only">
         {view.status === "completed" && "Completed."}
@@ -139,7 +141,7 @@ function NoAgent({ onMakeAgent }: { onMakeAgent: () => void }) {
       go={
         <>
           <Button kind="primary" onClick={onMakeAgent}>
-            Make an agent
+            Create an agent
           </Button>
           <Link to="/overview" className={buttonClass({ kind: "ghost" })}>
             Skip
@@ -160,7 +162,7 @@ function AnswerCall({ runId, call }: { runId: string; call: ToolPart }) {
     <Note tone="ask">
       <b>{call.tool} is your code</b>
       <p>
-        The run waits for it and costs nothing meanwhile. Here you answer in its place:{" "}
+        The run waits for it, at no cost. Here you respond in its place:{" "}
         <code className="wrap-anywhere">{JSON.stringify(output)}</code>
       </p>
       <ErrorNote title="The output was not sent" error={answer.error} />

@@ -45,7 +45,7 @@ export function StartPage({ search, onSearch, onLookIn }: StartPageProps) {
         ) : mode === "live" ? (
           <div className="mx-auto max-w-180 p-4">
             <Note tone="info">
-              <p>This guide works on test data, where nothing can be broken.</p>
+              <p>This guide uses test data.</p>
               <Button size="sm" className="mt-2" onClick={() => onLookIn("test")}>
                 Switch to test data
               </Button>

@@ -29,7 +29,6 @@ export function ChangeOverlap({ apiKey: key, onClose }: { apiKey: ApiKey; onClos
       about="Counted from now. Until it ends, both keys work."
       act={seconds === 0 ? "End overlap" : "Change overlap"}
       actKind={seconds === 0 ? "danger" : "primary"}
-      keep="Cancel"
       ready={seconds !== null}
       failed="The overlap was not changed"
     >

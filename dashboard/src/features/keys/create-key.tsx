@@ -25,13 +25,13 @@ const grants = [
   {
     value: "both",
     label: "Run and read",
-    hint: "Both of the above: for a server that also lists agents, tools and usage.",
+    hint: "Both of the above. For a server that also lists agents, tools and usage.",
     scopes: ["read", "run"],
   },
   {
     value: "admin",
     label: "Admin",
-    hint: "Everything, keys included. Give it to deployment tools, not to servers.",
+    hint: "Everything, including keys. For deployment tools, not for servers.",
     scopes: ["admin"],
   },
 ] as const satisfies readonly { value: string; label: string; hint: string; scopes: readonly KeyScope[] }[];
@@ -85,7 +85,6 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
       }
       act="Create key"
       acting="Creating key"
-      keep="Cancel"
       failed="The key was not created"
       request={{ method: "POST", path: "/v1/api_keys", body: orderFrom(draft) }}
     >
@@ -93,7 +92,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
         label="Name"
         maxLength={limits.name_length}
         autoComplete="off"
-        hint="Where the key is used, so that you know what breaks if you revoke it."
+        hint="Where the key is used, so you know what breaks if you revoke it."
         {...form.text("name")}
       />
       <ChoiceCards label="What may it do?" choices={grants} {...form.choose("grant")} />

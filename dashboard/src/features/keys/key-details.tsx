@@ -47,7 +47,7 @@ export function KeyDetails({
     onClose();
     return true;
   };
-  const same = key.expires_at ? `On ${formatDay(key.expires_at)}, as it is` : "Never, as it is";
+  const same = key.expires_at ? `On ${formatDay(key.expires_at)} (current)` : "Never (current)";
   return (
     <FormDialog
       form={isOpen ? form : { submit: closed }}

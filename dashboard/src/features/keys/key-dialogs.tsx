@@ -1,9 +1,9 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import type { ApiKey } from "../../../../server/wire/key.ts";
 import { keyApi, type MadeKey } from "../../entities/key/key-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ActDialog } from "../../ui/act-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ChangeOverlap } from "./change-overlap.tsx";
@@ -78,23 +78,18 @@ function EndOverlap({
   successor: ApiKey | undefined;
   onClose: () => void;
 }) {
-  const change = useMutation({
-    mutationFn: useChangeKey(key),
-    onSuccess: () => {
-      toast("Overlap ended", successor ? `Only …${successor.last4} works now.` : `…${key.last4} no longer works.`);
-      onClose();
-    },
-  });
+  const change = useChangeKey(key);
   return (
-    <ConfirmDialog
+    <ActDialog
       title="End the overlap now?"
       act="End overlap"
       acting="Ending overlap"
-      keep="Keep both"
-      doing={change}
       refused="The overlap did not end"
-      onConfirm={() => change.mutate({ expires_at: new Date().toISOString() })}
+      run={() => change({ expires_at: new Date().toISOString() })}
       onClose={onClose}
+      onDone={() =>
+        toast("Overlap ended", successor ? `Only …${successor.last4} works now.` : `…${key.last4} no longer works.`)
+      }
     >
       <p>
         The old secret <code>…{key.last4}</code> of “{key.name}” stops on its next request. <KeyUse apiKey={key} />
@@ -112,7 +107,7 @@ function EndOverlap({
           )}
         </p>
       )}
-    </ConfirmDialog>
+    </ActDialog>
   );
 }
 
@@ -131,30 +126,21 @@ function RevokeKey({
   onRotate?: () => void;
 }) {
   const at = useWorkspace();
-  const client = useQueryClient();
-  const revocation = useMutation({
-    mutationFn: () => keyApi.remove(at, key.id),
-    onSuccess: async () => {
-      await client.invalidateQueries(keyApi.all(at));
-      toast("Key revoked", key.name);
-      onClose();
-    },
-  });
   return (
-    <ConfirmDialog
+    <ActDialog
       title={`Revoke “${key.name}”?`}
       act="Revoke key"
       acting="Revoking key"
-      keep="Cancel"
       typed={at.mode === "live" ? key.name : undefined}
-      doing={revocation}
       refused="The key was not revoked"
-      onConfirm={() => revocation.mutate()}
+      run={() => keyApi.remove(at, key.id)}
+      stale={[keyApi.all(at)]}
       onClose={onClose}
+      onDone={() => toast("Key revoked", key.name)}
     >
       <p className="mb-4">
         Its next request gets 401, and its open streams close within a second. This cannot be undone. Runs that it
-        started go on.
+        started continue.
       </p>
       <Note tone={key.last_used_at ? "bad" : "info"}>
         <KeyUse apiKey={key} />
@@ -169,6 +155,6 @@ function RevokeKey({
           </>
         )}
       </Note>
-    </ConfirmDialog>
+    </ActDialog>
   );
 }

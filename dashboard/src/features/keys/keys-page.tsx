@@ -100,8 +100,7 @@ export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (
           keys?.length === 0 ? (
             <EmptyState icon={KeyRound} title={`No ${at.mode} keys yet`}>
               <p className="max-w-[52ch] text-muted">
-                A key lets your server create runs here. Make one for each place that calls runnel, so that you can
-                change one without touching the others.
+                Your server uses a key to create runs. Create one key per service, so you can rotate each on its own.
               </p>
               {mayChange && <CreateAct create={create}>Create key</CreateAct>}
             </EmptyState>

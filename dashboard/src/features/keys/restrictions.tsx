@@ -26,7 +26,7 @@ export function Restrictions({
         <fieldset className="flex min-w-0 flex-col gap-1.5">
           <legend className="mb-1.5 font-medium">Only these agents</legend>
           {known.length === 0 ? (
-            <p className="text-xs text-muted">There is no agent yet, so there is nothing to choose from.</p>
+            <p className="text-xs text-muted">There are no agents yet.</p>
           ) : (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too.
             <div tabIndex={0} className="max-h-40 overflow-y-auto rounded-md border border-line-control px-2.5 py-1">

@@ -16,7 +16,7 @@ export function RevealKey({ made, onStored }: { made: MadeKey; onStored: () => v
   const end = made.expires_at ? `expires ${formatDay(made.expires_at)}` : "never expires";
   return (
     <SecretDialog
-      title="Store this key now"
+      title="Save this key now"
       about={`${made.name} · ${made.scopes.join(" and ")} · ${end}. You will not see the secret again.`}
       secret={made.secret}
       variable="RUNNEL_API_KEY"

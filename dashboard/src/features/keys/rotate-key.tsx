@@ -48,11 +48,10 @@ export function RotateKey({
       form={{ ...form, isUnsaved: false }}
       onClose={onClose}
       title={`Rotate “${key.name}”`}
-      about="You get a new secret now. The old one keeps working for the overlap, so nothing breaks while you deploy."
+      about="You get a new secret now. The old one keeps working during the overlap, so nothing breaks while you deploy."
       act={stopsNow ? "Rotate, stop the old key" : "Rotate key"}
       acting="Rotating key"
       actKind={stopsNow ? "danger" : "primary"}
-      keep="Cancel"
       ready={seconds !== null}
       failed="The key was not rotated"
       request={{ method: "POST", path: `/v1/api_keys/${key.id}/rotate`, body: orderOf(form.draft) }}

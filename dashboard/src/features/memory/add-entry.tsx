@@ -28,7 +28,7 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
   const form = useForm({
     first: { ...first, scope_id: of ?? "" },
     check: ({ kind, text, file, scope_id, metadata }) => ({
-      text: kind === "text" && text.trim() === "" ? "Write what is to be found." : null,
+      text: kind === "text" && text.trim() === "" ? "Enter a text." : null,
       file: kind === "file" && file === "" ? "Choose a file." : null,
       scope_id: store.scope !== "project" && scope_id.trim() === "" ? `Enter whose it is: the ${store.scope}.` : null,
       metadata: readObject(metadata).fault,
@@ -56,7 +56,7 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
       <div className="max-w-60">
         <ChoiceBar
           name="entry kind"
-          label="What is added"
+          label="Type of entry"
           choices={[
             { value: "text", label: "Text" },
             { value: "file", label: "File" },
@@ -73,7 +73,7 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
             { value: "", label: files.length === 0 ? "No files yet" : "Choose a file" },
             ...files.map(({ id, filename }) => ({ value: id, label: filename })),
           ]}
-          hint={faults.file || "Documents and texts. The same file is one entry."}
+          hint={faults.file || "Documents and texts. A file is added once."}
           {...form.pick("file")}
         />
       )}
@@ -84,7 +84,7 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
         label="Metadata"
         optional
         placeholder='{"year": 2026, "lang": "en"}'
-        hint="Texts, numbers and truth values. Searches filter by them."
+        hint="Strings, numbers and booleans. Searches can filter by them."
         {...form.json("metadata")}
       />
     </FormDialog>

@@ -17,7 +17,7 @@ import { useEmbeddingModels } from "./embedding-models.ts";
 import { readSeconds, scopeWords } from "./memory-words.ts";
 
 const kinds = [
-  { value: "vector", label: "Passages", hint: "Texts and files, found by what a question means and by its words." },
+  { value: "vector", label: "Passages", hint: "Texts and files, found by meaning and by keywords." },
   { value: "kv", label: "Keys", hint: "JSON values by their keys: notes, profiles, counters." },
 ] as const;
 
@@ -75,17 +75,17 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
         label="Name"
         maxLength={limits.name_length}
         autoComplete="off"
-        hint="Models read it, too."
+        hint="Models see the name."
         {...form.text("name")}
       />
-      <ChoiceCards label="What does it keep" choices={kinds} {...form.choose("kind")} />
+      <ChoiceCards label="Kind" choices={kinds} {...form.choose("kind")} />
       <Select
         label="Scope"
         choices={memoryScopes.map((value) => ({ value, label: scopeWords[value] }))}
         hint={
           scope === "project"
-            ? "All runs that use it see all of it."
-            : `A run sees the part of its own ${scope}, and needs a ${scope} id.`
+            ? "All runs share the content."
+            : `Each run sees only the content of its ${scope}, and needs a ${scope} id.`
         }
         {...form.pick("scope")}
       />

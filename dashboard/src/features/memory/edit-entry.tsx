@@ -25,12 +25,12 @@ export function EditEntry({ store, entry, onClose }: { store: Store; entry: Entr
   const form = useForm({
     first,
     check: ({ text, metadata }) => ({
-      text: isText && text.trim() === "" ? "Write what is to be found, or delete the entry." : null,
+      text: isText && text.trim() === "" ? "Enter a text, or delete the entry." : null,
       metadata: readObject(metadata).fault,
     }),
     send: (draft) => changeEntry(at, store.id, entry.id, bodyOf(draft)),
     onSent: ({ status }) => {
-      toast("Entry saved", status === "ready" ? "It is found as it stands now" : "It is being indexed");
+      toast("Entry saved", status === "ready" ? "Searches find the new text" : "It is being indexed");
       void client.invalidateQueries(storeApi.all(at));
       onClose();
     },
@@ -53,7 +53,7 @@ export function EditEntry({ store, entry, onClose }: { store: Store; entry: Entr
       <JsonField
         label="Metadata"
         optional
-        hint="Texts, numbers and truth values. Searches filter by them."
+        hint="Strings, numbers and booleans. Searches can filter by them."
         {...form.json("metadata")}
       />
     </FormDialog>

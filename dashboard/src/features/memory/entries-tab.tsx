@@ -8,6 +8,7 @@ import type { StoreSearch } from "../../entities/memory/memory-search.ts";
 import { Listed } from "../../entities/resource/list-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { formatCount } from "../../lib/format.ts";
+import { plainLine } from "../../lib/plain-line.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -81,7 +82,7 @@ export function EntriesTab({ store, search, onSearch }: TabProps) {
           icon: FileText,
           title: "No entries yet",
           about:
-            "Add a text or a file, or give the store its files with the upload. Agents with leave to write add their own.",
+            "Add a text or a file, or choose this store when you upload files. Agents with write access add their own entries.",
         }}
       />
       {adding && <AddEntry store={store} of={of} onClose={() => setAdding(false)} />}
@@ -93,7 +94,7 @@ export function EntriesTab({ store, search, onSearch }: TabProps) {
 
 function EntryRow({ entry, onAsk }: { entry: Entry; onAsk: (what: "edit" | "delete") => void }) {
   const { text, filename, file_id, scope_id, error, chunks, expires_at } = entry;
-  const name = text ?? filename ?? `Deleted file ${file_id}`;
+  const name = text === null ? (filename ?? `Deleted file ${file_id}`) : plainLine(text);
   const may = useMay("member");
   return (
     <Row stops>
@@ -186,7 +187,7 @@ function DeleteEntry({ store, entry, onClose }: { store: Store; entry: Entry; on
       stale={[storeApi.all(at)]}
       onClose={onClose}
     >
-      From now on, no search of {store.name} finds it.
+      Searches of {store.name} no longer find it.
       {entry.file_id && " The file itself stays."}
     </DeleteDialog>
   );

@@ -43,8 +43,8 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
         <ScopeField store={store} of={of} onChoose={(next) => onSearch({ of: next })} />
         {isReady && (
           <SearchField
-            label="Search keys by their beginning"
-            placeholder="Begins with"
+            label="Search keys by prefix"
+            placeholder="Key prefix"
             value={q}
             onSearch={(text) => onSearch({ ...kept, ...(text && { q: text }) })}
           />
@@ -146,7 +146,7 @@ function DeleteKey({ store, of, value, onClose }: { store: Store; of?: string; v
       stale={[storeApi.all(at)]}
       onClose={onClose}
     >
-      Its version {value.version} is gone. If somebody has written another one meanwhile, nothing is deleted.
+      Deletes version {value.version}. If the key has a newer version by then, nothing is deleted.
     </DeleteDialog>
   );
 }

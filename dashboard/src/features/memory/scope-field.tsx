@@ -22,7 +22,7 @@ export function ScopeField({
   return (
     <form onSubmit={submit} className="flex shrink-0 items-center gap-2">
       <input
-        aria-label={`${word} whose part is shown`}
+        aria-label={word}
         placeholder={`${word} id`}
         value={text}
         autoComplete="off"

@@ -20,9 +20,9 @@ import type { TabProps } from "./entries-tab.tsx";
 import { readObject, sourceWords } from "./memory-words.ts";
 
 const modes = [
-  { value: "hybrid", label: "Both" },
-  { value: "vector", label: "By meaning" },
-  { value: "keyword", label: "By words" },
+  { value: "hybrid", label: "Hybrid" },
+  { value: "vector", label: "Semantic" },
+  { value: "keyword", label: "Keyword" },
 ] as const;
 
 /** What an agent would find in a store. */
@@ -50,7 +50,7 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
     },
     check: ({ text, of, filter, rerank, by }) => ({
       ...(rerank && by.trim() === "" && { by: "Choose a model." }),
-      ...(text.trim() === "" && { text: "Write what is looked for." }),
+      ...(text.trim() === "" && { text: "Enter a query." }),
       ...(needsScope && of.trim() === "" && { of: "Scope" }),
       filter: readObject(filter).fault,
     }),
@@ -118,7 +118,7 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
         {isAsked && !found.error && found.isPending && <p className="text-muted">Searching</p>}
         {isAsked && !found.error && found.data && (
           <>
-            <FellBack title="By words alone" error={found.data.degraded_error} />
+            <FellBack title="Keyword search only" error={found.data.degraded_error} />
             <FellBack title="Not reranked" error={found.data.rerank_error} />
             <Found matches={found.data.data} />
           </>
@@ -151,7 +151,7 @@ function Found({ matches }: { matches: readonly Match[] }) {
   return (
     <section aria-label="Passages found">
       <p role="status" className="pb-1 text-xs text-muted">
-        {plural(matches.length, "passage")}, the best first
+        {plural(matches.length, "passage")}, best first
       </p>
       <ol className="flex flex-col">
         {matches.map((match, i) => (
@@ -185,9 +185,9 @@ function Passage({ match, rank }: { match: Match; rank: number }) {
           </span>
           <span className="ml-auto text-xs whitespace-nowrap text-muted tabular-nums">
             <b className="text-ink">{score.toFixed(3)}</b>
-            {" · meaning "}
+            {" · semantic "}
             {part(score_parts.vector)}
-            {" · words "}
+            {" · keyword "}
             {part(score_parts.keyword)}
           </span>
         </div>

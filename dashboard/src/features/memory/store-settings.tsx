@@ -38,7 +38,7 @@ export function StoreSettings({ store, onDeleted }: { store: Store; onDeleted: (
         {store.kind === "vector" && (
           <FormSection
             title="Embedding"
-            about="The model that embeds text. Changing it reindexes the store; searches use the current model until that is done."
+            about="The model that embeds text. Changing it reindexes the store. Until that is done, searches use the current model."
           >
             <EmbeddingForm store={store} />
           </FormSection>
@@ -153,7 +153,7 @@ function EmbeddingForm({ store }: { store: Store }) {
               share={indexing.total ? indexing.processed / indexing.total : null}
             />
           </div>
-          {indexing.error && <p>It does not go on: {indexing.error.message}</p>}
+          {indexing.error && <p>Indexing has stopped: {indexing.error.message}</p>}
           {store.embedding && (
             <Button
               size="sm"
@@ -161,7 +161,7 @@ function EmbeddingForm({ store }: { store: Store }) {
               disabled={isPending}
               onClick={() => stay.mutate({ embedding: store.embedding })}
             >
-              Stay with {store.embedding.model}
+              Keep {store.embedding.model}
             </Button>
           )}
         </Note>
@@ -204,8 +204,8 @@ function DeleteStore({ store, onDeleted }: { store: Store; onDeleted: () => void
           onDeleted={onDeleted}
         >
           <p>
-            {holds ? `What it holds is gone with it: ${sizeWords(store)}.` : "It is empty."} Agents that name it go on
-            without it, and their models are told. Files stay.
+            {holds ? `Its content is deleted: ${sizeWords(store)}.` : "It is empty."} Agents that use it continue
+            without it. Files are kept.
           </p>
         </DeleteDialog>
       )}

@@ -25,7 +25,7 @@ export function ByAgent({ agents }: { agents: readonly AgentUsage[] }) {
     ],
   }));
   return (
-    <Card title="By agent" aside={agents.length > most && `The dearest ${most}`} className="col-span-full!">
+    <Card title="By agent" aside={agents.length > most && `The most expensive ${most}`} className="col-span-full!">
       <NumberTable label="By agent" columns={columns} rows={rows} />
     </Card>
   );

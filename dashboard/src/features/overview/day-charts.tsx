@@ -21,7 +21,7 @@ export function RunsChart({ days, asTable }: DayChartProps) {
   const open = useOpenDay(days);
   const most = days.reduce((a, b) => (endedOf(b) > endedOf(a) ? b : a), days[0]!);
   const failed = days.reduce((sum, { runs }) => sum + runs.failed, 0);
-  const label = `Runs per day. Most: ${labels[days.indexOf(most)]}, ${formatCount(endedOf(most))}. Failed: ${formatCount(failed)} in all.`;
+  const label = `Runs per day. Most: ${labels[days.indexOf(most)]}, ${formatCount(endedOf(most))}. Failed: ${formatCount(failed)} in total.`;
   const bars = days.map(({ runs }) => [runs.completed + runs.cancelled, runs.failed]);
   return (
     <DayCard
@@ -156,7 +156,7 @@ export function TokensChart({ days, asTable }: DayChartProps) {
   return (
     <LinesCard
       title="Tokens per day"
-      about={`Tokens per day. ${formatCount(sum(input))} read and ${formatCount(sum(output))} written in all.`}
+      about={`Tokens per day. ${formatCount(sum(input))} read and ${formatCount(sum(output))} written in total.`}
       axis={countAxis([...input, ...output])}
       series={[
         { name: "Read", values: input, say: formatCount },

@@ -30,15 +30,15 @@ export const adviceFor = (code: string): string | undefined => advice[code];
 
 const advice: Record<string, string> = {
   model_error: "Check the model call in the trace. Use the connection's test button to check the provider.",
-  model_incomplete: "The provider cuts its answers off. Reduce the connection's concurrent calls under Settings.",
+  model_incomplete: "The provider ends its responses early. Reduce the connection's concurrent calls under Settings.",
   model_rate_limited: "Ask the provider for a higher limit, or reduce the runs in progress under Settings, Limits.",
   model_not_available: "Connect the model's provider under Settings, Model connections, or choose another model.",
   context_length_exceeded: "Turn on compaction for the agent, or reduce its max messages.",
-  tool_error: "Open the trace at the failed tool call: it holds what was sent and what came back.",
+  tool_error: "Open the trace at the failed tool call to see its arguments and the error.",
   tool_outcome_unknown: "Check whether the call took effect, then resolve it in the trace.",
-  guardrail_blocked: "The trace shows which guardrail it was and what it found.",
-  budget_exceeded: "Raise the agent's or the daily budget, or give the agent less to do.",
-  max_turns_exceeded: "The agent repeated itself. Check its last model calls, or allow more of them.",
+  guardrail_blocked: "The trace shows the guardrail and what it found.",
+  budget_exceeded: "Raise the budget of the agent or the daily budget.",
+  max_turns_exceeded: "The agent repeated itself. Check its last model calls, or raise max model calls.",
   run_timeout: "Check the trace for slow steps, or raise the agent's time limit.",
   action_expired: "Nobody responded in time. Approvals lists what is waiting now.",
   output_schema_mismatch:

@@ -43,7 +43,7 @@ export function Failures({ read, time }: { read: UseQueryResult<List<Run>>; time
           onRetry={() => void read.refetch()}
         />
       )}
-      {failed && !read.error && groups.length === 0 && <Nothing>No run failed.</Nothing>}
+      {failed && !read.error && groups.length === 0 && <Nothing>No failed runs.</Nothing>}
       <ul>
         {groups.slice(0, most).map((group) => (
           <li key={group.code} className="border-b border-line-soft last:border-0">

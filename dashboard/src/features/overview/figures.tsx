@@ -20,7 +20,7 @@ export function Figures({
 }) {
   const [now, then] = [sumOf(counted), sumOf(before)];
   const over = shown.filter(({ day }) => day < todayUtc());
-  const unpriced = now.unpriced > 0 && `${plural(now.unpriced, "call")} without a price left out. `;
+  const unpriced = now.unpriced > 0 && `${plural(now.unpriced, "call")} without a price not included. `;
   return (
     <>
       <Figure

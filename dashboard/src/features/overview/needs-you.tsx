@@ -47,7 +47,7 @@ export function NeedsYou({ read }: { read: UseQueryResult<List<Approval>> }) {
       }
     >
       {error && <CardError what="What needs you" isShown={total > 0} error={error} onRetry={refetch} />}
-      {waiting && watched.isKnown && !error && total === 0 && <Nothing>Nothing waits for a person.</Nothing>}
+      {waiting && watched.isKnown && !error && total === 0 && <Nothing>Nothing needs your attention.</Nothing>}
       <ul>
         {waiting?.data.map((call) => (
           <li key={call.id} className="border-b border-line-soft last:border-0">

@@ -79,8 +79,8 @@ export function OverviewPage({
       </section>
       {!isEmpty && (
         <SheetFoot>
-          <span>Counted on this machine, up to 15 s ago. Days are of UTC.</span>
-          <span className="ml-auto hidden rail:inline">Costs are by the prices in Settings.</span>
+          <span>Counted on this machine, up to 15 s ago. Days are in UTC.</span>
+          <span className="ml-auto hidden rail:inline">Costs use the prices in Settings.</span>
         </SheetFoot>
       )}
     </>
@@ -162,14 +162,14 @@ function Cards({
 
 function NothingYet({ mode }: { mode: "test" | "live" }) {
   return (
-    <EmptyState icon={Waypoints} title="No run yet">
+    <EmptyState icon={Waypoints} title="No runs yet">
       <p className="max-w-[46ch] text-muted">
-        Here you will see each morning what waits for you, what failed and why, and what it all cost.
-        {mode === "live" && " Live data begins with the first run of a live key."}
+        This page shows what needs your attention, what failed and why, and what it cost.
+        {mode === "live" && " Live data starts with the first run of a live key."}
       </p>
       <div className="flex flex-wrap justify-center gap-2">
         <Link to="/start" className={buttonClass({ kind: "primary" })}>
-          Make the first run
+          Start the first run
         </Link>
         <Link to="/playground" className={buttonClass()}>
           Open the playground

@@ -38,15 +38,15 @@ function useOpenPart(text: string, onGo: (path: string) => void): Command | null
       void client
         .fetchQuery(runOfQuery(at, id))
         .then(go)
-        .catch((error: Error) => failed("Not looked up", error.message));
+        .catch((error: Error) => failed("Lookup failed", error.message));
     return { id: "id", icon: Search, ...wordsOf(runId, noun, id), run: open };
   }, [at, client, id, noun, runId, onGo]);
 }
 
 function wordsOf(runId: string | null | undefined, noun: string, id: string): Pick<Command, "label" | "hint"> {
   if (runId) return { label: `Open the run of this ${noun}`, hint: id };
-  if (runId === undefined) return { label: `Look for the run of this ${noun}`, hint: id };
+  if (runId === undefined) return { label: `Find the run of this ${noun}`, hint: id };
   return noun === "request"
-    ? { label: "Look in the audit log", hint: "No run began with this request" }
+    ? { label: "Search the audit log", hint: "No run was created by this request" }
     : { label: "Open the runs", hint: "No run here has this tool call" };
 }

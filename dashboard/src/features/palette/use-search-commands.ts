@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { type SearchType, searchTypes } from "../../../../server/wire/names.ts";
 import type { SearchResult } from "../../../../server/wire/search.ts";
 import { searchQuery } from "../../entities/search/search-api.ts";
+import { plainLine } from "../../lib/plain-line.ts";
 import { useSettled } from "../../lib/use-settled.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { statusWords } from "../../ui/status-pill.tsx";
@@ -58,7 +59,7 @@ export function groupsOf(
   return order.flatMap((type) => {
     const { words, path, icon } = kinds[type];
     const items = (byType.get(type) ?? []).map((one) => ({
-      ...{ id: one.id, label: one.title, icon, hint: hintOf(one) },
+      ...{ id: one.id, label: type === "run" ? plainLine(one.title) : one.title, icon, hint: hintOf(one) },
       run: () => onGo(path + one.id),
     }));
     const all = {
@@ -73,7 +74,7 @@ export function groupsOf(
 }
 
 /** What it says where the words are, or what became of it. */
-function hintOf({ title, snippet, status }: SearchResult): string | undefined {
-  if (snippet && !snippet.startsWith(title)) return snippet;
+function hintOf({ type, title, snippet, status }: SearchResult): string | undefined {
+  if (snippet && !snippet.startsWith(title)) return type === "run" ? plainLine(snippet) : snippet;
   return status && statusWords[status];
 }

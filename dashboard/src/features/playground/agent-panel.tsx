@@ -45,7 +45,7 @@ export function AgentPanel({
       <CodeEditor
         label="Instructions"
         language="markdown"
-        hint={draft.instructions === agent.instructions ? undefined : "Edited: the next run has them."}
+        hint={draft.instructions === agent.instructions ? undefined : "Edited. Applies to the next run."}
         className="min-h-40"
         readOnly={readOnly}
         {...code("instructions")}

@@ -80,7 +80,7 @@ export function ChatNotes({
       <ErrorNote title="The run was not stopped" error={error} />
       {unsaved.length > 0 && <Note tone="warn">Not in runs yet: {unsaved.join(", ")}. Save the agent to try it.</Note>}
       {mode === "live" && hasTurns && (
-        <p className="text-xs text-muted">Live data: tools are called and models cost money.</p>
+        <p className="text-xs text-muted">Live data: tools take effect and models cost money.</p>
       )}
       {isForgetful && (
         <p className="text-xs text-muted">
@@ -100,8 +100,8 @@ export function TryAgent({ name, onInput }: { name: string; onInput?: (input: st
     <EmptyState icon={FlaskConical} title={`Try ${name}`}>
       <p className="max-w-[46ch] text-muted">
         {mode === "test"
-          ? "Runs here are real runs in test data. They have a trace, and you can answer tool calls by hand."
-          : "Runs here are real runs in live data: tools are called and models cost money."}
+          ? "Runs here are real runs in test data, with a trace. You can answer tool calls yourself."
+          : "Runs here are real runs in live data: tools take effect and models cost money."}
       </p>
       {onInput && (
         <div className="flex w-full max-w-100 flex-col gap-2">

@@ -35,7 +35,7 @@ const words: Record<Preset, { label: string; hint: string; name: string; instruc
   },
   model: {
     label: "With your own model",
-    hint: "Any model that this server can reach. It remembers the conversation.",
+    hint: "Any model this server can reach, with conversation memory.",
     name: "Assistant",
     instructions: "You are a helpful assistant. Answer briefly.",
   },
@@ -76,8 +76,8 @@ export function NewAgent({ onCreated }: { onCreated: (id: string) => void }) {
       className="mx-auto flex w-full max-w-135 min-w-0 flex-col gap-4 py-6"
     >
       <div>
-        <h2 className="text-lg">Make an agent to try</h2>
-        <p className="text-muted">An agent is instructions, a model and tools. All of it can be changed afterwards.</p>
+        <h2 className="text-lg">Create an agent to try</h2>
+        <p className="text-muted">An agent is a model with instructions and tools. You can change all of it later.</p>
       </div>
       <ErrorNote title="The agent was not created" error={form.failure} />
       {at.mode === "test" && (

@@ -42,7 +42,7 @@ export function PlaygroundPage(props: PlaygroundProps) {
   return (
     <Framed>
       {agents.error ? (
-        <ErrorNote title="The agents could not be read" error={agents.error} onRetry={() => void agents.refetch()} />
+        <ErrorNote title="The agents cannot be shown" error={agents.error} onRetry={() => void agents.refetch()} />
       ) : (
         <Waiting />
       )}
@@ -64,7 +64,7 @@ function OneAgent({ id, search, onSearch, onLookIn }: PlaygroundProps & { id: st
   return (
     <Framed>
       {agent.error ? (
-        <ErrorNote title="The agent could not be read" error={agent.error} onRetry={() => void agent.refetch()} />
+        <ErrorNote title="The agent cannot be shown" error={agent.error} onRetry={() => void agent.refetch()} />
       ) : (
         <Waiting />
       )}
@@ -87,7 +87,7 @@ function CreateFirst({ hasAgents, onSearch }: PlaygroundProps & { hasAgents: boo
         <NewAgent onCreated={open} />
       ) : (
         <EmptyState icon={FlaskConical} title="No agents yet">
-          <p className="text-muted">Here agents are tried. Your role is viewer, so somebody else makes the first.</p>
+          <p className="text-muted">Your role is viewer. Ask a member to create the first agent.</p>
         </EmptyState>
       )}
     </Framed>

@@ -41,7 +41,7 @@ function Calls({ runId, loaded: { steps } }: { runId: string; loaded: LoadedTrac
   const [chosen, setChosen] = useState<string | null>(null);
   const calls = steps.filter(({ type }) => type === "model_call");
   const shown = calls.find(({ id }) => id === chosen) ?? calls.at(-1);
-  if (!shown) return <p className="text-muted">No model was called yet.</p>;
+  if (!shown) return <p className="text-muted">No model calls yet.</p>;
   return (
     <>
       {calls.length > 1 && (

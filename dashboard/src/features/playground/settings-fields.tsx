@@ -24,7 +24,7 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
   return (
     <>
       <fieldset className="grid min-w-0 grid-cols-2 gap-3" disabled={readOnly}>
-        <legend className="sr-only">Each run here</legend>
+        <legend className="sr-only">Run settings</legend>
         <Field label="Model calls" inputMode="numeric" {...text("max_turns")} />
         <Field label="Cost limit (USD)" inputMode="decimal" placeholder="no limit" {...text("run_cost_usd")} />
         <div className="col-span-2">

@@ -58,7 +58,7 @@ function ToolRow({ tool, asksFirst, onRemove }: { tool: ToolReference; asksFirst
       {asksFirst && <Badge>needs approval</Badge>}
       <Badge>{tool.type}</Badge>
       {onRemove && (
-        <Button kind="ghost" size="icon-sm" aria-label={`Take ${tool.name} away`} title="Take away" onClick={onRemove}>
+        <Button kind="ghost" size="icon-sm" aria-label={`Remove ${tool.name}`} title="Remove" onClick={onRemove}>
           <X aria-hidden className="size-3.5" strokeWidth={1.5} />
         </Button>
       )}
@@ -79,7 +79,7 @@ function AddTool({ tools, onAdd }: { tools: readonly Tool[]; onAdd: (id: string)
     <Menu trigger={trigger} align="end">
       {({ MenuItem, MenuHead }) => (
         <>
-          {tools.length === 0 && <MenuHead>There is no other tool. Make one under Tools.</MenuHead>}
+          {tools.length === 0 && <MenuHead>No other tools. Create one under Tools.</MenuHead>}
           {tools.slice(0, shownAtMost).map(({ id, name, type }) => (
             <MenuItem key={id} onClick={() => onAdd(id)}>
               <span className="cut flex-1">{name}</span>

@@ -50,7 +50,7 @@ export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnPr
       {runId && view.status === "requires_action" && (
         <OpenCalls runId={runId} readOnly={readOnly} onAnswered={onAnswered} />
       )}
-      <ErrorNote title="The run did not begin" error={turn.error} onRetry={onAgain} />
+      <ErrorNote title="The run was not started" error={turn.error} onRetry={onAgain} />
       {view.status === "failed" && view.error && <RunFailed error={view.error} onAgain={onAgain} />}
       <LostBadge stream={isOpen(turn) ? turn.stream : "ended"} after={turn.lastId} />
       {!turn.error && <Meta turn={turn} />}
@@ -62,7 +62,7 @@ export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnPr
 function PartView({ part, narrow }: { part: Part; narrow: boolean }) {
   if (part.kind === "tool") return <CallCard part={part} narrow={narrow} />;
   if (part.state === "void")
-    return <p className="text-xs text-muted">The connection broke, so the model starts this answer again.</p>;
+    return <p className="text-xs text-muted">The connection was lost. The model starts this response again.</p>;
   if (!part.output && !part.reasoning) return part.state === "writing" ? <Thinking part={part} /> : null;
   return (
     <div className="flex min-w-0 flex-col gap-2">
@@ -162,7 +162,7 @@ function Took({ turn: { view } }: { turn: Turn }) {
 function Announcer({ turn: { view, error, body } }: { turn: Turn }) {
   const words: Record<string, string> = {
     in_progress: "Writing",
-    requires_action: "Waits for an answer",
+    requires_action: "Waiting for a response",
     completed: "Completed",
     failed: "Failed",
     cancelled: "Stopped",
@@ -200,7 +200,7 @@ function OpenCalls({
       ?.focus();
   }, [first]);
 
-  if (readOnly) return calls.length > 0 && <Note tone="ask">It waits for somebody who may answer.</Note>;
+  if (readOnly) return calls.length > 0 && <Note tone="ask">Waiting for someone with permission to answer.</Note>;
   if (tools.isPending) return null;
   return (
     <div ref={list} className="flex min-w-0 flex-col gap-3">

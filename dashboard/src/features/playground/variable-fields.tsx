@@ -20,13 +20,13 @@ export function VariableFields({
         <Field
           key={name}
           label={name}
-          hint={values[name] ? undefined : `Empty: {{${name}}} is sent as it is written.`}
+          hint={values[name] ? undefined : `Empty: {{${name}}} is sent unchanged.`}
           autoComplete="off"
           value={values[name] ?? ""}
           onChange={({ target }) => onValues({ ...values, [name]: target.value })}
         />
       ))}
-      <p className="text-xs text-muted">Runs here get the values. A saved version keeps the variables.</p>
+      <p className="text-xs text-muted">Runs here use the values. Saved versions keep the variables.</p>
     </fieldset>
   );
 }

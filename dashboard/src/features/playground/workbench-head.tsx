@@ -56,7 +56,7 @@ export function WorkbenchHead({
               <Button
                 disabled={save.isPending || hasFaults}
                 onClick={() => save.mutate(changes)}
-                title="Makes what is changed here the agent’s next version"
+                title="Saves the changes as a new version of the agent"
               >
                 Save as version {edited.base.version + 1}
               </Button>

@@ -58,10 +58,10 @@ export function Workbench({
   const openTurns = lanes.flatMap(({ turns }) => turns.filter(isOpen));
   const isBusy = openTurns.length > 0;
   const problem = readOnly
-    ? "Your role is viewer: you may look, and not run."
+    ? "Your role is viewer: you cannot start runs."
     : lanes.some(({ error }) => error)
-      ? "What was said before has to be read first."
-      : (Object.values(faults)[0] ?? (rightModel.trim() === "" ? "The right side needs a model." : null));
+      ? "The conversation is still loading."
+      : (Object.values(faults)[0] ?? (rightModel.trim() === "" ? "Choose a model for the right side." : null));
 
   const bodyOf = (input: string, thread_id: string | undefined, model = draft.model): RunBody => ({
     agent_id: agent.id,

@@ -12,7 +12,7 @@ export function FieldTable({ label, lines }: { label: string; lines: FieldLine[]
         <thead className="sr-only">
           <tr>
             <th scope="col">Field</th>
-            <th scope="col">What it may be</th>
+            <th scope="col">Type and limits</th>
           </tr>
         </thead>
         <tbody>

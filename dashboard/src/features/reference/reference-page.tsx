@@ -69,7 +69,7 @@ export function ReferencePage({ search, onSearch }: ReferencePageProps) {
             <div className="hidden min-w-0 flex-1 wide:block">
               <EmptyState icon={BookOpen} title={search.op ? "No such operation" : "Choose an operation"}>
                 <p className="max-w-[68ch] text-muted">
-                  Each shows what it takes, what it answers, and the request as code for this server. A key goes into{" "}
+                  Shows parameters, responses and the request as code for this server. Set your key in{" "}
                   <code>RUNNEL_API_KEY</code>.
                 </p>
                 <Button onClick={() => onSearch({ op: "runs.create" })}>Start a run</Button>

@@ -48,7 +48,7 @@ export function BulkBar({
         </span>
         <Act
           icon={<Square aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}
-          why={!mayAct ? "Viewers cannot cancel runs" : open.length === 0 ? "They are all over" : null}
+          why={!mayAct ? "Viewers cannot cancel runs" : open.length === 0 ? "All have ended" : null}
           onClick={() => setAsks("cancel")}
         >
           Cancel
@@ -69,14 +69,14 @@ export function BulkBar({
         </Act>
         <Act
           icon={<ListChecks aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}
-          why={!mayAct ? "Viewers cannot change suites" : open.length === runs.length ? "None of them is over" : null}
+          why={!mayAct ? "Viewers cannot change suites" : open.length === runs.length ? "None has ended" : null}
           onClick={() => onPin(runs)}
         >
           Add to suite
         </Act>
         <Act
           icon={<Download aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}
-          why={download.isPending ? "They are being read" : null}
+          why={download.isPending ? "Downloading" : null}
           onClick={() => download.mutate()}
         >
           Download
@@ -205,7 +205,7 @@ function BulkAct({
       onClose={onClose}
       title={title}
       act={title}
-      keep={isCancel ? "Let them run" : "Close"}
+      keep={isCancel ? "Keep running" : undefined}
       kind={isCancel ? "danger" : "primary"}
       doing={all}
       refused={isCancel ? "Not all runs were cancelled" : "Not all runs were started"}
@@ -222,12 +222,12 @@ function titleOf(kind: BulkKind, count: number): string {
 }
 
 const cancelEffect =
-  "Their requests to models and all open tool calls stop at once. What was written so far is kept. A cancelled run cannot go on.";
+  "Their model requests and all open tool calls stop at once. Output written so far is kept. Cancelled runs cannot be resumed.";
 
 const againEffect = (live: boolean): string =>
-  `Each input is given to its agent once more, as the agent is now. Models and tools are called anew${
-    live ? ", and this is live data: what the tools do, they do again." : "."
-  } What cannot begin at once waits in the queue.`;
+  `Each input runs again with the current version of its agent. Models and tools are called again${
+    live ? ": this is live data, and the tools take effect again." : "."
+  } Runs above the limit are queued.`;
 
 /** All of them, however the others end; throws the first refusal. */
 async function doAll(runs: Run[], act: (run: Run) => Promise<unknown>): Promise<void> {

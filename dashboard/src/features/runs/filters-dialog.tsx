@@ -154,7 +154,8 @@ function faultsOf(draft: Draft): Partial<Record<keyof Draft, string | null>> {
   const number = (text: string, least = Number.NEGATIVE_INFINITY) =>
     text.trim() === "" || (isRange(`${text.trim()}..`) && Number(text) >= least) ? null : "Expected a number.";
   const end = (min: string, max: string, least?: number) =>
-    number(max, least) ?? (min.trim() && max.trim() && Number(max) < Number(min) ? "It is less than the min." : null);
+    number(max, least) ??
+    (min.trim() && max.trim() && Number(max) < Number(min) ? "Must not be less than the min." : null);
   return {
     thread:
       draft.thread.trim() && !readId(draft.thread.trim(), "thread")

@@ -54,7 +54,7 @@ export function Histogram({ search }: { search: RunsSearch }) {
         </span>
       </div>
       <StackChart
-        label={`Runs over time. ${formatCount(data.totals.count)} in all, ${formatCount(data.totals.failed)} failed.`}
+        label={`Runs over time. ${formatCount(data.totals.count)} in total, ${formatCount(data.totals.failed)} failed.`}
         stacked={stacked}
         say={formatCount}
         searchOf={viewOf(search)}

@@ -13,9 +13,7 @@ export function NoRuns() {
   const command = 'runnel run "My agent" "Where is order 4711?"';
   return (
     <EmptyState icon={ListTree} title="No runs yet">
-      <p className="max-w-[46ch] text-muted">
-        A run is one execution of an agent. Start one here, or from a terminal and watch it arrive:
-      </p>
+      <p className="max-w-[46ch] text-muted">A run is one execution of an agent. Start one here or from a terminal:</p>
       <div className="flex w-full max-w-140 items-center gap-2 rounded-md border border-line bg-subtle py-1 pr-1 pl-3 text-left">
         <code className="min-w-0 flex-1 wrap-anywhere">{command}</code>
         <CopyButton text={command} what="command" />
@@ -44,8 +42,8 @@ export function NoMatch({
     <EmptyState icon={ListFilter} title={filtered ? "No run matches these filters" : "No runs on this page"}>
       <p className="max-w-[60ch] text-muted wrap-anywhere">
         {filtered
-          ? `Nothing ${filterWords(search, { status: statusWords, agent })}.${isIndexed(search) ? " Runs are found some seconds after they end." : ""}`
-          : "The runs of this page were deleted, or the address is old."}
+          ? `Nothing ${filterWords(search, { status: statusWords, agent })}.${isIndexed(search) ? " Runs can be found a few seconds after they end." : ""}`
+          : "The runs on this page were deleted, or the address is out of date."}
       </p>
       <div className="flex flex-wrap justify-center gap-2">
         <Button onClick={onClear}>{filtered ? "Clear filters" : "Show the newest"}</Button>

@@ -82,11 +82,11 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
     <>
       <ListHead title="Runs">
         <LostBadge stream={stream} />
-        <Button aria-pressed={live} onClick={() => setLive(!live)} title={live ? "Pause the list" : "Follow the list"}>
+        <Button aria-pressed={live} onClick={() => setLive(!live)}>
           {!live && <Play aria-hidden className="size-4" strokeWidth={1.5} />}
           {live && stream !== "open" && <Pause aria-hidden className="size-4" strokeWidth={1.5} />}
           {live && stream === "open" && <LiveDot />}
-          {live ? "Live" : "Paused"}
+          Auto-refresh
         </Button>
         <ImportRun onOpenRun={onOpenRun} />
         <ViewsMenu search={search} onSearch={onSearch} />

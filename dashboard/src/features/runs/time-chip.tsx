@@ -81,7 +81,7 @@ function RangeDialog({
       from: fieldTime(spanStart(since ?? "24h", Date.now())),
       to: until ? fieldTime(Date.parse(until)) : "",
     }),
-    check: ({ from, to }) => ({ from: from || to ? null : "Give one of the two.", to: rangeFault(from, to) }),
+    check: ({ from, to }) => ({ from: from || to ? null : "Enter at least one.", to: rangeFault(from, to) }),
     send: async ({ from, to }) => onChange({ since: toUtc(from), until: toUtc(to) }),
   });
   const { from, to } = form.draft;
@@ -90,7 +90,7 @@ function RangeDialog({
       form={{ ...form, isUnsaved: false }}
       onClose={onClose}
       title="Custom range"
-      about="By when the runs were created, in the time of this computer."
+      about="Filters by creation time, in the time zone of this browser."
       act="Show runs"
     >
       <div className="grid gap-4 rail:grid-cols-2">
@@ -98,7 +98,7 @@ function RangeDialog({
         <Field
           label="To"
           type="datetime-local"
-          hint="Left empty: until now."
+          hint="Empty: until now."
           {...form.text("to")}
           error={rangeFault(from, to)}
         />
@@ -108,7 +108,7 @@ function RangeDialog({
 }
 
 const rangeFault = (from: string, to: string): string | null =>
-  from !== "" && to !== "" && Date.parse(to) <= Date.parse(from) ? "It ends before it begins." : null;
+  from !== "" && to !== "" && Date.parse(to) <= Date.parse(from) ? "The end is before the start." : null;
 
 const toUtc = (field: string): string | undefined => (field ? new Date(field).toISOString() : undefined);
 

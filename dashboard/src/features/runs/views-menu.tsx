@@ -37,9 +37,7 @@ export function ViewsMenu({ search, onSearch }: { search: RunsSearch; onSearch: 
                 onChange={(name) => onSearch(views.find((view) => view.name === name)?.search ?? {})}
               />
             )}
-            {views.length === 0 && (
-              <MenuHead>Filters and order that you save are listed here, in this browser.</MenuHead>
-            )}
+            {views.length === 0 && <MenuHead>Views that you save in this browser are listed here.</MenuHead>}
             {(mayBeSaved || shown) && <MenuLine />}
             {mayBeSaved && <MenuItem onClick={() => setSaves(true)}>Save this view…</MenuItem>}
             {shown && <MenuItem onClick={() => remove(shown.name)}>Delete “{shown.name}”</MenuItem>}
@@ -71,7 +69,7 @@ function SaveView({
 }) {
   const form = useForm({
     first: { name: "" },
-    check: ({ name }) => ({ name: name.trim() ? null : "Give it a name." }),
+    check: ({ name }) => ({ name: name.trim() ? null : "Enter a name." }),
     send: async ({ name }) => {
       onSave(name.trim());
       onClose();
@@ -83,7 +81,7 @@ function SaveView({
       form={{ ...form, isUnsaved: false }}
       onClose={onClose}
       title="Save view"
-      about="The filters and the order of this list, in this browser."
+      about="Saves the filters and sort order in this browser."
       act={replaces ? "Replace view" : "Save view"}
     >
       <Field label="Name" maxLength={longestName} autoComplete="off" {...form.text("name")} />

@@ -54,7 +54,7 @@ export function PlanFields({
       <section aria-label="Preview" className="rounded-md border border-line bg-subtle px-3 py-2">
         <p className="mb-1 font-medium" aria-live="polite">
           {times === null && "This is not a valid cron expression yet."}
-          {times?.length === 0 && "There is no such date, so it would never run."}
+          {times?.length === 0 && "This date does not exist, so it would never run."}
           {times && times.length > 0 && (words ?? "The next times")}
         </p>
         {times && times.length > 0 && <NextTimesList times={times} timezone={timezone} />}

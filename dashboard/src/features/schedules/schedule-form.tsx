@@ -21,8 +21,8 @@ import { PlanFields } from "./plan-fields.tsx";
 
 const busyChoices: { value: IfBusy; label: string; hint: string }[] = [
   { value: "start", label: "Start another run", hint: "Both run at the same time." },
-  { value: "skip", label: "Skip this run", hint: "It is listed as skipped. The next one starts as scheduled." },
-  { value: "queue", label: "Wait", hint: "One run starts when the previous one ends, however many were due." },
+  { value: "skip", label: "Skip this run", hint: "The run is listed as skipped." },
+  { value: "queue", label: "Wait", hint: "One run starts when the previous one ends, however many were scheduled." },
 ];
 const missedChoices: { value: CatchUp; label: string; hint: string }[] = [
   { value: "skip", label: "Do nothing", hint: "They are listed as missed." },
@@ -69,7 +69,6 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
       }
       act={schedule ? "Save schedule" : "Create schedule"}
       acting="Saving"
-      keep="Cancel"
       ready={body.name !== "" && body.agent_id !== ""}
       failed={`The schedule was not ${schedule ? "saved" : "created"}`}
       request={{
@@ -96,7 +95,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
         rows={3}
         value={lastText(draft.input)}
         placeholder="Write the report of yesterday's refunds."
-        hint="What each run is given."
+        hint="The input of each run."
         onChange={(event) => set({ input: withLastText(draft.input, event.target.value) })}
       />
       <PlanFields {...form} />
@@ -117,7 +116,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
             label="User (optional)"
             maxLength={limits.subject_length}
             autoComplete="off"
-            hint="For whom it runs: the user_id of its runs, and of what they remember."
+            hint="The user_id of its runs and of their memory."
             {...text("user_id")}
             value={draft.user_id ?? ""}
           />

@@ -115,7 +115,7 @@ function Trouble({ schedule: { disabled_reason, last_error, failure_count } }: {
         <p>{disabled_reason ?? last_error?.message}</p>
         {!disabled_reason && failure_count > 0 && (
           <p className="text-xs text-muted">
-            {failure_count} of 5 failures in a row. After that the schedule is disabled until somebody resumes it.
+            {failure_count} of 5 failures in a row. After that, the schedule is disabled until it is resumed.
           </p>
         )}
         {last_error && <WireLine code={last_error.code} requestId={last_error.run_id} />}

@@ -11,7 +11,7 @@ const busyWords: Record<IfBusy, string> = {
 };
 const missedWords: Record<CatchUp, string> = {
   skip: "Missed runs are listed as missed.",
-  one: "Missed runs are made up for by one run.",
+  one: "After missed runs, one run starts.",
 };
 
 /** What a schedule runs, and when it does so next. */

@@ -9,6 +9,7 @@ import { ListPage } from "../../entities/resource/list-page.tsx";
 import { lastFiringQuery, schedulesQuery } from "../../entities/schedule/schedule-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
+import { plainLine } from "../../lib/plain-line.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -46,8 +47,7 @@ export function SchedulesPage({ search, onSearch }: { search: PageSearch; onSear
         empty={{
           icon: CalendarClock,
           title: `No ${at.mode} schedules yet`,
-          about:
-            "A schedule starts a run of an agent by the clock: a report each morning, a check every quarter of an hour.",
+          about: "A schedule starts runs of an agent at set times, such as a report every morning.",
         }}
       />
       <ScheduleDialogs act={act} onAct={setAct} />
@@ -70,7 +70,7 @@ function ScheduleRow({
   const agent = useAgentName(schedule.agent_id);
   const [next] = schedule.next_run_ats;
   const trouble = disabled_reason ?? last_error?.message;
-  const line = trouble ?? lastText(input);
+  const line = trouble ?? plainLine(lastText(input));
   return (
     <Row data-schedule={id}>
       <Cell main>

@@ -81,8 +81,8 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
       {there && (
         <Note tone="warn">
           {replaces
-            ? `There is a connection ${name} already. Its address and its key are forgotten, and these take their place: what calls its models uses them from now on.`
-            : `The environment has a connection ${name}. What calls its models uses this one from now on.`}
+            ? `There is a connection ${name} already. Its URL and key are replaced. Runs use the new ones from their next model call.`
+            : `The environment has a connection ${name}. Runs use this one from their next model call.`}
         </Note>
       )}
       {isOwn && (

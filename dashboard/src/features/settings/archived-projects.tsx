@@ -33,7 +33,7 @@ function ArchivedProject({
   const { id, name, archived_at } = project;
   const unarchiving = useMutation({
     mutationFn: () => unarchiveProject(id),
-    onSuccess: () => onChanged(`${name} is in use again, with the keys that it had.`),
+    onSuccess: () => onChanged(`${name} is active again, with its keys.`),
   });
   return (
     <li className="flex flex-wrap items-center gap-2 border-t border-line-soft py-2.5 first:border-t-0 first:pt-0">

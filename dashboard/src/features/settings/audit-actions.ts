@@ -9,7 +9,7 @@ const sentences: Record<string, Record<string, string>> = {
     updated: "changed the tool {}",
     deleted: "deleted the tool {}",
     tested: "tested the tool {}",
-    refreshed: "read the list of the MCP server {} again",
+    refreshed: "refreshed the tools of the MCP server {}",
   },
   run: {
     cancelled: "cancelled the run {}",
@@ -20,7 +20,7 @@ const sentences: Record<string, Record<string, string>> = {
   },
   trace: { imported: "imported the trace {}", deleted: "deleted the trace {}" },
   thread: { deleted: "deleted the thread {}" },
-  erasure: { requested: "asked to erase the data of the user {}" },
+  erasure: { requested: "erased the data of the user {}" },
   memory: {
     created: "created the memory store {}",
     updated: "changed the memory store {}",
@@ -31,11 +31,11 @@ const sentences: Record<string, Record<string, string>> = {
     updated: "changed the memory entry {}",
     deleted: "deleted the memory entry {}",
   },
-  file: { created: "uploaded the file {}", retried: "had the file {} read again", deleted: "deleted the file {}" },
+  file: { created: "uploaded the file {}", retried: "retried the file {}", deleted: "deleted the file {}" },
   suite: { created: "created the suite {}", updated: "changed the suite {}", deleted: "deleted the suite {}" },
   chat_page: {
     set: "set up the chat page of the agent {}",
-    rotated: "made a new secret for the chat page of the agent {}",
+    rotated: "replaced the link of the chat page of the agent {}",
     deleted: "closed the chat page of the agent {}",
   },
   api_key: {
@@ -52,10 +52,10 @@ const sentences: Record<string, Record<string, string>> = {
     deleted: "deleted the webhook {}",
     tested: "sent a test event to the webhook {}",
     secret_rotated: "rotated the secret of the webhook {}",
-    redelivered: "sent events to the webhook {} again",
+    redelivered: "redelivered events to the webhook {}",
     disabled: "disabled the webhook {}",
   },
-  delivery: { redelivered: "sent the event of the delivery {} again" },
+  delivery: { redelivered: "redelivered the delivery {}" },
   schedule: {
     created: "created the schedule {}",
     updated: "changed the schedule {}",
@@ -74,7 +74,7 @@ const sentences: Record<string, Record<string, string>> = {
     removed: "removed the model connection {}",
     tested: "tested the model connection {}",
   },
-  model_price: { set: "set the price of {}", reset: "removed the own price of {}" },
+  model_price: { set: "set the price of {}", reset: "removed the custom price of {}" },
   backup: { created: "made the backup {}", downloaded: "downloaded the backup {}" },
   invitation: { created: "sent an invitation to {}", withdrawn: "withdrew the invitation {}" },
   setup_link: { issued: "issued a setup link" },

@@ -52,7 +52,7 @@ export function AuditTab({ search, onSearch }: AuditTabProps) {
           {request && <SetChip name="Request" word={request} onClear={() => filter({ request: undefined })} />}
         </>
       }
-      hint={"A name or a target in a row filters by it."}
+      hint={"Click a name or a target to filter by it."}
       pending={list.isPending}
       error={list.error}
       onRetry={() => void list.refetch()}
@@ -67,8 +67,8 @@ export function AuditTab({ search, onSearch }: AuditTabProps) {
       }
     >
       {list.data?.data.length === 0 && (
-        <EmptyState icon={ScrollText} title={isFiltered ? "No entry fits the filters" : "No changes yet"}>
-          <p className="text-muted">Each change of a person, an API key or the command line leaves an entry here.</p>
+        <EmptyState icon={ScrollText} title={isFiltered ? "No results" : "No changes yet"}>
+          <p className="text-muted">Every change made by a person, an API key or the command line is listed here.</p>
           {isFiltered && <Button onClick={() => onSearch({ tab: "audit" })}>Clear filters</Button>}
         </EmptyState>
       )}

@@ -29,7 +29,7 @@ export function ClusterTab() {
   if (!may)
     return (
       <EmptyState icon={Network} title="Only owners see the cluster">
-        <p className="text-muted">It concerns the whole server.</p>
+        <p className="text-muted">The cluster belongs to the whole server.</p>
       </EmptyState>
     );
   const { data } = cluster;
@@ -47,7 +47,7 @@ export function ClusterTab() {
           )}
         </span>
       }
-      hint="Refreshes by itself. Sizes are what the Postgres holds."
+      hint="Refreshes automatically. Sizes are those in Postgres."
       pending={cluster.isPending}
       error={cluster.error}
       onRetry={() => void cluster.refetch()}
@@ -70,7 +70,7 @@ function CellRow({ cell: { cell, leader, address, lease_ms, epoch, log, pages, s
       <Cell main>
         <span className="flex min-w-0 items-center gap-2">
           <span className="cut font-medium">{cell}</span>
-          {isOwn && <Badge title="You see this dashboard through the leader of this cell.">this one</Badge>}
+          {isOwn && <Badge title="The leader of this cell serves this dashboard.">this one</Badge>}
         </span>
         <SecondLine title={leader ? `${leader} at ${address}` : undefined}>
           {leader ? (
@@ -78,14 +78,14 @@ function CellRow({ cell: { cell, leader, address, lease_ms, epoch, log, pages, s
               {leader} · <code>{address}</code>
             </>
           ) : (
-            "No node leads it: requests are refused until one does."
+            "No leader: requests are refused until a node takes over."
           )}
         </SecondLine>
       </Cell>
       <Cell className="whitespace-nowrap">
         {leader ? (
           <Pill tone={spares.length > 0 ? "ok" : "warn"} icon={spares.length > 0 ? CircleCheck : TriangleAlert}>
-            {spares.length > 0 ? "Led" : "At risk"}
+            {spares.length > 0 ? "Healthy" : "At risk"}
           </Pill>
         ) : (
           <Pill tone="bad" icon={CircleX}>

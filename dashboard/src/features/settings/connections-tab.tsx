@@ -48,8 +48,8 @@ export function ConnectionsTab() {
       failed="The connections cannot be shown"
     >
       {list.data?.length === 0 && (
-        <EmptyState icon={Plug} title="No connection">
-          <p className="text-muted">A connection lets agents use a model provider. The test models need none.</p>
+        <EmptyState icon={Plug} title="No connections">
+          <p className="text-muted">A connection gives agents access to a model provider. Test models need none.</p>
         </EmptyState>
       )}
       {list.data && list.data.length > 0 && (

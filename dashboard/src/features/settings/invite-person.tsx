@@ -44,7 +44,7 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
           Anyone with the link can create the account.{" "}
           {form.made.mailed
             ? "An email with the link was sent."
-            : `Send it in a way that only this person can read; ${form.made.mailed === false ? "no email was sent." : "runnel does not send email."}`}
+            : `Send it so that only this person can read it; ${form.made.mailed === false ? "no email was sent." : "runnel does not send email."}`}
         </Note>
       </SecretDialog>
     );
@@ -57,7 +57,7 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
       act="Invite person"
       acting="Inviting"
       ready={email.trim() !== ""}
-      failed="Nobody was invited"
+      failed="The invitation was not created"
     >
       <Field label="Email" type="email" hint="Used to sign in." autoComplete="off" {...form.text("email")} />
       <ChoiceCards label="Role" choices={choices} {...form.choose("role")} />

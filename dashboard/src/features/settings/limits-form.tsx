@@ -16,8 +16,8 @@ const limits = [
   limit("reads_per_minute", "Reads", "GET requests.", "per minute"),
   limit("run_creations_per_minute", "Run creations", "New runs.", "per minute"),
   limit("writes_per_minute", "Other writes", "All other requests.", "per minute"),
-  limit("runs_in_progress", "Runs in progress", "Those that wait for action do not count.", "at once"),
-  limit("children_per_run", "Runs started by one run", "Runs that its agent tools start, at all depths.", "in all"),
+  limit("runs_in_progress", "Runs in progress", "Runs that need action do not count.", "at once"),
+  limit("children_per_run", "Runs started by one run", "Runs started by its agent tools, at any depth.", "total"),
 ];
 
 /** How much each environment of a project may do. */

@@ -42,7 +42,7 @@ export function PeopleTab() {
       }
       hint={
         may
-          ? "Viewers read. Members work in projects. Owners also have the server: people, connections, backups."
+          ? "Viewers can read. Members work in projects. Owners also manage people, connections and backups."
           : "Only owners can invite people and change roles."
       }
       pending={people.isPending}

@@ -85,7 +85,7 @@ function PriceRow({ price, may, onSet }: { price: Price; may: boolean; onSet: ()
           <code className="cut" title={id}>
             {id}
           </code>
-          {source === "operator" && <Badge>own price</Badge>}
+          {source === "operator" && <Badge>custom price</Badge>}
         </span>
         <SecondLine>
           {since} · {context_window ? `${formatCount(context_window)} tokens of context` : "context unknown"}

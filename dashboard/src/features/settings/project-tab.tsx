@@ -63,7 +63,7 @@ export function ProjectTab({ part, onProjectsChanged }: ProjectTabProps) {
         {project && part === "limits" && <LimitForms key={project.id} project={project} />}
         {project && part === "retention" && <RetentionForms key={project.id} project={project} />}
         {part === "project" && archived.length > 0 && (
-          <Section title="Archived projects" about="Their keys are refused, and nothing of them runs.">
+          <Section title="Archived projects" about="Their keys are refused and nothing runs.">
             <ArchivedProjects projects={archived} onChanged={changed} />
           </Section>
         )}
@@ -96,11 +96,11 @@ function ProjectForms({ project, onChanged }: ProjectFormsProps): ReactNode {
         title="Web pages"
         about={
           <>
-            Pages of these sites may ask the API, with{" "}
+            Pages of these sites may call the API with{" "}
             <a href="/docs/guides/browsers" className="text-accent underline">
               client tokens
             </a>
-            . Others are refused by their browser.
+            . Browsers block others.
           </>
         }
       >

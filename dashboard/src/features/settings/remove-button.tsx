@@ -1,39 +1,29 @@
-import { useMutation } from "@tanstack/react-query";
+import type { QueryFilters } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { ActDialog } from "../../ui/act-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
-import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { toast } from "../../ui/toast.ts";
 
 /** Removes what a row shows, after saying what that ends. */
 export function RemoveButton({
   noun,
   name,
-  keep,
   disabled,
   remove,
-  onRemoved,
+  stale,
   children,
 }: {
   /** “connection”. */
   noun: string;
   name: string;
-  /** “Keep it”. */
-  keep: string;
   disabled: boolean;
   remove: () => Promise<unknown>;
-  onRemoved: () => Promise<unknown>;
+  /** What is out of date then. */
+  stale: readonly QueryFilters[];
   /** The effect. */
   children: ReactNode;
 }) {
   const [open, setOpen] = useState(false);
-  const removing = useMutation({
-    mutationFn: remove,
-    onSuccess: async () => {
-      setOpen(false);
-      toast(`${noun[0]?.toUpperCase()}${noun.slice(1)} removed`, name);
-      await onRemoved();
-    },
-  });
   return (
     <>
       <Button
@@ -41,26 +31,24 @@ export function RemoveButton({
         size="sm"
         disabled={disabled}
         aria-label={`Remove ${name}`}
-        onClick={() => {
-          removing.reset();
-          setOpen(true);
-        }}
+        onClick={() => setOpen(true)}
       >
         Remove
       </Button>
-      <ConfirmDialog
-        open={open}
-        title={`Remove ${name}`}
-        act={`Remove ${noun}`}
-        acting="Removing"
-        keep={keep}
-        doing={removing}
-        refused={`The ${noun} was not removed`}
-        onConfirm={() => removing.mutate()}
-        onClose={() => setOpen(false)}
-      >
-        {children}
-      </ConfirmDialog>
+      {open && (
+        <ActDialog
+          title={`Remove ${name}`}
+          act={`Remove ${noun}`}
+          acting="Removing"
+          refused={`The ${noun} was not removed`}
+          run={remove}
+          stale={stale}
+          onClose={() => setOpen(false)}
+          onDone={() => toast(`${noun[0]?.toUpperCase()}${noun.slice(1)} removed`, name)}
+        >
+          {children}
+        </ActDialog>
+      )}
     </>
   );
 }

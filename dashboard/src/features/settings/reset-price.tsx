@@ -10,7 +10,7 @@ export function ResetPrice({ model, may }: { model: string; may: boolean }) {
     mutationFn: () => resetPrice(model),
     onSuccess: async () => {
       await client.invalidateQueries(pricesQuery);
-      toast("Own price removed", model);
+      toast("Custom price removed", model);
     },
     onError: (error) => failed("The price was not removed", error.message),
   });
@@ -19,10 +19,10 @@ export function ResetPrice({ model, may }: { model: string; may: boolean }) {
       kind="ghost"
       size="sm"
       disabled={!may || resetting.isPending}
-      aria-label={`Remove own price of ${model}`}
+      aria-label={`Remove custom price of ${model}`}
       onClick={() => resetting.mutate()}
     >
-      Remove own
+      Remove custom
     </Button>
   );
 }

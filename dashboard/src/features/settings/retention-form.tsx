@@ -59,7 +59,6 @@ export function RetentionForm({ project }: { project: ProjectDetails }) {
         open={open}
         title="Save retention"
         act="Save and delete"
-        keep="Change nothing"
         onConfirm={() => {
           setOpen(false);
           question?.save();

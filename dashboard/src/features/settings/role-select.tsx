@@ -1,11 +1,10 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Person } from "../../../../server/wire/console.ts";
 import type { Role } from "../../../../server/wire/names.ts";
 import { peopleQuery, setRole } from "../../entities/server/server-api.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import { useSessionUser } from "../../entities/session/use-may.ts";
-import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ActDialog } from "../../ui/act-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
 
 const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", owner: "Owner" };
@@ -47,33 +46,24 @@ interface ChangeRoleProps {
 }
 
 function ChangeRole({ person: { id, email, role }, next, onClose }: ChangeRoleProps) {
-  const client = useQueryClient();
   const isSelf = useSessionUser()?.id === id;
-  const change = useMutation({
-    mutationFn: () => setRole(id, next),
-    onSuccess: async ({ role: now }) => {
-      toast("Role changed", `${email} is ${withArticle[now]} now.`);
-      await Promise.all([client.invalidateQueries(peopleQuery), client.invalidateQueries(sessionQuery)]);
-      onClose();
-    },
-  });
   return (
-    <ConfirmDialog
+    <ActDialog
       title={`Make ${email} ${withArticle[next]}?`}
       act="Change role"
       acting="Changing role"
-      keep="Keep the role"
       kind={role === "owner" ? "danger" : "primary"}
-      doing={change}
       refused="The role was not changed"
-      onConfirm={() => change.mutate()}
+      run={() => setRole(id, next)}
+      stale={[peopleQuery, sessionQuery]}
       onClose={onClose}
+      onDone={({ role: now }) => toast("Role changed", `${email} is ${withArticle[now]} now.`)}
     >
       <p>
         {rights[next]}
         {role === "owner" && " Open invitations by this owner end."}
       </p>
       {isSelf && <p className="mt-2">This is your account: only another owner can give you the role back.</p>}
-    </ConfirmDialog>
+    </ActDialog>
   );
 }

@@ -30,7 +30,7 @@ export function SandboxFact({ level }: { level: SandboxLevel | null }) {
   if (level === null)
     return (
       <Pill tone="plain" icon={LoaderCircle} spin>
-        Being tested
+        Testing
       </Pill>
     );
   const { tone, icon, word, says } = levels[level];

@@ -71,7 +71,7 @@ function Facts({ server }: { server: ServerInfo }) {
       )}
       <Fact name="Embedding models">
         <span className="wrap-anywhere">
-          {embedding_models.join(", ") || "None in this lean build, which has no Python either"}
+          {embedding_models.join(", ") || "None: this is the lean build, without Python"}
         </span>
       </Fact>
       <Fact name="Database">{size(database_bytes)}</Fact>

@@ -62,7 +62,7 @@ export function SetPrice({ price, onClose }: { price: Price | null; onClose: () 
     >
       <Field
         label="Model"
-        hint="Such as openai/gpt-5, or ollama/* for all of a server of your own."
+        hint="Such as openai/gpt-5, or ollama/* for all models of your own server."
         readOnly={price !== null}
         autoComplete="off"
         spellCheck={false}

@@ -26,7 +26,7 @@ export function SettingsForm({
     <Form form={{ ...form, isUnsaved: isOpen }} ready={isDirty}>
       {children}
       <div className="flex flex-col gap-3">
-        <ErrorNote title={isSilent(error) ? "Not known whether it was saved" : "Not saved"} error={error} />
+        <ErrorNote title={isSilent(error) ? "It is unknown whether this was saved" : "Not saved"} error={error} />
         <div className="flex min-h-(--control) flex-wrap items-center gap-2">
           <Button type="submit" kind="primary" disabled={!isOpen}>
             {isPending ? "Saving" : act}

@@ -25,6 +25,7 @@ export function TestConnection({ connection, onClose }: TestConnectionProps) {
       form={{ ...form, isUnsaved: false }}
       onClose={onClose}
       title={`Test ${connection.name}`}
+      keep="Close"
       about="Sends one request of a few tokens, as a run would. It costs a fraction of a cent."
       act="Test connection"
       acting="Testing"
@@ -62,7 +63,7 @@ function Outcome({ tried, prefix }: { tried: Tried; prefix: string }) {
       <p className="text-muted">
         {name ? (
           <>
-            Asked <code>{name}</code>, {formatDuration(latency_ms)}.
+            Requested <code>{name}</code>, {formatDuration(latency_ms)}.
           </>
         ) : (
           "No request was sent."

@@ -11,7 +11,7 @@ export function WithdrawInvitation({ invitation: { id, email } }: { invitation: 
     mutationFn: () => withdraw(id),
     onSuccess: async () => {
       await client.invalidateQueries(invitationsQuery);
-      toast("Invitation withdrawn", `The link for ${email} does not work any more.`);
+      toast("Invitation withdrawn", `The link for ${email} no longer works.`);
     },
     onError: (error) => failed("The invitation was not withdrawn", error.message),
   });

@@ -27,7 +27,7 @@ export function AddCases({ suite, onClose }: { suite: Suite; onClose: () => void
   const choice = form.draft.add_run_ids;
   const { ids, fault } = chosenRuns(choice);
   const fresh = freshOf(choice);
-  const already = ids.length > 0 && fresh.length === 0 ? "The suite has them already." : null;
+  const already = ids.length > 0 && fresh.length === 0 ? "The suite already has them." : null;
   return (
     <FormDialog
       form={form}

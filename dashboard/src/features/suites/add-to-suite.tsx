@@ -56,18 +56,18 @@ export function AddToSuite({
       form={form}
       onClose={onClose}
       title={`Add ${runs.length === 1 ? "run" : plural(runs.length, "run")} to suite`}
-      about="A suite keeps its runs, and tells after a change of their agents which would come out otherwise."
+      about="A suite keeps its runs and shows which results would change after an agent has changed."
       act={isNew ? "Create suite" : ids.length > 0 ? `Add ${plural(ids.length, "case")}` : "Add cases"}
       acting="Adding"
       ready={isKnown && ids.length > 0 && !(isNew && form.draft.name.trim() === "")}
-      failed="The runs were not pinned"
+      failed="The runs were not added"
     >
       {able.length < runs.length && (
         <Note tone={able.length === 0 ? "bad" : "warn"}>
           {able.length === 0
-            ? "None of them can be pinned"
-            : `${plural(able.length, "run")} of ${runs.length} can be pinned`}
-          : a run has to be over, and to have its trace.
+            ? "None of them can be added"
+            : `${plural(able.length, "run")} of ${runs.length} can be added`}
+          : a run must have ended and still have its trace.
         </Note>
       )}
       {ids.length < able.length && (
@@ -98,7 +98,7 @@ export function AddToSuite({
       {isNew && (
         <Field
           label="Name of the new suite"
-          hint="Builds call it by its name: short and without blanks is best."
+          hint="CI refers to the suite by its name. Short and without spaces is best."
           maxLength={limits.name_length}
           autoComplete="off"
           {...form.text("name")}

@@ -76,12 +76,12 @@ export function CasePane({ suiteId, shown, search }: { suiteId: string; shown: J
             <CopyButton text={run_id} what="run id" />
           </Fact>
           {pinned && (
-            <Fact name="Ended as">
+            <Fact name="Status">
               <StatusPill status={pinned.status} />
             </Fact>
           )}
           {result?.agent_version != null && (
-            <Fact name="Held against">
+            <Fact name="Replayed with">
               <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="text-accent hover:underline">
                 version {result.agent_version}
               </Link>
@@ -102,9 +102,9 @@ export function CasePane({ suiteId, shown, search }: { suiteId: string; shown: J
       )}
       {result?.live && <WentOn live={result.live} runId={run_id} before={pinned?.output ?? null} />}
       {pinned && (
-        <section aria-label="Output as it was" className="flex min-w-0 flex-col gap-1.5">
-          <h3 className="font-strong">Output as it was</h3>
-          <Text text={pinned.output} none="It wrote nothing." />
+        <section aria-label="Recorded output" className="flex min-w-0 flex-col gap-1.5">
+          <h3 className="font-strong">Recorded output</h3>
+          <Text text={pinned.output} none="No output." />
         </section>
       )}
     </section>
@@ -157,12 +157,12 @@ function Text({ text, none }: { text: string | null; none: string }) {
 }
 
 function Outcome({ result, runId }: { result: CaseResult | null; runId: string }) {
-  if (!result) return <p className="text-muted">This suite run did not look at it.</p>;
+  if (!result) return <p className="text-muted">Not part of this suite run.</p>;
   const { status, error, divergences, divergences_count, matched_steps } = result;
   if (error)
     return (
       <Note tone="bad">
-        <b>It could not be held against anything</b>
+        <b>The case could not be replayed</b>
         <p>{error.message}</p>
         <WireLine code={error.code} requestId={runId} />
       </Note>
@@ -181,7 +181,7 @@ function Outcome({ result, runId }: { result: CaseResult | null; runId: string }
       ))}
       {hidden > 0 && (
         <p className="text-xs text-muted">
-          {formatCount(hidden)} more: “Verify replay” in the menu of its trace lists them all.
+          {formatCount(hidden)} more: “Verify replay” in the menu of its trace lists all.
         </p>
       )}
     </section>
@@ -191,9 +191,9 @@ function Outcome({ result, runId }: { result: CaseResult | null; runId: string }
 function WentOn({ live, runId, before }: { live: LiveResult; runId: string; before: string | null }) {
   const { run_id: fork, error, output, output_equal, diff, cost_usd, total_tokens } = live;
   return (
-    <section aria-label="Gone on live" className="flex min-w-0 flex-col gap-2">
+    <section aria-label="Live fork" className="flex min-w-0 flex-col gap-2">
       <h3 className="flex flex-wrap items-center gap-2 font-strong">
-        Gone on live
+        Live fork
         <LivePill live={live} />
         {fork && (
           <span className="ml-auto flex gap-2">
@@ -218,7 +218,7 @@ function WentOn({ live, runId, before }: { live: LiveResult; runId: string; befo
           {diff && (
             <Fact name="Steps">
               {formatCount(diff.equal)} equal, {formatCount(diff.changed)} changed, {formatCount(diff.only_b)} new,{" "}
-              {formatCount(diff.only_a)} gone
+              {formatCount(diff.only_a)} missing
             </Fact>
           )}
         </Facts>

@@ -33,7 +33,7 @@ test("of one outcome, only its cases are left", () => {
   expect(ofOutcome(joined, undefined)).toHaveLength(2);
 });
 
-test("a run can be pinned once it is over, as long as its trace is there", () => {
+test("a run can be added once it is over, as long as its trace is there", () => {
   expect(canBePinned({ status: "failed", trace_id: "trc_1" })).toBe(true);
   expect(canBePinned({ status: "in_progress", trace_id: "trc_1" })).toBe(false);
   expect(canBePinned({ status: "completed", trace_id: null })).toBe(false);

@@ -61,7 +61,7 @@ export function ChooseRuns({
   };
   return (
     <fieldset className="flex min-w-0 flex-col gap-3">
-      <legend className="mb-1.5 font-medium">Runs that are as they should be</legend>
+      <legend className="mb-1.5 font-medium">Runs with the expected result</legend>
       <Field
         label="Search the newest runs"
         type="search"
@@ -82,8 +82,8 @@ export function ChooseRuns({
       {shown?.length === 0 && (
         <p className="text-muted">
           {offered!.length > 0
-            ? `None of the newest ${offered!.length} runs that can be pinned has this text.`
-            : "No run is over yet that could be pinned."}
+            ? `None of the newest ${offered!.length} runs that can be added match this text.`
+            : "No runs have ended yet."}
         </p>
       )}
       <TextArea
@@ -114,7 +114,7 @@ function RunChoiceRow({ run, isMarked, onToggle }: { run: Run; isMarked: boolean
         <span className="min-w-0 flex-1">
           <span className="cut block">
             <span className="font-medium">{agent}</span>{" "}
-            <span className="text-muted">· {lastText(run.input).slice(0, 200)}</span>
+            <span className="text-muted">· {plainLine(lastText(run.input))}</span>
           </span>
           <span className="cut block text-xs text-muted">
             {plainLine(run.output ?? "") || run.error?.message || "–"}

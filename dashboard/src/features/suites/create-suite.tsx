@@ -38,7 +38,7 @@ export function CreateSuite({ onClose, onCreated }: { onClose: () => void; onCre
       onClose={onClose}
       wide
       title="Create suite"
-      about="It keeps its runs, whatever the retention, and tells which would come out otherwise."
+      about="A suite keeps its runs regardless of retention and shows which results would change."
       act={ids.length > 0 ? `Create suite of ${plural(ids.length, "case")}` : "Create suite"}
       acting="Creating"
       ready={draft.name.trim() !== "" && ids.length > 0 && fault === null}

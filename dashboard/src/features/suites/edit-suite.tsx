@@ -30,7 +30,7 @@ export function EditSuite({ suite, onClose }: { suite: Suite; onClose: () => voi
       form={form}
       onClose={onClose}
       title="Edit suite"
-      about="Builds that run it by its name need the new one. Its id stays."
+      about="CI that refers to it by name needs the new name. The id stays the same."
       act="Save suite"
       acting="Saving"
       ready={body.name !== ""}

@@ -33,13 +33,13 @@ export function RunSuite({
   });
   const { draft, set } = form;
   const faults = liveFaults(draft);
-  const real = at.mode === "live" ? " This is live data: what they do is done." : "";
+  const real = at.mode === "live" ? " This is live data: the calls take effect." : "";
   return (
     <FormDialog
       form={form}
       onClose={onClose}
       title={`Run ${suite.name}`}
-      about={`${plural(suite.cases_count, "pinned run")}, each held against its agent as it is now.`}
+      about={`${plural(suite.cases_count, "pinned run")}, each replayed with the current version of its agent.`}
       act="Run suite"
       acting="Starting"
       ready={Object.values(faults).every((fault) => fault === null)}
@@ -51,13 +51,13 @@ export function RunSuite({
         choices={[
           {
             value: "tell",
-            label: "Tell where",
-            hint: "Every run is replayed by its record. No model and no tool is called, and it costs nothing.",
+            label: "Report only",
+            hint: "Each run is replayed from its record. No model or tool is called, at no cost.",
           },
           {
             value: "live",
-            label: "Go on live from there",
-            hint: `A fork asks the model anew, so that its output can be compared. Calls that have no record are made.${real}`,
+            label: "Continue live in a fork",
+            hint: `A fork calls the model, so that outputs can be compared. Tool calls without a record are made.${real}`,
           },
         ]}
         chosen={draft.goesOn ? "live" : "tell"}
@@ -71,7 +71,7 @@ export function RunSuite({
 function Budget({ text }: Fields<LiveDraft>) {
   return (
     <fieldset className="flex min-w-0 flex-col gap-3">
-      <legend className="mb-1.5 font-medium">All forks together, at most</legend>
+      <legend className="mb-1.5 font-medium">Limits for all forks together</legend>
       <div className="grid gap-3 rail:grid-cols-3">
         <Field label="Cost in $" hint="Empty: no limit." inputMode="decimal" {...text("cost")} />
         <Field label="Tokens" hint="Empty: no limit." inputMode="numeric" {...text("tokens")} />

@@ -56,9 +56,9 @@ export function SuiteDialogs({
       onClose={close}
       onDeleted={onDeleted}
     >
-      What came of it goes with it, and a suite run that is under way ends. Its{" "}
-      {suite.cases_count === 1 ? "run stays" : `${plural(suite.cases_count, "run")} stay`}, pinned by it no more. A
-      build that runs this suite fails.
+      Its results are deleted, and a suite run in progress ends. Its{" "}
+      {suite.cases_count === 1 ? "run is" : `${plural(suite.cases_count, "run")} are`} kept until their retention ends.
+      CI jobs that run this suite fail.
     </DeleteDialog>
   );
 }

@@ -64,7 +64,7 @@ export function SuiteBody({
           />
           <ErrorNote
             inset
-            title="What came of it is not up to date"
+            title="The results are not up to date"
             error={error}
             onRetry={() => void (runs.error ? runs.refetch() : shown.refetch())}
           />
@@ -138,7 +138,7 @@ function SuiteRunBar({
               {result.live && !search.case && <span>{spentWords(result)}</span>}
             </>
           ) : (
-            !isLoading && "Not run yet: run the suite to see what its cases come to."
+            !isLoading && "Not run yet."
           )}
         </p>
         {result?.status === "in_progress" && mayChange && (
@@ -195,7 +195,7 @@ function SuiteRuns({
     <div className="flex shrink-0 flex-col gap-5 border-line px-4 py-4 max-wide:border-t rail:px-5 wide:w-90 wide:overflow-y-auto wide:border-l">
       <section aria-label="Suite runs" className="flex min-w-0 flex-col gap-1">
         <h2 className="text-md">Suite runs</h2>
-        {runs?.length === 0 && <p className="text-muted">None yet. The last 50 are listed here.</p>}
+        {runs?.length === 0 && <p className="text-muted">No suite runs yet.</p>}
         <ul className="-mx-2">
           {runs?.map((run, index) => (
             <li key={run.id}>
@@ -232,11 +232,10 @@ function InBuilds({ suite }: { suite: SuiteWithCases }) {
     `runnel suite run ${shellWord(suite.name)} --timeout 10m`,
   ].join("\n");
   return (
-    <section aria-label="In a build" className="flex min-w-0 flex-col gap-2">
-      <h2 className="text-md">In a build</h2>
+    <section aria-label="In CI" className="flex min-w-0 flex-col gap-2">
+      <h2 className="text-md">In CI</h2>
       <p className="text-xs text-muted">
-        It ends with 0 when all cases are equal, with 1 when one is not, and with 2 when nobody knows. Its key needs the
-        scopes read and run.
+        Exit code 0: all cases are equal. 1: at least one differs. 2: unknown. The key needs the scopes read and run.
       </p>
       <CodeBlock code={command} label="build command" />
       <FoldedCode

@@ -1,30 +1,28 @@
-import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Columns2, ListFilter, ListTree, X } from "lucide-react";
 import { useRef, useState } from "react";
 import type { Suite as SuiteWithCases } from "../../../../server/wire/suite.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { removeCase, suiteApi } from "../../entities/suite/suite-api.ts";
 import { formatCost } from "../../lib/format.ts";
 import { plainLine } from "../../lib/plain-line.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { ActDialog } from "../../ui/act-dialog.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
-import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine, Table } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.ts";
 import { type JoinedCase, ofOutcome } from "./cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
-import { CasePill, caseWords, LivePill } from "./suite-pill.tsx";
+import { CasePill, LivePill } from "./suite-pill.tsx";
 import { caseLine } from "./suite-words.ts";
 
 /** Whether some went on live is known when one has: until then the column would stand empty. */
 const columnsOf = (cases: readonly JoinedCase[]) => [
   { label: "Outcome" },
-  { label: "Case and what came of it" },
+  { label: "Case and result" },
   { label: "Live", folds: true, silent: !cases.some(({ result }) => result?.live) },
   { label: "Actions", silent: true },
 ];
@@ -65,7 +63,7 @@ export function SuiteCases({
         </Table>
       )}
       {shown.length === 0 && search.outcome && (
-        <EmptyState icon={ListFilter} title={`No case came out as ${caseWords(search.outcome).toLowerCase()}`}>
+        <EmptyState icon={ListFilter} title="No results">
           <Button onClick={() => onSearch({ ...search, outcome: undefined })}>Clear filter</Button>
         </EmptyState>
       )}
@@ -126,7 +124,7 @@ function CaseRow({
           <span className="font-medium">{agent}</span>
           <span className="text-muted">
             {" "}
-            · {pinned ? plainLine(pinned.input ?? pinned.output ?? "") || "no input" : "not in the suite any more"}
+            · {pinned ? plainLine(pinned.input ?? pinned.output ?? "") || "No input" : "removed from the suite"}
           </span>
         </Link>
         <SecondLine title={line} tone={tones[result?.status ?? "pending"]}>
@@ -195,29 +193,23 @@ function RemoveCase({
 }) {
   const agent = useAgentName(removed.agent_id);
   const at = useWorkspace();
-  const refresh = useRefresh(suiteApi);
-  const removal = useMutation({
-    mutationFn: () => removeCase(at, suite.id, removed.run_id),
-    onSuccess: async () => {
-      toast("Case removed", "Its run is pinned no more.");
-      onRemoved();
-      await refresh();
-    },
-  });
   return (
-    <ConfirmDialog
-      onClose={onClose}
+    <ActDialog
       title="Remove case"
       act="Remove case"
       acting="Removing"
-      keep="Keep it"
-      doing={removal}
       refused="The case was not removed"
-      onConfirm={() => removal.mutate()}
+      run={() => removeCase(at, suite.id, removed.run_id)}
+      stale={[suiteApi.all(at)]}
+      onClose={onClose}
+      onDone={() => {
+        toast("Case removed");
+        onRemoved();
+      }}
     >
       <p className="wrap-anywhere">
-        {suite.name} does not look at this run of {agent} any more. The run stays, but retention may delete it.
+        {suite.name} no longer replays this run of {agent}. The run is kept until its retention ends.
       </p>
-    </ConfirmDialog>
+    </ActDialog>
   );
 }

@@ -14,14 +14,14 @@ export function SuiteFields({ text }: Pick<Fields<SuiteDraft>, "text">) {
     <>
       <Field
         label="Name"
-        hint="Builds call it by its name: short and without blanks is best."
+        hint="CI refers to the suite by its name. Short and without spaces is best."
         maxLength={limits.name_length}
         autoComplete="off"
         {...text("name")}
       />
       <Field
         label="Description"
-        hint="What its runs show, for whoever finds one that diverged."
+        hint="What its runs cover."
         maxLength={1000}
         autoComplete="off"
         {...text("description")}

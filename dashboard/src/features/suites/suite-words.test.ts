@@ -12,7 +12,7 @@ test.each([
   ["diverged", counts({ equal: 3, diverged: 1 }), "3 of 4 equal, 1 diverged"],
   ["failed", counts({ equal: 2, diverged: 1, failed: 1 }), "2 of 4 equal, 1 diverged, 1 failed"],
   ["in_progress", counts({ equal: 1, pending: 3 }), "1 of 4 done"],
-  ["cancelled", counts({ equal: 1, pending: 3 }), "1 of 4 equal, 3 not looked at"],
+  ["cancelled", counts({ equal: 1, pending: 3 }), "1 of 4 equal, 3 not run"],
 ] as const)("a suite run that is %s is told in numbers", (status, counts, words) => {
   expect(countWords({ status, counts })).toBe(words);
 });
@@ -51,8 +51,8 @@ test.each([
 test("a fork whose output is the same is told apart from one with another, and from none", () => {
   const none = { run_id: "run_2", output: null, diff: null, cost_usd: null, total_tokens: null, error: null };
   expect(liveWords({ ...none, status: "completed", output_equal: true })).toBe("Same output");
-  expect(liveWords({ ...none, status: "completed", output_equal: false })).toBe("Another output");
-  expect(liveWords({ ...none, run_id: null, status: "skipped", output_equal: null })).toBe("Not gone on with");
+  expect(liveWords({ ...none, status: "completed", output_equal: false })).toBe("Different output");
+  expect(liveWords({ ...none, run_id: null, status: "skipped", output_equal: null })).toBe("No fork");
 });
 
 test.each([

@@ -9,7 +9,7 @@ export function countWords({ status, counts }: Pick<SuiteRun, "status" | "counts
   const rest = [
     diverged > 0 && `${formatCount(diverged)} diverged`,
     failed > 0 && `${formatCount(failed)} failed`,
-    pending > 0 && status !== "in_progress" && `${formatCount(pending)} not looked at`,
+    pending > 0 && status !== "in_progress" && `${formatCount(pending)} not run`,
   ].filter(Boolean);
   const done = status === "in_progress" ? `${formatCount(total - pending)} of ${formatCount(total)} done` : null;
   if (done) return [done, ...rest].join(", ");
@@ -20,24 +20,24 @@ export function countWords({ status, counts }: Pick<SuiteRun, "status" | "counts
 export function caseLine(result: CaseResult | null): string {
   if (!result) return "Not run yet";
   const { status, matched_steps, divergences_count, divergences, error } = result;
-  if (status === "pending") return "Waits until the cases before it are done";
+  if (status === "pending") return "Waiting for earlier cases";
   if (status === "equal") return `${plural(matched_steps, "step")} equal`;
   if (error) return error.message;
   const [first] = divergences;
   const more = divergences_count > 1 ? ` And ${formatCount(divergences_count - 1)} more.` : "";
-  return first ? `${placeWords(first)}: ${first.message}${more}` : "It came out otherwise";
+  return first ? `${placeWords(first)}: ${first.message}${more}` : "Different result";
 }
 
 /** `Step 2, tool call`. */
 export const placeWords = ({ step_index, kind }: Divergence): string =>
   `Step ${step_index}, ${kind.replaceAll("_", " ")}`;
 
-/** What came of going on with the model: `Same output`, `Another output`, why there is none. */
+/** What came of going on with the model: `Same output`, `Different output`, why there is none. */
 export function liveWords({ status, output_equal, error }: LiveResult): string {
-  if (status === "skipped") return "Not gone on with";
-  if (status === "in_progress" || status === "queued") return "Goes on";
+  if (status === "skipped") return "No fork";
+  if (status === "in_progress" || status === "queued") return "Running";
   if (status !== "completed") return error?.message ?? `The fork ended as ${status}`;
-  return output_equal ? "Same output" : "Another output";
+  return output_equal ? "Same output" : "Different output";
 }
 
 /** As a shell takes it: what has blanks or signs stands in quotes. */

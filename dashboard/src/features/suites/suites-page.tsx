@@ -49,7 +49,7 @@ export function SuitesPage({
           icon: ListChecks,
           title: `No ${at.mode} suites yet`,
           about:
-            "A suite pins runs that are as they should be. After a change of an agent, a tool or a guardrail it tells which of them would come out otherwise, without calling a model.",
+            "A suite replays runs with known good results. After you change an agent, a tool or a guardrail, it shows which results would change, without calling a model.",
         }}
       />
       <SuiteDialogs act={act} onAct={setAct} onOpen={onOpen} />

@@ -5,11 +5,11 @@ const { metadata_pairs, metadata_key_length, metadata_value_length } = limits;
 
 /** What is wrong with a value as metadata, or null. */
 export function metadataFault(value: unknown): string | null {
-  if (!isJsonObject(value)) return 'Metadata is an object of texts: { "order": "4711" }.';
+  if (!isJsonObject(value)) return 'Metadata is an object of strings: { "order": "4711" }.';
   const entries = Object.entries(value);
   if (entries.length > metadata_pairs) return `At most ${metadata_pairs} pairs can be kept.`;
   for (const [key, each] of entries) {
-    if (typeof each !== "string") return `The value of “${key}” is not a text. Texts stand in quotes.`;
+    if (typeof each !== "string") return `The value of “${key}” is not a string. Put strings in quotes.`;
     if (key.length > metadata_key_length)
       return `The key “${key.slice(0, 20)}…” is longer than ${metadata_key_length} characters.`;
     if (each.length > metadata_value_length)

@@ -105,9 +105,9 @@ export function RunInThread({
           </select>
           <span className="min-w-0 flex-1 text-xs text-muted max-rail:order-last max-rail:basis-full">
             {isBusy
-              ? "Another run is in progress: this one waits for it."
+              ? "Another run is in progress. This one waits for it."
               : forgets
-                ? "It does not remember the conversation: it does not read earlier messages."
+                ? "This agent does not read earlier messages of the conversation."
                 : ""}
           </span>
           <Button type="submit" kind="primary" disabled={!isReady} className="max-rail:ml-auto">

@@ -118,13 +118,13 @@ export function OpenRun({ run: listed, may }: { run: Run; may: boolean }) {
         (part) =>
           part.kind === "text" && <Markdown key={part.key} text={part.output} growing={part.state === "writing"} />,
       )}
-      {run.status === "queued" && <p className="text-muted">It starts when the runs before it have ended.</p>}
+      {run.status === "queued" && <p className="text-muted">Starts when the earlier runs have ended.</p>}
       {calls.map((call) =>
         may && !isCut ? (
           <OpenCall key={`${call.id} ${call.needs}`} runId={run.id} call={call} />
         ) : (
           <Note key={call.id} tone="ask">
-            {call.tool} waits for {may ? "an answer" : "somebody who may answer"}.
+            {call.tool} is waiting for {may ? "a response" : "someone with permission to respond"}.
           </Note>
         ),
       )}

@@ -127,7 +127,7 @@ function DeleteThread({ thread, ...rest }: { thread: Thread; onClose: () => void
         {message_count === 0
           ? "It has no messages."
           : `${plural(message_count, "message")} of it ${message_count === 1 ? "goes" : "go"} for good.`}{" "}
-        Its runs stay, with their traces.
+        Its runs and their traces are kept.
       </p>
       {status !== "idle" && <p className="mt-2">It has a run in progress: cancel that run first.</p>}
     </DeleteDialog>

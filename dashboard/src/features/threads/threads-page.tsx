@@ -106,7 +106,7 @@ function ThreadRow({ thread }: { thread: Thread }) {
         <Link to="/threads/$threadId" params={{ threadId: id }} data-row title={title ?? id} className={rowLink}>
           {title ? <span className="font-medium">{title}</span> : <code>{id}</code>}
         </Link>
-        <SecondLine title={owner}>{owner || "Of no user"}</SecondLine>
+        <SecondLine title={owner}>{owner || "No user"}</SecondLine>
       </Cell>
       <Cell right>
         {formatCount(message_count)}

@@ -34,7 +34,7 @@ export function ConditionsField({
   return (
     <TwoViews
       label={label}
-      reason="Only JSON shows this schema: it says more than conditions of single arguments."
+      reason="This schema can only be edited as JSON."
       fields={read(field.value) && <ConditionRows parameters={parameters} {...field} />}
       json={
         <JsonField
@@ -85,7 +85,8 @@ function ConditionRows({ parameters, value, fault, onText }: JsonFieldProps & { 
           Add condition
         </Button>
         <span className="text-xs text-muted">
-          {rows.length > 1 ? "All of them have to hold. " : ""}An argument that is missing holds, unless it “is given”.
+          {rows.length > 1 ? "All conditions must be met. " : ""}Conditions on missing arguments are met, except “is
+          given”.
         </span>
       </div>
       {fault && (
@@ -126,7 +127,7 @@ function ConditionRow({
           autoComplete="off"
           spellCheck={false}
           value={name}
-          error={isTwice ? "This is asked above, too." : null}
+          error={isTwice ? "This condition exists already." : null}
           onChange={({ target }) => onRow({ ...row, name: target.value })}
         />
       </div>
@@ -143,7 +144,13 @@ function ConditionRow({
           <Field label="Value" autoComplete="off" value={value} onChange={onValue} />
         </div>
       )}
-      <Button kind="ghost" size="icon-sm" className="mt-7" aria-label={`Remove condition ${number}`} onClick={onRemove}>
+      <Button
+        kind="ghost"
+        size="icon-sm"
+        className="max-rail:ml-auto rail:mt-7"
+        aria-label={`Remove condition ${number}`}
+        onClick={onRemove}
+      >
         <X aria-hidden className="size-4" strokeWidth={1.5} />
       </Button>
     </section>

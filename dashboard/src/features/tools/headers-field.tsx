@@ -79,7 +79,7 @@ export function HeadersField({
           Add header
         </Button>
         {headers.some(({ value }) => value === masked) && (
-          <span className="text-xs text-muted">{masked} keeps the value that is stored.</span>
+          <span className="text-xs text-muted">{masked} keeps the stored value.</span>
         )}
       </div>
       {fault && (

@@ -52,7 +52,7 @@ export function NewToolPage({
       </CreatePage>
       {made?.signing_secret && (
         <SecretDialog
-          title="Store this signing secret now"
+          title="Save this signing secret now"
           about={`The receiver of ${made.name}'s calls verifies with it that they come from this server.`}
           secret={made.signing_secret}
           variable="RUNNEL_SIGNING_SECRET"

@@ -22,7 +22,7 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
     first: { name: "", value: "" },
     check: ({ name, value }) => ({
       name: /^[A-Za-z_]\w{0,63}$/.test(name.trim()) ? null : "A letter or _ first, then letters, digits and _.",
-      value: value === "" ? "Write its value." : null,
+      value: value === "" ? "Enter a value." : null,
     }),
     send: ({ name, value }) => setSecret(at, name.trim(), value),
     onSent: (_, { name }) => {
@@ -42,8 +42,9 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
       form={form}
       onClose={onClose}
       title="Secrets"
+      keep="Close"
       about="Use them in tool headers as {{secret.NAME}}. Values cannot be shown again."
-      act={isThere ? "Set another value" : "Set secret"}
+      act={isThere ? "Replace value" : "Set secret"}
       acting="Setting secret"
       ready={may}
       failed="The secret was not set"

@@ -21,7 +21,7 @@ export function ToolForm({ type, ...props }: Fields<ToolDraft> & { type: ToolTyp
         <TextArea
           label="Description"
           rows={3}
-          hint="The model reads it: what the tool does, and when to call it."
+          hint="Tells the model what the tool does and when to call it."
           {...text("description")}
         />
       </FormSection>

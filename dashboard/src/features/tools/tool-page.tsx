@@ -125,7 +125,7 @@ function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: () => v
           `${plural(users.length, "agent")} lose${users.length === 1 ? "s" : ""} it: ${users.map(({ name }) => name).join(", ")}. `}
         {read.data?.isWhole === false && "Not all agents were checked: more agents may lose it. "}
         {!mayHaveUsers && "No agent uses it. "}
-        Runs that are under way keep what they began with.
+        Runs in progress keep it.
       </p>
       <ErrorNote
         title="Could not find out which agents use it"

@@ -69,8 +69,7 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
         empty={{
           icon: Wrench,
           title: "No tools yet",
-          about:
-            "A tool is something that an agent can call: your own code, a URL, a program in the sandbox, an MCP server or another agent.",
+          about: "Agents call tools: your own code, a URL, sandboxed code, an MCP server or another agent.",
         }}
       />
       {secrets && <SecretsDialog onClose={() => setSecrets(false)} />}

@@ -111,8 +111,8 @@ function callsOf(run: Run, { tool_call_id, subagent }: TraceStep) {
 function Restart({ row }: { row: Row }) {
   return (
     <p className="max-w-(--read) text-md">
-      The server stopped while this run was under way and started again: {row.sub}. What was completed by then was kept,
-      and the run went on from there. Nothing that is recorded was done twice.
+      The server restarted during this run: {row.sub}. Completed steps were kept and the run continued from there. No
+      recorded step ran twice.
     </p>
   );
 }
@@ -120,7 +120,7 @@ function Restart({ row }: { row: Row }) {
 /** Without what the steps show anyway: of a long run that would be megabytes. */
 function RunRaw({ run }: { run: Run }) {
   const { messages: _messages, tool_calls: _calls, ...facts } = run as Run & { messages?: unknown };
-  return <Value title="As the API gives it, without messages and calls" name={run.id} value={facts} />;
+  return <Value title="As returned by the API, without messages and calls" name={run.id} value={facts} />;
 }
 
 function DetailSkeleton() {
@@ -257,7 +257,7 @@ function RawPanel({ row, step }: { row: Row; step: TraceStep }) {
       {read.error && (
         <ErrorNote title="The journal cannot be shown" error={read.error} onRetry={() => void read.refetch()} />
       )}
-      {read.data?.raw && <Value title="As the journal holds it" name={`${step.id} journal`} value={read.data.raw} />}
+      {read.data?.raw && <Value title="As recorded in the journal" name={`${step.id} journal`} value={read.data.raw} />}
     </>
   );
 }

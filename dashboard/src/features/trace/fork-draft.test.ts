@@ -45,7 +45,7 @@ test("arguments that a model gave as text are shown as the JSON that they are", 
 
 test("what is no JSON, and no list of calls, is told", () => {
   const tool = step({ output: 1 });
-  expect(draftFaults(tool, { ...recordedDraft(run, tool), output: "{" }).output).toStartWith("This is not JSON yet");
+  expect(draftFaults(tool, { ...recordedDraft(run, tool), output: "{" }).output).toStartWith("Invalid JSON");
   const model = step({ type: "model_call", output: { content: "" } });
   const faults = draftFaults(model, { ...recordedDraft(run, model), calls: '[{"name": "x"}]' });
   expect(faults).toEqual({ output: null, calls: expect.stringContaining("a list of calls") });

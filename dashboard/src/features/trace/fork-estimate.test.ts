@@ -41,7 +41,7 @@ test("agents that are called again come on top where tools are live", () => {
   expect(forkEstimate(plan({ draft: { tools: "recorded_only" } }))?.agents).toBe(0);
 });
 
-test("another model is reckoned at its own price, the cached tokens at theirs", () => {
+test("another model is reckoned at its custom price, the cached tokens at theirs", () => {
   const prices = { "openai/b": { input: 10, cached_input: 1, output: 100 } };
   const priceOf = (model: string) => prices[model as "openai/b"] ?? null;
   // Twice 600 tokens at 10, 400 at 1 and 100 at 100 dollars a million.

@@ -24,11 +24,10 @@ export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
     recorded_only: "Recorded only",
     live: "Live",
   };
-  const real =
-    mode === "live" ? " This is live data: what they do is done." : " What they reach is real, also in test.";
+  const real = mode === "live" ? " This is live data: the calls take effect." : " Tools take effect, also in test.";
   const hints: Record<ForkRule, string> = {
-    recorded_then_live: `A call that already happened answers from the record. Any other is made.${real}`,
-    recorded_only: "No tool runs. A call that has no record gets an error that the model reads.",
+    recorded_then_live: `Recorded calls return their recorded result. Other calls are made.${real}`,
+    recorded_only: "No tool is called. Calls without a record return an error to the model.",
     live: `Every call is made.${real}`,
   };
   return (
@@ -62,7 +61,7 @@ export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
                 checked={draft.isCurrent}
                 onChange={(event) => onChange({ isCurrent: event.target.checked })}
               />
-              Take the agent as it is now, not as it was
+              Use the current version of the agent
             </label>
           )}
         </div>
@@ -95,7 +94,7 @@ export function ForkOutput({ step, draft, faults, isSame, onChange, onRestore }:
   return (
     <div className="flex min-w-0 flex-col gap-2">
       <CodeEditor
-        label={isTool ? "What the tool returned, as JSON" : "What the model said"}
+        label={isTool ? "Tool output (JSON)" : "Model output"}
         language={isTool ? "json" : "markdown"}
         className="min-h-40"
         value={draft.output}
@@ -109,11 +108,11 @@ export function ForkOutput({ step, draft, faults, isSame, onChange, onRestore }:
             checked={draft.isError}
             onChange={(event) => onChange({ isError: event.target.checked })}
           />
-          It is an error: the model reads it as what went wrong
+          Return this as an error
         </label>
       ) : (
         <details open={faults.calls !== null || undefined}>
-          <summary className="w-fit font-medium text-muted hover:text-ink">Calls that it asked for</summary>
+          <summary className="w-fit font-medium text-muted hover:text-ink">Requested tool calls</summary>
           <div className="pt-2">
             <CodeEditor
               label="Calls, as JSON"
@@ -130,9 +129,9 @@ export function ForkOutput({ step, draft, faults, isSame, onChange, onRestore }:
           "Same as recorded"
         ) : (
           <>
-            Not as recorded
+            Edited
             <Button size="sm" onClick={onRestore}>
-              Take the recorded one
+              Restore recorded value
             </Button>
           </>
         )}

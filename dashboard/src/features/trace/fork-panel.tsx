@@ -68,7 +68,7 @@ export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSl
       <ForkHead step={step} onClose={onClose} />
       <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto p-4 rail:px-5">
         {isGuardrail ? (
-          <Note tone="info">A guardrail’s word is about another step. Choose that step, and fork from it.</Note>
+          <Note tone="info">A guardrail cannot be forked from. Choose the step that it checked.</Note>
         ) : (
           <>
             {editableOf(step) !== "nothing" && (
@@ -140,13 +140,13 @@ function ForkCost({ run, step, steps, hasMore, draft }: Omit<ForkSlot, "onDone" 
 
 function words(estimate: ForkEstimate | null, hasMore: boolean, isPriced: boolean): string {
   if (!estimate)
-    return hasMore ? "Cost: not all steps are here yet." : "Cost unknown: no model call is recorded after this step.";
+    return hasMore ? "Cost: steps are still loading." : "Cost unknown: no model call is recorded after this step.";
   const { model_calls, tokens, cost_usd, unpriced, agents } = estimate;
   const calls = plural(model_calls, "model call");
-  const spent = `${tokens === null ? "tokens unknown" : `${formatCount(tokens)} tokens`}, if it goes on as recorded.`;
-  const more = agents > 0 ? " Called agents come on top." : "";
+  const spent = `${tokens === null ? "tokens unknown" : `${formatCount(tokens)} tokens`}, if it continues as recorded.`;
+  const more = agents > 0 ? " Called agents are not included." : "";
   if (unpriced) {
-    const reason = unpriced === "price" && !isPriced ? "the prices cannot be read" : reasons[unpriced];
+    const reason = unpriced === "price" && !isPriced ? "the prices cannot be loaded" : reasons[unpriced];
     return `Cost unknown: ${reason}. ${calls}, ${spent}${more}`;
   }
   return `${hasMore ? "At least" : "About"} ${formatCost(cost_usd)} for ${calls}, ${spent}${more}`;

@@ -302,7 +302,7 @@ function NoSteps({ sought, onClear }: { sought: string; onClear: () => void }) {
   return (
     <EmptyState icon={ListFilter} title="No results">
       <p className="max-w-[46ch] wrap-anywhere text-muted">
-        Neither names nor arguments, outputs or errors of the steps that are shown have “{sought}” in them.
+        No name, argument, output or error of the steps contains “{sought}”.
       </p>
       <Button onClick={onClear}>Show all steps</Button>
     </EmptyState>

@@ -67,8 +67,8 @@ function StepError({
       {!ended && isCall && step.status === "failed" && <p className="text-muted">The model received this error.</p>}
       {ended && (
         <p className="text-muted">
-          {isCause ? "This ended the run." : `The run ended here: ${ended.message}`}{" "}
-          {ended.retryable ? "The same run may succeed at another time." : "The same run would fail again."}
+          {isCause ? "This error ended the run." : `The run ended here: ${ended.message}`}{" "}
+          {ended.retryable ? "Retrying may succeed." : "Retrying would fail again."}
         </p>
       )}
       <WireLine code={error.code} />
@@ -94,7 +94,7 @@ function Decision({ approval }: { approval: Approval }) {
 
 /** `by ada@example.com`, `with the API key “Desk”`; of one who is gone only where it was said. */
 function whoWords({ type }: Decider, name: string | null): string {
-  if (type === "user") return name === null ? "at the dashboard" : `by ${name}`;
+  if (type === "user") return name === null ? "in the dashboard" : `by ${name}`;
   return type === "api_key" ? (name === null ? "with an API key" : `with the API key “${name}”`) : "";
 }
 
@@ -147,7 +147,7 @@ function Attempts({ step }: { step: TraceStep }) {
           <li key={attempt} className="flex min-w-0 gap-2.5 px-2.5 py-1.5">
             <RotateCcw aria-hidden className="mt-0.5 size-3.5 shrink-0 text-muted" strokeWidth={1.5} />
             <div className="min-w-0 flex-1">
-              <p className="wrap-anywhere">{reason ? reason.message : "The server stopped while it was under way."}</p>
+              <p className="wrap-anywhere">{reason ? reason.message : "The server stopped during this attempt."}</p>
               <p className="flex flex-wrap gap-x-3 text-xs text-muted tabular-nums">
                 <span>Attempt {attempt}</span>
                 {reason && <code>{reason.code}</code>}

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { isOver } from "../../../../server/core/run-state.ts";
@@ -7,8 +7,9 @@ import { runApi, runQuery, sameRun } from "../../entities/run/run-api.ts";
 import { ApiError, post, remove, resourceUrl } from "../../lib/api.ts";
 import { createPostOnce } from "../../lib/post-once.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { ActDialog } from "../../ui/act-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
-import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { toast } from "../../ui/toast.ts";
 
@@ -26,31 +27,25 @@ export function RunAgain({
 }) {
   const at = useWorkspace();
   const [postOnce] = useState(createPostOnce);
-  const start = useMutation({
-    mutationFn: () => postOnce<Run>(resourceUrl(at, "/runs"), sameRun(run), run.id),
-    onSuccess: ({ id }) => {
-      onClose();
-      toast("Run started", agent);
-      onStarted(id);
-    },
-  });
   return (
-    <ConfirmDialog
-      onClose={onClose}
+    <ActDialog
       title="Run again"
       act="Run again"
       acting="Starting"
-      keep="Close"
       kind="primary"
-      doing={start}
       refused="No run was started"
-      onConfirm={() => start.mutate()}
+      run={() => postOnce<Run>(resourceUrl(at, "/runs"), sameRun(run), run.id)}
+      onClose={onClose}
+      onDone={({ id }) => {
+        toast("Run started", agent);
+        onStarted(id);
+      }}
     >
       <p>
-        {agent} runs once more with the same input, as the agent is now. Its model and its tools are called anew
-        {at.mode === "live" ? ", and this is live data: what its tools do, they do again." : "."}
+        {agent} runs once more with the same input, in its current version. Its model and tools are called again
+        {at.mode === "live" ? ": this is live data, and the tools take effect again." : "."}
       </p>
-    </ConfirmDialog>
+    </ActDialog>
   );
 }
 
@@ -67,14 +62,6 @@ export function CancelRun({
   const client = useQueryClient();
   const [open, setOpen] = useState(false);
   const isDone = useRef(false);
-  const cancel = useMutation({
-    mutationFn: () => post<Run>(resourceUrl(at, `/runs/${encodeURIComponent(run.id)}/cancel`)),
-    onSuccess: (cancelled) => {
-      client.setQueryData(runQuery(at, run.id).queryKey, cancelled);
-      isDone.current = true;
-      setOpen(false);
-    },
-  });
   return (
     <>
       {!isOver(run.status) && (
@@ -82,23 +69,26 @@ export function CancelRun({
           Cancel run
         </Button>
       )}
-      <ConfirmDialog
+      <ActDialog
         open={open}
-        onClose={() => setOpen(false)}
         title="Cancel run"
         act="Cancel run"
         acting="Cancelling"
-        keep="Let it run"
-        doing={cancel}
+        keep="Keep running"
         refused="The run was not cancelled"
+        run={async () => {
+          const cancelled = await post<Run>(resourceUrl(at, `/runs/${encodeURIComponent(run.id)}/cancel`));
+          client.setQueryData(runQuery(at, run.id).queryKey, cancelled);
+          isDone.current = true;
+        }}
         finalFocus={() => (isDone.current && beside()) || true}
-        onConfirm={() => cancel.mutate()}
+        onClose={() => setOpen(false)}
       >
         <p>
-          The request to the model and all open tool calls stop at once. What was written so far is kept. A cancelled
-          run cannot go on.
+          The model request and all open tool calls stop at once. Output written so far is kept. A cancelled run cannot
+          be resumed.
         </p>
-      </ConfirmDialog>
+      </ActDialog>
     </>
   );
 }
@@ -106,43 +96,30 @@ export function CancelRun({
 /** Deletes a run that is over, after saying that it is for good. */
 export function DeleteRun({ run, onClose, onDeleted }: { run: Run; onClose: () => void; onDeleted: () => void }) {
   const at = useWorkspace();
-  const client = useQueryClient();
-  const act = useMutation({
-    mutationFn: () => remove(resourceUrl(at, `/runs/${encodeURIComponent(run.id)}`)),
-    onSuccess: () => {
-      onClose();
-      toast("Run deleted");
-      onDeleted();
-      void client.invalidateQueries(runApi.all(at));
-    },
-  });
-  const suites = pinningSuites(act.error);
   return (
-    <ConfirmDialog
+    <DeleteDialog
+      noun="run"
+      name="run"
+      told=""
+      remove={() => remove(resourceUrl(at, `/runs/${encodeURIComponent(run.id)}`))}
+      stale={[runApi.all(at)]}
+      explain={(error) => {
+        const suites = pinningSuites(error);
+        return suites.length > 0 && <PinnedNote suiteIds={suites} />;
+      }}
       onClose={onClose}
-      title="Delete run"
-      act="Delete run"
-      acting="Deleting"
-      keep="Keep it"
-      doing={act}
-      refused={suites.length > 0 ? undefined : "The run was not deleted"}
-      onConfirm={() => act.mutate()}
+      onDeleted={onDeleted}
     >
       <p>
-        The run goes for good, with its input, its output and its trace. Forks and replays of it stay, and so does what
-        its tools did.
+        The run is permanently deleted, with its input, output and trace. Forks and replays of it are kept. What its
+        tools did is not undone.
       </p>
-      {suites.length > 0 && (
-        <div className="mt-3">
-          <PinnedNote suiteIds={suites} />
-        </div>
-      )}
-    </ConfirmDialog>
+    </DeleteDialog>
   );
 }
 
 /** The suites that keep a run from being deleted, of the refusal that names them. */
-function pinningSuites(error: Error | null): string[] {
+function pinningSuites(error: Error): string[] {
   const ids = error instanceof ApiError && error.code === "run_pinned" ? error.details.suite_ids : null;
   return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
 }
@@ -153,8 +130,7 @@ function PinnedNote({ suiteIds }: { suiteIds: readonly string[] }) {
     <Note tone="warn" role="alert">
       <b>The run was not deleted</b>
       <p>
-        {suiteIds.length === 1 ? "A suite has" : `${suiteIds.length} suites have`} pinned it. Remove the case there
-        first.
+        It is a case of {suiteIds.length === 1 ? "a suite" : `${suiteIds.length} suites`}. Remove the case there first.
       </p>
       <ul className="mt-1 flex flex-col items-start">
         {suiteIds.map((suiteId) => (

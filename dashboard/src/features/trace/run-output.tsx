@@ -47,7 +47,7 @@ export function RunOutput({
           </RowContext>
         </Block>
       )}
-      {isEnd && run.status === "completed" && !text && <p className="text-muted">It completed without text.</p>}
+      {isEnd && run.status === "completed" && !text && <p className="text-muted">Completed without text.</p>}
       {isEnd && isOver(run.status) && <RunScores runId={run.id} />}
       {isEnd && loaded && <SourceList steps={loaded.steps} onSelect={onSelect} />}
     </>
@@ -87,7 +87,7 @@ function Outcome({ run, onSelect }: { run: Run; onSelect: (key: string) => void 
   if (run.status === "failed" && run.error) return <Failed runId={run.id} error={run.error} onSelect={onSelect} />;
   if (run.status === "cancelled") return <Note tone="info">{run.error?.message || "This run was cancelled."}</Note>;
   if (run.status === "queued")
-    return <Note tone="info">Queued: it begins when a run in progress has ended and those before it have begun.</Note>;
+    return <Note tone="info">Queued: it starts when the runs before it have started and a slot is free.</Note>;
   if (isOver(run.status)) return null;
   return <WaitingCalls runId={run.id} calls={run.required_action?.submit_tool_outputs.tool_calls ?? []} />;
 }
@@ -108,7 +108,7 @@ function Failed({ runId, error, onSelect }: { runId: string; error: RunError; on
             .{" "}
           </>
         )}
-        {retryable ? "The same run may succeed at another time." : "The same run would fail again."}
+        {retryable ? "Retrying may succeed." : "Retrying would fail again."}
       </p>
       <WireLine code={code} requestId={requestId} />
     </Note>

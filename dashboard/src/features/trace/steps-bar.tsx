@@ -72,7 +72,7 @@ export function StepsBar({
         size="sm"
         className="ml-auto aria-pressed:bg-accent-soft aria-pressed:text-accent"
         aria-pressed={graph}
-        title="Agents and tools, and who called what"
+        title="Graph of agents and tools"
         onClick={() => onGraph(!graph)}
       >
         <Workflow aria-hidden className="size-4" strokeWidth={1.5} />

@@ -56,7 +56,7 @@ export function TraceHead({
         {!over && stream === "open" && (
           <span className="inline-flex items-center text-xs text-muted">
             <LiveDot />
-            Live
+            Auto-refresh
           </span>
         )}
         <LostBadge stream={over ? "ended" : stream} />
@@ -69,7 +69,7 @@ export function TraceHead({
       </SheetHead>
       {stale && (
         <div className="px-4 py-2 rail:px-5">
-          <ErrorNote title="What is shown here is not up to date" error={stale} />
+          <ErrorNote title="This page is not up to date" error={stale} />
         </div>
       )}
     </>

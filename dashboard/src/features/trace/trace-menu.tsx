@@ -66,7 +66,7 @@ export function TraceMenu({
           </Button>
         )}
         {buttons}
-        <Button onClick={share} title="Copies the link to what you see">
+        <Button onClick={share} title="Copies a link to this view">
           <Link2 {...icon} />
           Share
         </Button>
@@ -133,7 +133,7 @@ export function TraceMenu({
 function forkChosen(): void {
   const fork = document.querySelector<HTMLElement>("[data-fork]");
   if (fork) fork.click();
-  else toast("Choose a step", "A fork begins at a step: choose one, then Fork.");
+  else toast("Choose a step", "Choose the step to fork from.");
 }
 
 /** Saves the whole trace with the journal's entries: what another server takes as an import. */

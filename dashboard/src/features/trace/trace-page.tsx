@@ -107,12 +107,11 @@ function FoundRun({ run, trace, stale, ...props }: FoundRunProps) {
 function TraceGone({ run }: { run: Run }) {
   return (
     <section aria-label="Output" className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto p-4 rail:p-5">
-      <h2 className="sr-only">What is left of it</h2>
+      <h2 className="sr-only">Remaining data</h2>
       <Note tone="info">
         <b>The trace of this run was deleted</b>
         <p className="text-muted">
-          Its steps and events are gone, by hand or because they were older than this project keeps them. Input, output
-          and usage stay.
+          Its steps and events were deleted by a person or by retention. Input, output and usage are kept.
         </p>
       </Note>
       <RunOutput run={run} loaded={null} live={emptyRunView} onSelect={() => {}} />

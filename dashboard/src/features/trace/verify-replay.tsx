@@ -19,7 +19,7 @@ interface VerifyReplayProps {
   onOpenRun: (runId: string) => void;
 }
 
-/** Performs a run again by its record, and says what would come out otherwise. */
+/** Performs a run again by its record, and says what would differ. */
 export function VerifyReplay({ run, open, onOpenChange, onShowStep, onOpenRun }: VerifyReplayProps) {
   const at = useWorkspace();
   const path = `/runs/${encodeURIComponent(run.id)}/replay`;
@@ -34,20 +34,21 @@ export function VerifyReplay({ run, open, onOpenChange, onShowStep, onOpenRun }:
       form={{ ...form, isUnsaved: false }}
       onClose={() => onOpenChange(false)}
       title="Verify replay"
-      about="The run is performed again by its record, and every decision is held against what it was. No model and no tool is called. It costs nothing."
+      keep="Close"
+      about="Replays the run from its record and compares every decision. No model or tool is called, at no cost."
       act={made ? "Verify again" : "Verify"}
       acting="Verifying"
       failed="The run was not replayed"
       request={{ method: "POST", path: `/v1${path}`, body: form.draft }}
     >
       <ChoiceCards
-        label="With which agent"
+        label="Agent version"
         choices={[
-          { value: "pinned", label: "As it was", hint: `Version ${run.agent_version}, which this run had.` },
+          { value: "pinned", label: "As recorded", hint: `Version ${run.agent_version}, the version of this run.` },
           {
             value: "current",
-            label: "As it is now",
-            hint: "Shows what a change since then would have made different.",
+            label: "Current version",
+            hint: "Shows what later changes of the agent would change.",
           },
         ]}
         {...form.choose("agent")}
@@ -82,8 +83,8 @@ function Found({
   const count = new Set(divergences.map(({ step_index }) => step_index)).size;
   return (
     <Note tone={count === 0 ? "ok" : "warn"} role="status">
-      <b>{count === 0 ? "Every step came out the same" : `${plural(count, "step")} would come out otherwise`}</b>
-      <p>{formatCount(matched_steps)} came out the same.</p>
+      <b>{count === 0 ? "All steps are equal" : `${plural(count, "step")} would differ`}</b>
+      <p>{formatCount(matched_steps)} equal.</p>
       {count > 0 && (
         <ul className="mt-2 flex max-h-50 flex-col gap-1 overflow-y-auto">
           {divergences.map(({ step_index, kind, message }, i) => (

@@ -50,7 +50,7 @@ function AnswerBody({ body, truncated }: { body: string; truncated: boolean }) {
         </pre>
       )}
       {body !== "" && !isPlain && <JsonView value={read.value} />}
-      {truncated && <p className="mt-1 text-xs text-muted">Only the beginning was read.</p>}
+      {truncated && <p className="mt-1 text-xs text-muted">Only the beginning is kept.</p>}
     </div>
   );
 }

@@ -60,7 +60,7 @@ export function Deliveries({
           )}
           none={
             status || type || after || before ? (
-              <EmptyState icon={ListFilter} title="No delivery matches these filters">
+              <EmptyState icon={ListFilter} title="No results">
                 <Button onClick={() => onSearch({})}>Clear filters</Button>
               </EmptyState>
             ) : (

@@ -29,7 +29,7 @@ export function DeliveryPane({ webhookId, id, search }: { webhookId: string; id:
   const again = useMutation({
     mutationFn: () => redeliver(at, webhookId, id),
     onSuccess: async () => {
-      toast("Redelivery queued", "The event keeps its id, so a receiver that already has it can tell.");
+      toast("Redelivery queued", "The event keeps its id, so receivers can detect duplicates.");
       await refresh();
     },
   });
@@ -78,7 +78,7 @@ export function DeliveryPane({ webhookId, id, search }: { webhookId: string; id:
               </Link>
             </Fact>
           )}
-          <Fact name="Happened">
+          <Fact name="Created">
             <Time at={delivery.created_at} />
           </Fact>
           {delivery.next_attempt_at && delivery.status === "pending" && (
@@ -115,9 +115,9 @@ function Pane({ children }: { children: ReactNode }) {
 function Body({ body }: { body: string }) {
   const read = useMemo(() => readJson(body), [body]);
   return (
-    <section aria-label="What was sent" className="flex min-w-0 flex-col gap-2">
+    <section aria-label="Payload" className="flex min-w-0 flex-col gap-2">
       <h3 className="flex items-center gap-1 font-strong">
-        What was sent
+        Payload
         <CopyButton text={body} what="body" />
       </h3>
       {read.fault ? <pre className="wrap-anywhere whitespace-pre-wrap">{body}</pre> : <JsonView value={read.value} />}

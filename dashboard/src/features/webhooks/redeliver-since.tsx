@@ -27,7 +27,7 @@ export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose
     first: { hours: "24" as (typeof choices)[number]["value"] },
     send: ({ hours }) => redeliverAll(at, webhook.id, new Date(sinceOf(hours)).toISOString()),
     onSent: async ({ deliveries }) => {
-      if (deliveries === 0) toast("No failed events", "No event in that time failed or is waiting.");
+      if (deliveries === 0) toast("No failed events", "No event of that period failed or is waiting.");
       else toast(`${plural(deliveries, "redelivery")} queued`);
       await refresh();
       onClose();
@@ -41,7 +41,6 @@ export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose
       about={webhook.url}
       act="Redeliver"
       acting="Redelivering"
-      keep="Cancel"
       failed="The redelivery was not queued"
     >
       <div className="flex flex-col gap-1.5">

@@ -9,8 +9,8 @@ export function RevealSecret({ made, onStored }: { made: MadeWebhook; onStored: 
   const until = made.previous_secret_expires_at;
   return (
     <SecretDialog
-      title="Store this secret now"
-      about={`${new URL(made.url).host} verifies with it that an event came from here. You will not see it again.`}
+      title="Save this secret now"
+      about={`${new URL(made.url).host} uses it to verify events from this server. You will not see it again.`}
       secret={made.secret}
       variable="WEBHOOK_SECRET"
       onStored={onStored}
@@ -28,7 +28,7 @@ export function RevealSecret({ made, onStored }: { made: MadeWebhook; onStored: 
           code={`import { Webhook } from "standardwebhooks";
 
 const webhook = new Webhook(process.env.WEBHOOK_SECRET!);
-const event = webhook.verify(body, headers); // throws for what did not come from here`}
+const event = webhook.verify(body, headers); // throws unless this server sent it`}
         />
       </div>
     </SecretDialog>

@@ -47,7 +47,6 @@ export function RotateSecret({
       act={seconds === 0 ? "Rotate, stop the old secret" : "Rotate secret"}
       acting="Rotating secret"
       actKind={seconds === 0 ? "danger" : "primary"}
-      keep="Cancel"
       failed="The secret was not rotated"
       request={{
         method: "POST",

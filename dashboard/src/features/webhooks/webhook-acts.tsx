@@ -28,7 +28,7 @@ export function useTestWebhook() {
   return useMutation({
     mutationFn: (id: string) => testWebhook(at, id),
     onSuccess: (delivery) => {
-      toast(delivery.status === "delivered" ? "Test event taken" : "Test event not taken", testWords(delivery));
+      toast(delivery.status === "delivered" ? "Test event delivered" : "Test event failed", testWords(delivery));
       void refresh();
     },
   });
@@ -44,7 +44,7 @@ export function useSwitchWebhook() {
       toast(enabled ? "Webhook enabled" : "Webhook disabled");
       await refresh();
     },
-    onError: (error, { enabled }) => failed(`The webhook was not switched ${enabled ? "on" : "off"}`, error.message),
+    onError: (error, { enabled }) => failed(`The webhook was not ${enabled ? "enabled" : "disabled"}`, error.message),
   });
 }
 
@@ -144,7 +144,6 @@ function SwitchOff({ webhook: { id, url }, onClose }: { webhook: Webhook; onClos
       title={`Disable ${new URL(url).host}?`}
       act="Disable"
       acting="Disabling"
-      keep="Keep enabled"
       doing={switching}
       onConfirm={() => switching.mutate({ id, enabled: false }, { onSettled: onClose })}
       onClose={onClose}

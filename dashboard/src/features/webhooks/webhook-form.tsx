@@ -52,7 +52,6 @@ export function WebhookForm({
       }
       act={webhook ? "Save webhook" : "Create webhook"}
       acting={webhook ? "Saving webhook" : "Creating webhook"}
-      keep="Cancel"
       ready={draft.url.trim() !== "" && draft.events.length > 0}
       failed={`The webhook was not ${webhook ? "saved" : "created"}`}
       request={{
@@ -77,7 +76,7 @@ export function WebhookForm({
         label="Description (optional)"
         maxLength={1024}
         autoComplete="off"
-        hint="What receives the events. It helps to find the cause of a failure."
+        hint="What receives the events."
         {...text("description")}
       />
     </FormDialog>

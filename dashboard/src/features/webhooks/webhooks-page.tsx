@@ -69,7 +69,7 @@ export function WebhooksPage({
           icon: WebhookIcon,
           title: `No ${at.mode} webhooks yet`,
           about:
-            "A webhook sends events to your URL when a run ends, waits for a person or calls a tool. Each event is signed, and retried until your endpoint accepts it.",
+            "A webhook sends events to your URL, for example when a run ends or needs approval. Events are signed and retried for three days.",
         }}
       />
       <WebhookDialogs act={act} onAct={setAct} />
@@ -125,7 +125,7 @@ function WebhookRow({
         <WebhookPill webhook={webhook} />
       </Cell>
       <Cell className="whitespace-nowrap">
-        {last_delivery_at ? <Time at={last_delivery_at} /> : <span className="text-muted">Nothing sent yet</span>}
+        {last_delivery_at ? <Time at={last_delivery_at} /> : <span className="text-muted">No deliveries yet</span>}
       </Cell>
       <Cell folds className="whitespace-nowrap max-rail:hidden">
         <Time at={webhook.created_at} />

@@ -42,4 +42,4 @@ function unread({ state }: EditorView): Diagnostic[] {
   return found;
 }
 
-const syntaxFault = { severity: "warning", message: "This cannot be read: a sign is missing or too many." } as const;
+const syntaxFault = { severity: "warning", message: "Syntax error: a character is missing or unexpected." } as const;

@@ -22,7 +22,7 @@ export const agentPart: ToolPart<AgentDraft> = {
   hasParameters: () => false,
   untried: {
     title: "An agent works in a run",
-    about: "Try the agent that is asked, or one that has this tool, in the playground.",
+    about: "Try that agent, or one that has this tool, in the playground.",
   },
 };
 
@@ -31,9 +31,9 @@ function AgentFields({ draft, faults, pick }: Fields<CommonDraft & AgentDraft>) 
   const agents = useQuery(agentApi.every(at)).data ?? [];
   const isKnown = draft.agent_id === "" || agents.some(({ id }) => id === draft.agent_id);
   return (
-    <FormSection title="Agent" about="It runs as a separate run, within what is left of its parent's budget.">
+    <FormSection title="Agent" about="Starts a separate run, within the remaining budget of the parent run.">
       <Select
-        label="Asked agent"
+        label="Agent to call"
         choices={[
           { value: "", label: "Choose an agent" },
           ...(isKnown ? [] : [{ value: draft.agent_id, label: draft.agent_id }]),

@@ -26,7 +26,7 @@ const exampleSource = {
 
 export const codePart: ToolPart<CodeDraft> = {
   word: "Code",
-  hint: "JavaScript or Python in the sandbox, without network.",
+  hint: "JavaScript or Python in a sandbox without network access.",
   target: ({ language, source }) =>
     `${language === "python" ? "Python" : "JavaScript"}, ${source === null ? "written by the model" : "own source"}`,
   draftOf: (tool) => ({
@@ -66,7 +66,7 @@ function CodeFields({ draft, faults, set, text, code }: Fields<CommonDraft & Cod
   const { language, source } = draft;
   const isExample = source === exampleSource[language];
   return (
-    <FormSection title="Code" about="It runs in a process without network, with only the files that it is given.">
+    <FormSection title="Code" about="Runs in a process without network access and with only its own files.">
       <div className="max-w-60">
         <ChoiceBar
           name="code language"

@@ -1,6 +1,7 @@
-import { formatCount } from "../../../lib/format.ts";
+import { formatCount, plural } from "../../../lib/format.ts";
 import { fieldsOf } from "../../../lib/json-text.ts";
-import { Value } from "../../../ui/value.tsx";
+import { Markdown } from "../../../ui/markdown.tsx";
+import { Block } from "../../../ui/value.tsx";
 import type { StepPart, StepProps } from "./step-part.ts";
 
 export const compactionPart: StepPart = {
@@ -17,13 +18,15 @@ function Compacted({ step }: StepProps) {
   return (
     <>
       <p>
-        The prompt had become too long: {formatCount(left_out as number)} messages were left out, and it went from about{" "}
+        The prompt was too long: {plural(left_out as number, "message")} left out, from about{" "}
         {formatCount(tokens_before as number)} to {formatCount(tokens_after as number)} tokens.
       </p>
       {typeof summary === "string" ? (
-        <Value title="Summary in their place" name="summary" value={summary} />
+        <Block title="Summary" copy={summary}>
+          <Markdown text={summary} />
+        </Block>
       ) : (
-        <p className="text-muted">They were removed without a summary.</p>
+        <p className="text-muted">No summary takes their place.</p>
       )}
     </>
   );

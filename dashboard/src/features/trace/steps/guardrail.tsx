@@ -17,9 +17,9 @@ export const guardrailPart: StepPart = {
 
 const verdicts: Record<string, ["ok" | "warn" | "bad" | "info", string]> = {
   passed: ["ok", "Passed"],
-  flagged: ["warn", "Flagged, and let through"],
-  redacted: ["warn", "Redacted: what it found was taken out before anybody had it"],
-  approval_required: ["warn", "A person is asked first"],
+  flagged: ["warn", "Flagged and allowed"],
+  redacted: ["warn", "Redacted: the findings were removed before use"],
+  approval_required: ["warn", "Approval required"],
   blocked: ["bad", "Blocked"],
 };
 

@@ -34,7 +34,7 @@ export function Written({ step, live }: StepProps) {
         </Block>
       )}
       {calls.length > 0 && (
-        <Block title="Calls that it asked for">
+        <Block title="Requested tool calls">
           <div className="flex flex-col gap-1">
             {calls.map((call) => (
               <AskedCall key={call.id} name={call.name} args={call.arguments} />
@@ -43,9 +43,7 @@ export function Written({ step, live }: StepProps) {
         </Block>
       )}
       {!isWhole && !text && <NotYet />}
-      {isWhole && !text && !isWriting && calls.length === 0 && !step.error && (
-        <p className="text-muted">It wrote nothing.</p>
-      )}
+      {isWhole && !text && !isWriting && calls.length === 0 && !step.error && <p className="text-muted">No text.</p>}
     </>
   );
 }

@@ -24,7 +24,7 @@ function Sources({ step }: StepProps) {
   const { matches, failures } = fieldsOf(step.output);
   const passages = passagesOf(step);
   const failed = (Array.isArray(failures) ? failures : []) as { memory_id: string; code: string; message: string }[];
-  if (!Array.isArray(matches)) return <p className="text-muted">Nothing was found yet.</p>;
+  if (!Array.isArray(matches)) return <p className="text-muted">No results yet.</p>;
   return (
     <>
       {failed.map(({ memory_id, message, code }) => (
@@ -37,7 +37,7 @@ function Sources({ step }: StepProps) {
         </Note>
       ))}
       {passages.length === 0 && (
-        <p className="text-muted">No passage fits the input. The model was asked without sources.</p>
+        <p className="text-muted">No matching passages. The model was called without sources.</p>
       )}
       {passages.length > 0 && (
         <Block title={plural(passages.length, "source")}>
@@ -74,7 +74,7 @@ function PassageCard({ passage, number }: { passage: Passage; number: number }) 
           <span className="cut font-medium">{filename ?? "Text entry"}</span>
         )}
         {place && <span className="whitespace-nowrap">{place}</span>}
-        <span className="ml-auto whitespace-nowrap tabular-nums" title="How well it fits, from 0 to 1">
+        <span className="ml-auto whitespace-nowrap tabular-nums" title="Relevance, from 0 to 1">
           {score.toFixed(2)}
         </span>
       </div>
