@@ -7,12 +7,23 @@ import { defineConfig, type Plugin } from "vite";
 const base = "/dashboard/";
 
 /** What every page begins with, in one file. */
-const first = { name: "first", tags: ["$initial" as const] };
+const first = { name: "first", tags: ["$initial" as const], priority: 2 };
 /**
  * What several pages have in common, in few files: a browser asks HTTP/1.1 for six at a time, so that a hundred small ones
- * take longer than some kilobytes that this page does not need.
+ * take longer than some kilobytes that this page does not need. A higher threshold puts all of it into every page.
  */
-const shared = { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 60_000 };
+const shared = {
+  ...{ name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 20_000 },
+  test: (id: string) => !late.test(id),
+  includeDependenciesRecursively: false,
+};
+/** Of editors, and of one page: merged with anything else, it would come with every page. */
+const late = /node_modules\/(@codemirror|@lezer|crelt|style-mod|w3c-keyname|cronstrue)\//;
+/** What the pages of one feature have in common is no other page's. */
+const feature = {
+  ...{ name: (id: string) => /src\/features\/([\w-]+)\//.exec(id)?.[1] ?? null, minShareCount: 2, priority: 1 },
+  includeDependenciesRecursively: false,
+};
 /** A group that several entries share is named after all of them. */
 const chunkFileNames = ({ name }: { name: string }) => `assets/${name.split("~")[0]}-[hash].js`;
 
@@ -28,7 +39,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 700, // In kB, not compressed; what is sent has a budget in e2e/page-weight.e2e.ts.
     // Files that are merged may need each other: each part waits for what it builds upon.
     rolldownOptions: {
-      output: { codeSplitting: { groups: [first, shared] }, chunkFileNames, strictExecutionOrder: true },
+      output: { codeSplitting: { groups: [first, feature, shared] }, chunkFileNames, strictExecutionOrder: true },
     },
   },
   server: {

@@ -106,7 +106,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await expect(page).toHaveURL(new RegExp(`case=${second.id}`));
     const pane = page.getByRole("region", { name: "Case", exact: true });
     await expect(pane.getByRole("link", { name: "Step 0, prompt" })).toHaveAttribute("href", /step=0/);
-    await expect(pane).toContainText("What goes into the model call is not the same.");
+    await expect(pane).toContainText("The input of the model call differs.");
     await expect(pane.getByRole("region", { name: "Input" })).toContainText("And 4712?");
     const changed = pane.getByRole("region", { name: "What changed in the prompt" });
     await expect(changed.locator("ins")).toContainText("never brief");

@@ -65,7 +65,7 @@ test("a build passes, fails when the agent changes, and shows what its model say
 
   await server.fetch(`/v1/agents/${agent}`, { method: "DELETE" });
   const failed = await inSuite(server, "run", "weather");
-  expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining("The agent is not there any more.")]);
+  expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining("The agent was deleted.")]);
 });
 
 test("what goes on live costs no more than it may, all of it together", async () => {

@@ -58,7 +58,7 @@ describe("a price", () => {
 
   test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 100_001])("of %p is none", async (input) => {
     using prices = open();
-    await expect(prices.set("openai/gpt-5", { ...own, input }, testActor)).rejects.toThrow("A price is from 0");
+    await expect(prices.set("openai/gpt-5", { ...own, input }, testActor)).rejects.toThrow("A price must be from 0");
   });
 
   test("that another process sets counts at once", async () => {

@@ -56,7 +56,7 @@ export function createPriceStore({ db, audit, now = Date.now }: StoreBase) {
       requireModel(model, price);
       for (const usd of [price.input, price.cached_input, price.output])
         if (!(usd >= 0 && usd <= priceMax))
-          throw new AppError("validation_failed", `A price is from 0 to ${priceMax} USD per million tokens.`);
+          throw new AppError("validation_failed", `A price must be from 0 to ${priceMax} USD per million tokens.`);
       const { input, cached_input, output, context_window } = price;
       await db.write(() => {
         const values = { input, cached_input, output, context_window, set_at_ms: now() };

@@ -39,7 +39,7 @@ export async function tryConnection(connection: Connection, model: string | null
       return { ok: true, model: name, latency_ms: since(begun), output: output.trim() || null, usage, error: null };
     }
   }
-  return failed(name, "model_error", "The provider's answer ended before it was complete.");
+  return failed(name, "model_error", "The provider's response ended before it was complete.");
 }
 
 const since = (begun: number): number => Math.round(performance.now() - begun);

@@ -76,7 +76,7 @@ export function oidcRoutes({
     .post(
       "/oidc/begin",
       async ({ body, request, set }) => {
-        if (!signIn) throw new AppError("resource_not_found", "Nobody signs in at an issuer here.");
+        if (!signIn) throw new AppError("resource_not_found", "Signing in at an issuer is not set up here.");
         if (originOf(request) !== new URL(publicUrl()).origin)
           throw new AppError("cross_origin", `The issuer leads back to ${publicUrl()}: open the dashboard there.`);
         const { url, attempt } = await signIn.oidc.begin(body.to).catch((error) => {
@@ -96,7 +96,7 @@ export function oidcRoutes({
       },
     )
     .get("/oidc/callback", async ({ request, set }) => {
-      if (!signIn) throw new AppError("resource_not_found", "Nobody signs in at an issuer here.");
+      if (!signIn) throw new AppError("resource_not_found", "Signing in at an issuer is not set up here.");
       const origin = originOfVisitor(request, set.headers as Record<string, string>);
       const headers = new Headers({ "cache-control": "no-store" });
       headers.append("set-cookie", signIn.cookie.clear());

@@ -65,7 +65,7 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
       const { credential } = registrationInfo;
       return await db.write(() => {
         const known = orm.select().from(passkeys).where(eq(passkeys.credential_id, credential.id)).get();
-        if (known) throw new AppError("name_taken", "This passkey is known already.");
+        if (known) throw new AppError("name_taken", "This passkey was already added.");
         const row: Row = {
           ...{ id: newConsoleId("passkey", now()), user_id: user.id, credential_id: credential.id, rp_id, name },
           ...{ public_key: Buffer.from(credential.publicKey), counter: credential.counter },
@@ -96,7 +96,7 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
     /** Who it is whose device has answered. */
     async signIn(response: { id: string }, origin: string, from: Origin): Promise<User> {
       const wait = throttle.take("(passkey)", from.ip);
-      if (wait > 0) throw new AppError("rate_limited", "Too many failed sign-ins. Wait a while.", { retryAfter: wait });
+      if (wait > 0) throw new AppError("rate_limited", "Too many failed sign-ins. Try again later.", { retryAfter: wait });
       const row = orm.select().from(passkeys).where(eq(passkeys.credential_id, response.id)).get();
       const counter = row && (await verified(row, response, origin));
       const user = await db.write(() => {
@@ -115,7 +115,7 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
           .where(eq(users.id, id))
           .get();
       });
-      if (!user) throw new AppError("invalid_login", "This passkey opens no account here.");
+      if (!user) throw new AppError("invalid_login", "This passkey belongs to no account here.");
       throttle.forgive("(passkey)", from.ip);
       return user;
     },

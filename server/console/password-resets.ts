@@ -31,7 +31,7 @@ export function createPasswordResets({
       .where(eq(passwordResets.hash, sha256Bytes(token)))
       .get();
     if (row && row.until > now()) return row;
-    throw new AppError("reset_invalid", "This link does not work any more. Ask for a new one.", { param: "token" });
+    throw new AppError("reset_invalid", "This link no longer works. Request a new one.", { param: "token" });
   }
 
   /** A link for an account that has a password; null: there is none. */
@@ -55,12 +55,12 @@ export function createPasswordResets({
      * answer nor its time whether there is one. `done` is for whoever waits for the mail.
      */
     ask(given: string, origin: Origin): { done: Promise<boolean> } {
-      if (!mails) throw new AppError("resource_not_found", "This server sends no mail. Ask its operator.");
+      if (!mails) throw new AppError("resource_not_found", "This server does not send email. Ask its operator.");
       const email = given.trim();
       // Of the address too, from wherever it is asked: nobody's mailbox is filled.
       const wait = Math.max(throttle.take(email, origin.ip), throttle.take(email, `to ${email.toLowerCase()}`));
       if (wait > 0)
-        throw new AppError("rate_limited", "Too many mails were asked for. Wait a while.", { retryAfter: wait });
+        throw new AppError("rate_limited", "Too many emails were requested. Try again later.", { retryAfter: wait });
       const done = issue(email, origin)
         .then((made) => (made ? mails.reset(made.email, made.token) : false))
         .catch(() => false);

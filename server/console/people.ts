@@ -32,7 +32,7 @@ export function createPeople({ db, audit, accounts, now = Date.now }: StoreBase 
   function requireOtherOwner({ id, role }: User): void {
     const others = and(eq(users.role, "owner"), ne(users.id, id));
     if (role === "owner" && !orm.select(user).from(users).where(others).get())
-      throw new AppError("last_owner", "This is the last owner. Make somebody else an owner first.");
+      throw new AppError("last_owner", "This is the last owner. Make someone else an owner first.");
   }
 
   /** Whoever may invite nobody any more has nobody invited either. */
@@ -43,7 +43,7 @@ export function createPeople({ db, audit, accounts, now = Date.now }: StoreBase 
     const hash = sha256Bytes(token);
     const row = orm.select().from(invitations).where(eq(invitations.hash, hash)).get();
     if (row && row.expires_at_ms > now()) return row;
-    throw new AppError("invitation_invalid", "This invitation does not work any more. Ask an owner for a new one.", {
+    throw new AppError("invitation_invalid", "This invitation no longer works. Ask an owner for a new one.", {
       param: "token",
     });
   }

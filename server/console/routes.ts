@@ -92,7 +92,7 @@ export function sessionRoutes(deps: SessionRoutes) {
   }
   function requireLocal(): void {
     if (!localAccounts)
-      throw new AppError("local_accounts_off", "Nobody signs in by a password here: sign in at the issuer.");
+      throw new AppError("local_accounts_off", "Signing in with a password is disabled here. Sign in at the issuer.");
   }
   const parse = async ({ request }: { request: Request }) => {
     requireSameOrigin(request);

@@ -63,7 +63,7 @@ export function createSecondFactor({
   /** Of the account alone, wherever somebody guesses from: who guesses codes knows the password already. */
   function slowDown({ id }: User): void {
     const wait = throttle.take(id, id);
-    if (wait > 0) throw new AppError("rate_limited", "Too many wrong codes. Wait a while.", { retryAfter: wait });
+    if (wait > 0) throw new AppError("rate_limited", "Too many wrong codes. Try again later.", { retryAfter: wait });
   }
 
   return {
@@ -82,7 +82,7 @@ export function createSecondFactor({
         audit.note({ actor }, "user.sign_in_failed", user.id, { reason: "code" });
         return false;
       });
-      if (!isRight) throw new AppError("invalid_code", "This code is wrong, or it was used already.");
+      if (!isRight) throw new AppError("invalid_code", "This code is wrong or was already used.");
       throttle.forgive(user.id, user.id);
     },
 
@@ -111,7 +111,7 @@ export function createSecondFactor({
         audit.note({ actor }, "user.totp_added", user.id);
         return renewCodes(user.id);
       });
-      if (!codes) throw validationError([fault("code", "This is not the code that the app shows now.")]);
+      if (!codes) throw validationError([fault("code", "This is not the current code of the app.")]);
       throttle.forgive(user.id, user.id);
       return codes;
     },

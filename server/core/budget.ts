@@ -109,7 +109,7 @@ export function allowance(
   const said = request.settings.max_output_tokens ?? null;
   if (max_total_tokens === undefined && max_cost_usd === undefined) return { worst, max_output_tokens: said };
   if (max_total_tokens !== undefined && usage.total_tokens === null)
-    return { exceeded: "max_total_tokens", message: "Nobody knows how many tokens the run has used." };
+    return { exceeded: "max_total_tokens", message: "It is unknown how many tokens the run has used." };
   const isUncounted = worst.price === null || usage.cost_usd === null;
   if (max_cost_usd !== undefined && isUncounted && unknownPrice === "refuse")
     return { exceeded: "max_cost_usd", message: worst.price ? uncounted : unpriced };
@@ -123,8 +123,8 @@ export function allowance(
 
 /** Why a call is not made whose price is unknown, where there is a budget in USD. */
 export const unpriced =
-  "The price of the model is not known, so nobody can keep it within a budget in USD. The operator can set one (runnel models prices set).";
-const uncounted = "Nobody knows what the run has cost so far.";
+  "The model has no known price, so a budget in USD cannot be enforced. The operator can set one (runnel models prices set).";
+const uncounted = "It is unknown what the run has cost so far.";
 
 const nanoLeft = (max: number | undefined, spent: number): number =>
   max === undefined ? Number.POSITIVE_INFINITY : nanoUsd(max) - nanoUsd(spent);

@@ -271,7 +271,7 @@ export const catalogue = {
   last_owner: {
     status: 409,
     type: "conflict_error",
-    meaning: "The last owner can neither go nor get another role. Make somebody else an owner first.",
+    meaning: "The last owner can neither be removed nor get another role. Make someone else an owner first.",
   },
   setup_done: {
     status: 409,
@@ -378,7 +378,7 @@ export const errorCodes = Object.keys(catalogue) as ErrorCode[];
 export const runErrors = {
   model_error: "The model's provider failed, or could not be reached, also when asked again.",
   model_incomplete:
-    "The model's answer ended before it was complete, also when asked again. `output` is what came at last.",
+    "The model's response ended before it was complete, also when asked again. `output` is what came at last.",
   model_rate_limited: "The model's provider kept refusing for too many requests.",
   model_not_available:
     "The model's provider does not know the model, or refused the credential; or its connection is gone.",

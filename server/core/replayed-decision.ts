@@ -76,9 +76,9 @@ function begun(place: Place, event: Of<"step.started">): Found | null {
   const isFirst = event.step_type === "model_call" && state.turns === 0;
   return (
     (isFirst && modelOf(place) !== agent.model
-      ? divergence(entry, event.step_index, "prompt", "Another model is asked.", modelOf(place), agent.model)
+      ? divergence(entry, event.step_index, "prompt", "A different model is called.", modelOf(place), agent.model)
       : null) ??
-    promptDivergence(entry, event.step_index, `What goes into the ${named(event).slice(2)} is not the same.`, [
+    promptDivergence(entry, event.step_index, `The input of the ${named(event).slice(2)} differs.`, [
       event.input_hash ?? "",
       event.input_hash === null ? "" : (actual.input_hash ?? ""),
     ])
@@ -102,7 +102,7 @@ function isAsked({ state }: Place, { call }: Of<"tool.requested">): boolean {
 function cut(place: Place, event: Of<"context.compacted">): Found | null {
   const plan = planContext(place.state, place.agent);
   const left_out = plan && plan.do !== "fail" ? plan.left_out : null;
-  const message = "Another part of the conversation is left out.";
+  const message = "A different part of the conversation is left out.";
   return divergence(place.entry, event.step_index, "decision", message, { left_out: event.left_out }, { left_out });
 }
 
@@ -118,7 +118,7 @@ function paused(place: Place, event: Of<"run.requires_action"> | Of<"run.resumed
 
 function waits(place: Place, recorded: string[], actual: Of<"run.requires_action"> | RunState["calls"]): Found | null {
   const event = Array.isArray(actual) ? { required_action: requiredAction(actual, 0) } : actual;
-  const message = "The run waits for answers to other calls.";
+  const message = "The run waits for other calls.";
   return divergence(place.entry, stepOf(place, null), "decision", message, recorded, idsOf(event));
 }
 
@@ -133,7 +133,7 @@ function ended(place: Place, event: Of<"run.completed"> | Of<"output.rejected">)
     place.entry,
     stepOf(place, null),
     "output",
-    "The output is not the same.",
+    "The output differs.",
     said(event),
     said(actual),
   );

@@ -3,7 +3,7 @@ import { unreadable } from "./document-error.ts";
 /** Text out of bytes: by their mark, else as UTF-8, else as `charset` (what the document names) or Windows-1252. */
 export function decodeText(bytes: Uint8Array, charset = "windows-1252"): string {
   const text = cleanText(decode(bytes, charset));
-  if (isBinary(bytes)) throw unreadable("This is no text: it holds bytes that no text has.");
+  if (isBinary(bytes)) throw unreadable("This is not text: it contains binary data.");
   return text;
 }
 

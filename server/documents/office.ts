@@ -58,5 +58,5 @@ function refuseOldFormat(bytes: Uint8Array): void {
   if (Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(Buffer.from("EncryptedPackage", "utf16le"))) {
     throw new DocumentError("document_encrypted", "The document is encrypted.");
   }
-  throw unreadable("It is in a format of Office before 2007. Save it in the one of today.");
+  throw unreadable("It has a format of Office before 2007. Save it in a newer one.");
 }

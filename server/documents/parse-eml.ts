@@ -45,7 +45,7 @@ export function parseEml(bytes: Uint8Array, outline: Outline): void {
   };
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
   const whole = partOf(source.replace(/\r\n?/g, "\n"));
-  if (whole.headers.size === 0) throw unreadable("It is no message.");
+  if (whole.headers.size === 0) throw unreadable("It is not an email message.");
   message(whole, 0, 1);
 }
 

@@ -24,6 +24,6 @@ async function enlarged(bytes: Uint8Array): Promise<Uint8Array> {
   } catch (error) {
     if ((error as { code?: unknown }).code === "ERR_IMAGE_TOO_MANY_PIXELS")
       throw tooLarge(`The image has more than ${ocrBounds.given} pixels.`);
-    throw unreadable("It is no image that can be read.");
+    throw unreadable("It is not a readable image.");
   }
 }

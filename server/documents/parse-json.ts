@@ -10,7 +10,7 @@ export function parseJson(bytes: Uint8Array, outline: Outline): void {
   const text = decodeText(bytes).trim();
   if (text === "") return;
   const value = read(text);
-  if (value === undefined) throw unreadable("It is no valid JSON.");
+  if (value === undefined) throw unreadable("It is not valid JSON.");
   if (Array.isArray(value)) for (const element of value) outline.block(pretty(element));
   else if (typeof value === "object" && value !== null) {
     for (const [key, inner] of Object.entries(value)) outline.block(`${key}: ${pretty(inner)}`);

@@ -20,7 +20,7 @@ export async function parsePdf(
   clock = () => performance.now(),
 ): Promise<number> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(1024, bytes.length)).toString("latin1");
-  if (!head.includes("%PDF-")) throw unreadable("It is no PDF.");
+  if (!head.includes("%PDF-")) throw unreadable("It is not a PDF.");
   const pdf = await open(bytes);
   if (pdf.numPages > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} pages.`);
   const pages: PdfLine[][] = [];
@@ -95,7 +95,7 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
     if (error instanceof Error && error.name === "PasswordException") {
       throw new DocumentError("document_encrypted", "The PDF needs a password.");
     }
-    throw unreadable("It is no PDF that can be read.");
+    throw unreadable("It is not a readable PDF.");
   }
 }
 

@@ -40,7 +40,7 @@ const token = /\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z
 /** Rich text: paragraphs, headings by their level, tables, notes, comments and text boxes, with its lists' numbers. */
 export function parseRtf(bytes: Uint8Array, outline: Outline): void {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-  if (!/^(?:\xef\xbb\xbf)?\s*\{\\rtf/.test(source)) throw unreadable("It is no rich text.");
+  if (!/^(?:\xef\xbb\xbf)?\s*\{\\rtf/.test(source)) throw unreadable("It is not rich text.");
   const fonts = new Map<number, string>();
   let group: Group = { hidden: false, edge: false, raised: false, encoding: "windows-1252", skipped: 1, beside: null };
   const groups: Group[] = [];

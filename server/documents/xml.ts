@@ -36,7 +36,7 @@ export function readXml(bytes: Uint8Array, listener: XmlListener): void {
     parser.write(decodeText(bytes)).close();
   } catch (error) {
     if (error instanceof DocumentError) throw error;
-    throw unreadable("A part of it is no XML, or ends early.");
+    throw unreadable("A part of it is not XML, or ends early.");
   }
 }
 

@@ -68,7 +68,7 @@ function endRecord(view: DataView): number {
   for (let at = view.byteLength - 22; at >= Math.max(0, view.byteLength - 65_557); at--) {
     if (view.getUint32(at, true) === 0x06054b50) return at;
   }
-  throw unreadable("It is no archive, or one that was cut off.");
+  throw unreadable("It is not an archive, or it is incomplete.");
 }
 
 function unpack(bytes: Uint8Array, view: DataView, entry: Entry, room: number): Uint8Array {
@@ -78,7 +78,7 @@ function unpack(bytes: Uint8Array, view: DataView, entry: Entry, room: number): 
   const packed = bytes.subarray(from, from + entry.packed);
   if (entry.unpacked > room || packed.length > room) throw bomb();
   if (entry.method === stored) return packed;
-  if (entry.method !== deflated) throw unreadable("Its archive is packed in a way that nobody uses.");
+  if (entry.method !== deflated) throw unreadable("Its archive uses an unsupported compression.");
   try {
     return inflateRawSync(packed, { maxOutputLength: Math.max(1, room) });
   } catch (error) {

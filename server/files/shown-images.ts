@@ -73,7 +73,7 @@ export const createShownImages =
   };
 
 function requireImage(type: string, bytes: number, param: string, facts: ImageFacts): ImageFacts {
-  if (!imageTypes.has(type)) throw refusal(param, "This is no image of PNG, JPEG, WebP or GIF.");
+  if (!imageTypes.has(type)) throw refusal(param, "This is not a PNG, JPEG, WebP or GIF image.");
   if (bytes > imageBytesMax) throw refusal(param, `The image is larger than ${imageBytesMax} bytes.`);
   return facts;
 }

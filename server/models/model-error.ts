@@ -16,7 +16,7 @@ export const abortedError: ModelError = {
 /** For a stream that stops without saying that it is finished: a cut connection looks like this. */
 export const incompleteError: ModelError = {
   code: "model_incomplete",
-  message: "The provider's answer ended before it was complete.",
+  message: "The provider's response ended before it was complete.",
   retryable: true,
   retry_after_ms: null,
   aborted: false,

@@ -33,9 +33,9 @@ const lengthOf = (row: CapsuleRow): number => 64 + (typeof row.at(-1) === "strin
 
 function open(bytes: Uint8Array): Database {
   if (new TextDecoder("latin1").decode(bytes.subarray(0, sqliteMagic.length)) !== sqliteMagic)
-    throw new CapsuleFault("This is no SQLite file.");
+    throw new CapsuleFault("This is not an SQLite file.");
   // What is still in a log of its own is not in these bytes.
-  if (bytes[18] !== 1 || bytes[19] !== 1) throw new CapsuleFault("The file is no capsule: it has a log of its own.");
+  if (bytes[18] !== 1 || bytes[19] !== 1) throw new CapsuleFault("The file is not a capsule: it has its own log.");
   const sqlite = Database.deserialize(bytes, { strict: true });
   // Before anything reads the schema, which may be made to do something.
   for (const pragma of ["trusted_schema = OFF", "cell_size_check = ON", "query_only = ON", "temp_store = MEMORY"])
@@ -50,7 +50,7 @@ function open(bytes: Uint8Array): Database {
 
 /** No view, trigger, virtual table or column more than the format has: what cannot be there cannot do anything. */
 function checkFormat(sqlite: Database): void {
-  if (pragmaOf(sqlite, "application_id") !== capsuleId) throw new CapsuleFault("The file is no capsule.");
+  if (pragmaOf(sqlite, "application_id") !== capsuleId) throw new CapsuleFault("The file is not a capsule.");
   const version = pragmaOf(sqlite, "user_version");
   if (version !== capsuleVersion)
     throw new CapsuleFault(`The capsule has the format ${version}; this version of runnel reads ${capsuleVersion}.`);

@@ -53,7 +53,7 @@ export function timetableFaults(timetable: Timetable, now: number): Fault[] {
   if (faults.length > 0) return faults;
   try {
     if (nextTimes(timetable, now, 1).length > 0) return [];
-    return [fault("cron", "There is no such day: it would never fire.", "cron_never_fires")];
+    return [fault("cron", "This date does not exist, so it would never run.", "cron_never_fires")];
   } catch {
     return [invalid("This cannot be read.")];
   }

@@ -162,4 +162,4 @@ export function orderOf(row: Row, on_concurrency_limit: Order["on_concurrency_li
 }
 
 const explained = (code: ErrorCode, message: string): string =>
-  code === "resource_not_found" ? "The agent is not there any more." : message.slice(0, 1000);
+  code === "resource_not_found" ? "The agent was deleted." : message.slice(0, 1000);

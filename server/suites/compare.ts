@@ -30,7 +30,7 @@ export function createComparison({ journal, snapshot }: ComparisonOptions) {
     const { version: agent_version } = agent;
     try {
       const entries = await readRecord(journal, runId);
-      if (entries.length === 0) return refused("run_deleted", "The run, or its trace, is not there any more.");
+      if (entries.length === 0) return refused("run_deleted", "The run or its trace was deleted.");
       return { agent_version, ...(await compared(entries, agent, pinnedBy(scope, entries))), error: null };
     } catch (error) {
       if (isStorageRefusal(error)) throw error;
@@ -45,7 +45,7 @@ export function createComparison({ journal, snapshot }: ComparisonOptions) {
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const isGone = error.code === "resource_not_found";
-      return isGone ? refused("agent_deleted", "The agent is not there any more.") : refused(error.code, error.message);
+      return isGone ? refused("agent_deleted", "The agent was deleted.") : refused(error.code, error.message);
     }
   }
 

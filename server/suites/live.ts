@@ -89,7 +89,7 @@ export function createLiveRuns({ journal, runs, service, fork, log, now }: LiveR
   async function compared(runId: string, forkId: string): Promise<LiveResult> {
     const rest = inSlices();
     const [a, b] = [await readTrace(journal, runId, { rest }), await readTrace(journal, forkId, { rest })];
-    if (!a || !b) return failed(forkId, { code: "run_deleted", message: "One of the two runs is not there any more." });
+    if (!a || !b) return failed(forkId, { code: "run_deleted", message: "One of the two runs was deleted." });
     const diff = { equal: 0, changed: 0, only_a: 0, only_b: 0 };
     for (const { change } of stepPairs(a.steps, b.steps)) {
       diff[change]++;

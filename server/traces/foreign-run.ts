@@ -30,7 +30,7 @@ const exported = new Set(Object.keys(Trace.properties));
 export async function readTraceExport(body: unknown, now: number, pause: Pause): Promise<ForeignRun[]> {
   const { object, run_id, agent, raw, steps }: Record<string, unknown> = Object(body);
   if (object !== "trace" || typeof run_id !== "string" || !Array.isArray(steps))
-    throw refusal("object", "This is no exported trace. Send what GET /v1/traces/:run_id?include=raw answers.");
+    throw refusal("object", "This is not an exported trace. Send what GET /v1/traces/:run_id?include=raw answers.");
   if (!Array.isArray(raw) || typeof agent !== "object" || agent === null)
     throw refusal("raw", "The trace has no entries. Export it with include=raw, from its first page on.");
   // What is not read would be lost in silence.

@@ -9,7 +9,7 @@ import { openAiError, stopping } from "./errors.ts";
  * itself, since that would be another run beside the one that goes on.
  */
 export function wholly(dialect: Dialect) {
-  let why = new AppError("resource_not_found", "The run is not there any more.");
+  let why = new AppError("resource_not_found", "The run was deleted.");
   return {
     dialect: {
       ...dialect,

@@ -110,7 +110,7 @@ const states: Record<Step["state"], string> = {
   new: "new",
   same: "the same",
   differs: "differs in",
-  left: "not copied: it asks another agent. Copy that agent first, then add this tool.",
+  left: "not copied: it calls another agent. Copy that agent first, then add this tool.",
 };
 
 function PlanLine({ noun, step: { part, state, fields } }: { noun: "Agent" | "Tool"; step: Step }) {

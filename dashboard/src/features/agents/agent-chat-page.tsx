@@ -41,13 +41,17 @@ export function AgentChatPage({ id }: { id: string }) {
   const read = useQuery({ ...chatPageQuery(useWorkspace(), id), enabled: may });
   if (!may) return <p className="px-5 py-8 text-muted">Viewers cannot see the link of a chat page.</p>;
   if (read.isError)
-    return <ErrorNote title="The chat page cannot be read" error={read.error} onRetry={() => void read.refetch()} />;
+    return (
+      <div className="p-5">
+        <ErrorNote title="The chat page cannot be shown" error={read.error} onRetry={() => void read.refetch()} />
+      </div>
+    );
   if (read.data === undefined) return null;
   return (
-    <>
+    <div className="px-4 rail:px-5">
       {read.data && <OpenPage id={id} page={read.data} />}
       <PageForm key={read.data?.updated_at ?? "new"} id={id} page={read.data} />
-    </>
+    </div>
   );
 }
 

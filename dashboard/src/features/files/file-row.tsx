@@ -173,5 +173,5 @@ function effectOf({ chunks }: StoredFile, stores: readonly string[]): string {
   if (stores.length === 0)
     return "Its content is deleted, and new runs and programs cannot use it. Traces keep what runs have read of it.";
   const found = chunks > 1 ? `its ${formatCount(chunks)} chunks are` : "it is";
-  return `Its content is gone, and ${found} found no more in ${stores.join(", ")}. Traces keep what runs have read of it.`;
+  return `Its content is deleted, and ${found} found no more in ${stores.join(", ")}. Traces keep what runs have read of it.`;
 }

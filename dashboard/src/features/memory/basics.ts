@@ -24,7 +24,7 @@ export function basicsChanges({ name, ttl }: Basics, store: Named): Partial<Name
   };
 }
 
-const words = { name: "name", ttl_seconds: "how long it is kept" } as const;
+const words = { name: "name", ttl_seconds: "expiry" } as const;
 
 /** What is changed, in words. */
 export const basicsWords = (changes: Partial<Named>): string[] =>

@@ -25,13 +25,13 @@ const words: Record<Preset, { label: string; hint: string; name: string; instruc
     label: "With a client tool",
     hint: "A test model calls a client tool, get_weather, and you return its output. Free, no provider needed.",
     name: "Weather desk",
-    instructions: "Ask the tool for the weather, and tell it.",
+    instructions: "Use the tool to look up the weather, then report it.",
   },
   echo: {
     label: "Echo",
     hint: "A test model repeats its input. Free, no provider needed.",
     name: "Echo",
-    instructions: "Say what you are told.",
+    instructions: "Repeat the input.",
   },
   model: {
     label: "With your own model",

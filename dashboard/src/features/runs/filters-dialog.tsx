@@ -51,7 +51,7 @@ export function FiltersDialog({
         />
         <SuggestField
           label="Tool"
-          hint="Runs that called it."
+          hint="Runs that called this tool."
           {...form.suggest("tool")}
           items={(tools ?? []).map(({ name }) => ({ value: name }))}
         />
@@ -67,7 +67,7 @@ export function FiltersDialog({
         <Field label="Thread" placeholder="thr_…" autoComplete="off" spellCheck={false} {...form.text("thread")} />
         <Range label="Cost, USD" from={form.text("costMin")} to={form.text("costMax")} />
         <Range label="Duration, seconds" from={form.text("secondsMin")} to={form.text("secondsMax")} />
-        <Field label="Score" hint="Its name." autoComplete="off" spellCheck={false} {...form.text("score")} />
+        <Field label="Score" hint="Name of the score." autoComplete="off" spellCheck={false} {...form.text("score")} />
         <Range label="Score, value" from={form.text("valueMin")} to={form.text("valueMax")} />
       </div>
       <TextArea

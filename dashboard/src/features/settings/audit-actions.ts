@@ -87,7 +87,7 @@ const sentences: Record<string, Record<string, string>> = {
     linked: "linked {} with an identity provider",
     password_changed: "changed the password of {}",
     password_reset: "reset the password of {}",
-    password_reset_asked: "asked for a new password for {}",
+    password_reset_asked: "requested a password reset for {}",
     sessions_ended: "ended sessions of {}",
     role_changed: "changed the role of {}",
     removed: "removed the account {}",

@@ -41,8 +41,8 @@ test.each([
   ],
   [
     "that failed",
-    result({ status: "failed", error: { code: "agent_deleted", message: "The agent is not there any more." } }),
-    "The agent is not there any more.",
+    result({ status: "failed", error: { code: "agent_deleted", message: "The agent was deleted." } }),
+    "The agent was deleted.",
   ],
 ] as const)("a case %s says so in one line", (_, result, line) => {
   expect(caseLine(result)).toBe(line);

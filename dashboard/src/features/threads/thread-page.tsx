@@ -126,7 +126,7 @@ function DeleteThread({ thread, ...rest }: { thread: Thread; onClose: () => void
       <p>
         {message_count === 0
           ? "It has no messages."
-          : `${plural(message_count, "message")} of it ${message_count === 1 ? "goes" : "go"} for good.`}{" "}
+          : `${plural(message_count, "message")} ${message_count === 1 ? "is" : "are"} permanently deleted.`}{" "}
         Its runs and their traces are kept.
       </p>
       {status !== "idle" && <p className="mt-2">It has a run in progress: cancel that run first.</p>}

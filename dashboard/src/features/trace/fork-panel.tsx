@@ -153,8 +153,8 @@ function words(estimate: ForkEstimate | null, hasMore: boolean, isPriced: boolea
 }
 
 const reasons: Record<Unpriced, string> = {
-  tokens: "nobody told the tokens of a recorded call",
-  price: "no price is known",
-  length: "a recorded prompt is longer than the price of the model holds for",
-  judge: "nobody told what the judge of a guardrail cost",
+  tokens: "the tokens of a recorded call are unknown",
+  price: "a model has no price",
+  length: "a recorded prompt exceeds the range of the price",
+  judge: "the cost of a guardrail judge is unknown",
 };

@@ -129,8 +129,7 @@ export function WebhookDialogs({
           onClose={close}
           onDeleted={onDeleted}
         >
-          {act.webhook.url} hears nothing more: what waits for another attempt is not sent, and the log of its
-          deliveries goes with it. To pause it, switch it off instead.
+          {act.webhook.url} no longer receives events. Pending deliveries are not sent, and the delivery log is deleted. To pause it, disable it instead.
         </DeleteDialog>
       );
   }

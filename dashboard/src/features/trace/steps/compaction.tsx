@@ -26,7 +26,7 @@ function Compacted({ step }: StepProps) {
           <Markdown text={summary} />
         </Block>
       ) : (
-        <p className="text-muted">No summary takes their place.</p>
+        <p className="text-muted">No summary was made.</p>
       )}
     </>
   );
