@@ -35,7 +35,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expect(edited).toContainText("edited");
     await expect(edited.locator("del").first()).toContainText('"code": "http_error"');
     await expect(edited.locator("ins", { hasText: '"in_stock": 14' })).toBeVisible();
-    await expect(row(/^test\/script, changed/)).toContainText("Read, tool");
+    await expect(row(/^test\/script, changed/)).toContainText("Input, tool");
     await expect(page.getByRole("region", { name: "Run B" })).toContainText(
       /Tokens\s*\d+, .+ (less|more|the same)|same/,
     );

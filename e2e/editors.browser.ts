@@ -59,7 +59,7 @@ test("JSON is typed with what its schema knows, and code with Tab, undo and sear
     await schema.fill('{"type": "object", }');
     await page.keyboard.press("Tab");
     await expect(schema).toHaveAttribute("aria-invalid", "true");
-    await expect(schema).toHaveAccessibleDescription(/This is not JSON yet/);
+    await expect(schema).toHaveAccessibleDescription(/Invalid JSON/);
     await expect(page.locator(".cm-lintRange-error")).toBeVisible();
     await expectAccessible(page, "not JSON");
     await schema.fill('{"type": "object"}');
@@ -171,7 +171,7 @@ test("arguments and conditions of a tool are built of fields, and are JSON and f
     await asJson(page, "Arguments (JSON Schema)");
     await text.fill('{"anyOf": [{"type": "object"}]}');
     await expect(switches.getByRole("radio", { name: "Fields" })).toBeDisabled();
-    await expect(page.getByText("Only JSON shows this schema")).toBeVisible();
+    await expect(page.getByText("can only be edited as JSON")).toBeVisible();
     await page.keyboard.press("Control+z");
     await expect(switches.getByRole("radio", { name: "Fields" })).toBeEnabled();
   });

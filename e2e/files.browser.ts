@@ -70,7 +70,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await expect(dialog.getByRole("list", { name: "Chosen files" })).toContainText("broken.pdf");
     await dialog.getByRole("button", { name: "Upload file", exact: true }).click();
     await expect(row(page, "broken.pdf")).toContainText("Failed");
-    await expect(row(page, "broken.pdf")).toContainText("It cannot be read as what it says it is.");
+    await expect(row(page, "broken.pdf")).toContainText("The content does not match the file type.");
     await expect(row(page, "broken.pdf")).toContainText("document_unreadable");
     await expectAccessible(page, "files");
     await expectToFit(page, "files");

@@ -42,7 +42,7 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     await page.getByRole("link", { name: "Create one" }).click();
     await page.getByRole("heading", { name: "Create agent" }).waitFor();
     await page.getByLabel("Name").fill("Weather desk");
-    await page.getByLabel("Instructions").fill("Ask the tool for the weather, and tell it.");
+    await page.getByLabel("Instructions").fill("Use the tool to look up the weather, then report it.");
     await page.getByRole("combobox", { name: "Model" }).click();
     await page.getByRole("option", { name: /test\/script plays a script, with tool calls/ }).click();
     await page.getByRole("checkbox", { name: /get_weather/ }).check();

@@ -26,8 +26,9 @@ const textOf = (path: string): Promise<string> => {
   texts.set(path, text);
   return text;
 };
-const assetsIn = (text: string, pattern: RegExp): string[] =>
-  [...new Set([...text.matchAll(pattern)].map(([, name]) => `/dashboard/assets/${name}`))];
+const assetsIn = (text: string, pattern: RegExp): string[] => [
+  ...new Set([...text.matchAll(pattern)].map(([, name]) => `/dashboard/assets/${name}`)),
+];
 const pages = /([\w-]+-(?:page|route)-[\w-]+\.js)/g;
 
 /** These files and all that they import before they run, but for `known`, which is here already. */

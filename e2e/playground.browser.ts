@@ -48,7 +48,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     await expectToFit(page, "waits for output");
     await output.fill('{"sky": ');
     await page.keyboard.press("ControlOrMeta+Enter");
-    await expect(output).toHaveAccessibleDescription(/not JSON yet/);
+    await expect(output).toHaveAccessibleDescription(/Invalid JSON/);
     await output.fill('{"sky": "clear", "celsius": 4}');
     await page.keyboard.press("ControlOrMeta+Enter");
     await expect(lastRun(page).getByRole("status")).toHaveText("Completed");
@@ -248,7 +248,7 @@ test("a run that the server's sudden end cuts short goes on before the reader's 
   await expectAccessible(page, "lost");
   await own.restart();
   await expect(lastRun(page).getByRole("status")).toHaveText("Completed", { timeout: 45_000 });
-  await expect(lastRun(page)).toContainText("starts this answer again");
+  await expect(lastRun(page)).toContainText("starts this response again");
   await expect(lastRun(page).getByText(text, { exact: true })).toBeVisible();
   await expect(lastRun(page).getByRole("alert")).toBeHidden();
   // What was under way when the server ended, and what was asked while there was none.

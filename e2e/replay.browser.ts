@@ -136,7 +136,7 @@ test("from any step a run goes on with another output, and stands beside what it
     await expect(form.getByText("Same as recorded")).toBeVisible();
     // Of two model calls the first is shared, and the second is made again.
     await expect(
-      form.getByText(/^About \$0\.00 for 1 model call, \d+ tokens, if it goes on as recorded\.$/),
+      form.getByText(/^About \$0\.00 for 1 model call, \d+ tokens, if it continues as recorded\.$/),
     ).toBeVisible();
     await page.keyboard.press("Escape");
     await expect(page.getByRole("button", { name: "Fork from here" })).toBeFocused();
@@ -145,7 +145,7 @@ test("from any step a run goes on with another output, and stands beside what it
 
   await test.step("what is no JSON is told while it is written, and cannot be sent", async () => {
     await output.fill('{"sky": ');
-    await expect(form.getByText(/This is not JSON yet/)).toBeVisible();
+    await expect(form.getByText(/Invalid JSON/)).toBeVisible();
     await expect(form.getByRole("button", { name: "Create fork" })).toBeDisabled();
     await expectAccessible(page, "no json");
     await form.getByRole("button", { name: "Restore recorded value" }).click();
@@ -156,7 +156,7 @@ test("from any step a run goes on with another output, and stands beside what it
     await output.fill('{"sky": "snow"}');
     await form.getByText("Also change the model, instructions or input").click();
     await form.getByLabel("Model", { exact: true }).fill("ollama/unheard-of");
-    await expect(form.getByText(/^Cost unknown: no price is known\. 1 model call/)).toBeVisible();
+    await expect(form.getByText(/^Cost unknown: a model has no price\. 1 model call/)).toBeVisible();
     await form.getByLabel("Model", { exact: true }).fill("");
     await form.getByLabel("Instructions").fill("Be short.");
     await form.getByText("Show code").click();

@@ -121,7 +121,7 @@ test("a person adds an authenticator app and a passkey, signs in by each, and th
     expect([code, stdout]).toEqual([0, expect.stringContaining("1 passkey")]);
     await page.goto(`${url}/dashboard/login?to=/account`);
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-    await expect(page.getByRole("alert")).toContainText("opens no account");
+    await expect(page.getByRole("alert")).toContainText("belongs to no account");
     await login();
     await expect(section("Authenticator app").getByRole("button", { name: "Add an authenticator app" })).toBeVisible();
   });

@@ -218,7 +218,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     expect((await server.get("/v1/agents")).status).toBe(401);
     await looksWell("one archived");
     await page.getByRole("button", { name: "Unarchive project shop" }).click();
-    await expect(page.getByText(/shop is in use again/)).toBeVisible();
+    await expect(page.getByText(/shop is active again/)).toBeVisible();
     expect((await server.get("/v1/agents")).status).toBe(200);
   });
 

@@ -92,7 +92,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     const dialog = page.getByRole("dialog", { name: "Edit thread" });
     await dialog.getByLabel("Title").fill("Oslo in May");
     await dialog.getByLabel("Metadata").fill('{"order": 4711}');
-    await expect(dialog.getByLabel("Metadata")).toHaveAccessibleDescription(/“order” is not a text/);
+    await expect(dialog.getByLabel("Metadata")).toHaveAccessibleDescription(/“order” is not a string/);
     await expectAccessible(page, "edit");
     await dialog.getByLabel("Metadata").fill('{"order": "4711"}');
     await page.keyboard.press("Control+Enter");
@@ -127,7 +127,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete thread" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete Oslo in May" });
-    await expect(dialog).toContainText(/\d+ messages of it go for good\. Its runs stay/);
+    await expect(dialog).toContainText(/\d+ messages are permanently deleted\. Its runs and their traces are kept/);
     await expectAccessible(page, "delete");
     await dialog.getByRole("button", { name: "Delete thread" }).click();
     await expect(page).toHaveURL(/\/threads$/);

@@ -235,7 +235,7 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     }
     await detail.getByRole("button", { name: "Edit arguments" }).click();
     await detail.getByRole("textbox", { name: "Arguments" }).fill('{"city": ');
-    await expect(detail.getByText(/This is not JSON yet/)).toBeVisible();
+    await expect(detail.getByText(/Invalid JSON/)).toBeVisible();
     await detail.getByRole("textbox", { name: "Arguments" }).fill('{"city": "Bergen"}');
     await page.keyboard.press("Control+Enter");
     await expect(row(page, /take_photo Waiting/)).toBeVisible();

@@ -49,6 +49,7 @@ describe("conditions of a call", () => {
       { properties: { a: { properties: { b: { const: 1 } } } } },
       { properties: { a: { minimum: "1" } } },
       { required: [1] },
+      { required: Array.from({ length: 201 }, (_, i) => `a${i}`) },
     ];
     for (const each of beyond) expect([each, conditionsOf(each)]).toEqual([each, null]);
   });

@@ -1,4 +1,5 @@
 import { isJsonObject, readJson } from "./json-text.ts";
+import { mostRows } from "./most-rows.ts";
 
 /** What is asked of an argument. Each is a keyword of JSON Schema, but `given`: that is to be in `required`. */
 const conditionTests = [
@@ -64,7 +65,7 @@ export function conditionsOf(schema: unknown): Condition[] | null {
     for (const [word, value] of words) found.push(isTest(word) ? conditionOf(name, word, value) : null);
   }
   for (const name of required) found.push({ name, test: "given", value: "" });
-  return found.every((each) => each !== null) ? found : null;
+  return found.length <= mostRows && found.every((each) => each !== null) ? found : null;
 }
 
 /** The schema that all conditions together are. What has no name or no value yet is left out. */

@@ -18,6 +18,20 @@ test("example arguments have a plain value for each property of the schema", () 
   expect(exampleArguments(null)).toEqual({});
 });
 
+test("an example of a text has its format and length", () => {
+  const texts = {
+    day: { type: "string", format: "date" },
+    mail: { type: "string", format: "email" },
+    odd: { type: "string", format: "constructor" },
+    long: { type: "string", minLength: 6 },
+    short: { type: "string", maxLength: 2 },
+    huge: { type: "string", minLength: 1e9 },
+  };
+  const { huge, ...rest } = exampleArguments({ type: "object", properties: texts });
+  expect(rest).toEqual({ day: "2026-01-31", mail: "ada@example.com", odd: "text", long: "textxx", short: "te" });
+  expect(huge).toHaveLength(1000);
+});
+
 test("a schema without an end ends", () => {
   const deep: Record<string, unknown> = { type: "object", properties: {} };
   (deep.properties as Record<string, unknown>).self = deep;

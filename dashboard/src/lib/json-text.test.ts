@@ -1,6 +1,14 @@
 import { expect, test } from "bun:test";
 import { isJsonObject, jsonText, readJson } from "./json-text.ts";
 
+test("what nests too deep to be walked through is told, and brackets in texts do not count", () => {
+  for (const depth of [501, 100_000])
+    expect(readJson("[".repeat(depth) + "]".repeat(depth)).fault).toMatch(/deeper than 500/);
+  expect(readJson("[".repeat(499) + "]".repeat(499)).fault).toBeNull();
+  const text = JSON.stringify({ a: `\\"${"[{".repeat(10_000)}`, b: "]" });
+  expect(readJson(text)).toEqual({ value: JSON.parse(text), fault: null });
+});
+
 test("JSON is read, and what is none says so without throwing", () => {
   expect(readJson('{"a": 1}')).toEqual({ value: { a: 1 }, fault: null });
   expect(readJson("null")).toEqual({ value: null, fault: null });

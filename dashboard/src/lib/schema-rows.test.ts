@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isJsonObject } from "./json-text.ts";
-import { hiddenWords, newRow, partOf, retyped, schemaOf } from "./schema-rows.ts";
+import { hiddenWords, newRow, partOf, retyped, rowCount, schemaOf } from "./schema-rows.ts";
 
 const keyword = fc.oneof(
   fc.record({ minimum: fc.integer() }),
@@ -102,6 +102,11 @@ describe("a schema as rows", () => {
 
 describe("rows as a schema", () => {
   const object = { ...partOf({ type: "object" }) };
+
+  test("are counted at all depths", () => {
+    const list = { type: "array", items: { type: "object", properties: { a: {}, b: {} } } };
+    expect(rowCount(partOf({ type: "object", properties: { list, c: {} } }))).toBe(4);
+  });
 
   test("leave out what has no name yet, and the second of a name", () => {
     const rows = [{ ...newRow, name: "a", isRequired: true }, newRow, { ...newRow, name: "a", description: "Second." }];

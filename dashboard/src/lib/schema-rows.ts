@@ -59,10 +59,11 @@ function objectOf(part: Part, said: Record<string, unknown>, depth: number): Par
   if (!isJsonObject(properties) || Object.hasOwn(properties, "")) return null;
   const isListed = (name: unknown) => typeof name === "string" && Object.hasOwn(properties, name);
   if (!Array.isArray(required) || !required.every(isListed)) return null;
+  const needed = new Set(required);
   const rows = Object.entries(properties).map(([name, inner]) => ({
     ...partOf(inner, depth + 1),
     name,
-    isRequired: required.includes(name),
+    isRequired: needed.has(name),
   }));
   return { ...part, rows, rest };
 }
@@ -97,6 +98,10 @@ export function schemaOf(part: Part): unknown {
     ...(isJsonObject(rest) && rest),
   };
 }
+
+/** How many fields there are, at all depths. */
+export const rowCount = ({ rows, item }: Part): number =>
+  rows.reduce((sum, row) => sum + 1 + rowCount(row), item ? rowCount(item) : 0);
 
 /** The keywords that a form does not show. */
 export const hiddenWords = ({ type, rest }: Part): string[] =>

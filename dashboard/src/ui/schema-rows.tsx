@@ -1,6 +1,7 @@
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { jsonText, readJson } from "../lib/json-text.ts";
+import { mostRows } from "../lib/most-rows.ts";
 import {
   hiddenWords,
   newRow,
@@ -9,6 +10,7 @@ import {
   partOf,
   type Row,
   retyped,
+  rowCount,
   schemaOf,
 } from "../lib/schema-rows.ts";
 import { Button } from "./button.tsx";
@@ -27,8 +29,14 @@ const words: Record<Exclude<PartType, "other">, string> = {
 };
 const types = Object.entries(words).map(([value, label]) => ({ value: value as PartType, label }));
 
-/** Whether rows can show a schema: that of an object, or none yet. */
-export const canShowRows = (text: string): boolean => text.trim() === "" || read(text).type === "object";
+const longestText = 200_000;
+
+/** Whether rows can show a schema: that of an object with not too many fields, or none yet. */
+export function canShowRows(text: string): boolean {
+  if (text.length > longestText) return false;
+  const part = read(text);
+  return part.type === "object" && rowCount(part) <= mostRows;
+}
 
 function read(text: string): Part {
   const part = partOf(text.trim() === "" ? { type: "object" } : readJson(text).value);
@@ -211,6 +219,18 @@ function Inside<Kind extends Part>({ part, path, onPart }: { part: Kind; path: s
   );
 }
 
+const longestHidden = 400;
+
+/** The beginning of a value as JSON. A schema that nests too deep for that is no text. */
+function headOf(value: unknown): string {
+  try {
+    const text = JSON.stringify(value) ?? "";
+    return text.length > longestHidden ? `${text.slice(0, longestHidden).toWellFormed()}…` : text;
+  } catch {
+    return "…";
+  }
+}
+
 /** What is kept, though fields do not show it. */
 function Hidden({ part }: { part: Part }) {
   const hidden = hiddenWords(part);
@@ -219,7 +239,7 @@ function Hidden({ part }: { part: Part }) {
     <p className="text-xs text-muted wrap-anywhere">
       {part.type === "other" ? (
         <>
-          Editable as JSON only: <code>{JSON.stringify(part.rest)}</code>
+          Editable as JSON only: <code>{headOf(part.rest)}</code>
         </>
       ) : (
         <>

@@ -1,4 +1,5 @@
 import { isJsonObject } from "../../lib/json-text.ts";
+import { mostRows } from "../../lib/most-rows.ts";
 
 /** One answer of `test/script`. */
 export interface ScriptEntry {
@@ -21,7 +22,7 @@ const times = ["delay_ms", "delta_ms"];
 
 /** The entries of a script, or null where fields cannot show all that is written. */
 export function scriptEntries(script: unknown): ScriptEntry[] | null {
-  return Array.isArray(script) && script.every(isEntry) ? script : null;
+  return Array.isArray(script) && script.length <= mostRows && script.every(isEntry) ? script : null;
 }
 
 function isEntry(entry: unknown): entry is ScriptEntry {

@@ -7,6 +7,7 @@ import {
   guardrailTypes,
 } from "../../../../server/core/agent-snapshot.ts";
 import { isJsonObject } from "../../lib/json-text.ts";
+import { mostRows } from "../../lib/most-rows.ts";
 
 /** How a setting of a guardrail is written. */
 interface Setting {
@@ -91,7 +92,7 @@ export const kinds: Record<GuardrailType, Kind> = {
 
 /** The rules that are written, or null where fields cannot show all of them. */
 export function rulesOf(value: unknown): Rule[] | null {
-  return Array.isArray(value) && value.every(isRule) ? value : null;
+  return Array.isArray(value) && value.length <= mostRows && value.every(isRule) ? value : null;
 }
 
 function isRule(value: unknown): value is Rule {

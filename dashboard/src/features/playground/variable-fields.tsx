@@ -1,4 +1,9 @@
+import { formatCount } from "../../lib/format.ts";
 import { Field } from "../../ui/field.tsx";
+import { givenFor } from "./prompt-variables.ts";
+
+/** Nobody fills in more by hand, and a browser draws these at once. */
+const mostShown = 50;
 
 /** A field for each variable of what is sent. */
 export function VariableFields({
@@ -16,16 +21,19 @@ export function VariableFields({
   return (
     <fieldset className="flex min-w-0 flex-col gap-3" disabled={readOnly}>
       <legend className="mb-1.5 font-medium">Variables</legend>
-      {names.map((name) => (
+      {names.slice(0, mostShown).map((name) => (
         <Field
           key={name}
           label={name}
-          hint={values[name] ? undefined : `Empty: {{${name}}} is sent unchanged.`}
+          hint={givenFor(values, name) ? undefined : `Empty: {{${name}}} is sent unchanged.`}
           autoComplete="off"
-          value={values[name] ?? ""}
+          value={givenFor(values, name)}
           onChange={({ target }) => onValues({ ...values, [name]: target.value })}
         />
       ))}
+      {names.length > mostShown && (
+        <p className="text-xs text-muted">{formatCount(names.length - mostShown)} more are sent unchanged.</p>
+      )}
       <p className="text-xs text-muted">Runs here use the values. Saved versions keep the variables.</p>
     </fieldset>
   );

@@ -129,7 +129,8 @@ export function WebhookDialogs({
           onClose={close}
           onDeleted={onDeleted}
         >
-          {act.webhook.url} no longer receives events. Pending deliveries are not sent, and the delivery log is deleted. To pause it, disable it instead.
+          {act.webhook.url} no longer receives events. Pending deliveries are not sent, and the delivery log is deleted.
+          To pause it, disable it instead.
         </DeleteDialog>
       );
   }
