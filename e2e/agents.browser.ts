@@ -119,7 +119,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await page.getByRole("button", { name: /^Version 1/ }).click();
     await changed.getByRole("button", { name: "Restore version 1" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Restore version 1" });
-    await expect(dialog).toContainText("becomes version 5");
+    await expect(dialog).toContainText("Version 5 is saved");
     await expect(dialog.getByRole("button", { name: "Keep version 4" })).toBeFocused();
     await expectAccessible(page, "restore");
     await dialog.getByRole("button", { name: "Restore version 1" }).click();

@@ -52,7 +52,7 @@ function lost(
     { type, on, verdict },
     { type, on, verdict: "passed" },
   ];
-  const message = `The guardrail ${type} that the record has on ${on} is not there any more, or is another one.`;
+  const message = `The guardrail ${type} that the record has on ${on} was removed or replaced.`;
   return [divergence(entry, step_index, "guardrail", message, then, now)].filter((found) => found !== null);
 }
 

@@ -65,7 +65,7 @@ export function createChunkMaker(options: {
   async function copy(one: EntryWork, fileId: string, write: Write): Promise<EntryError | "later" | null> {
     const { entry } = one;
     const reading = documents.reading(entry, fileId);
-    if (!reading) return { code: "resource_not_found", message: "The file is not there any more." };
+    if (!reading) return { code: "resource_not_found", message: "The file was deleted." };
     if (reading.failed) return reading.failed;
     if (reading.chunks === 0) {
       if (!reading.isWanted) await write(() => documents.demand(entry, fileId, JSON.parse(entry.chunking)));

@@ -50,7 +50,7 @@ export const damaged = (cause: unknown): AppError =>
 /** Of an error that says that there is no such agent: what could be asked for instead. */
 export function namedAgent(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "resource_not_found") return error;
-  const message = 'The agent of this run is not there any more. Take the one that it was made with: `agent: "pinned"`.';
+  const message = 'The agent of this run was deleted. Take the one that it was made with: `agent: "pinned"`.';
   return new AppError("resource_not_found", message, { param: "agent", cause: error });
 }
 

@@ -22,7 +22,7 @@ async function inputFiles(ids: Iterable<string>, { readFile }: ToolContext): Pro
   let room: number = bounds.input;
   for (const id of new Set(ids)) {
     const file = await readFile(id, room);
-    if (file === "missing") return failed("file_not_found", `The file ${id} is not there any more.`, 0);
+    if (file === "missing") return failed("file_not_found", `The file ${id} was deleted.`, 0);
     if (file === "too_large")
       return failed("files_too_large", `A program gets at most ${bounds.input} bytes of files.`, 0);
     room -= file.bytes.length;

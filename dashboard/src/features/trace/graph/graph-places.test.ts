@@ -58,6 +58,22 @@ test("agents that call each other, or themselves, are drawn once", () => {
   expect(new Set(edges.map(({ path }) => path)).size).toBe(4);
 });
 
+test("a hundred agents that all call each other, and thousands of tools, have a place each", () => {
+  const agents = Array.from({ length: 100 }, (_, i) => `agent ${i}`);
+  const tools = Array.from({ length: 5000 }, (_, i) => `tool ${i}`);
+  const { nodes, edges } = places(
+    ["run", ...agents, ...tools],
+    [
+      ...agents.map((agent): [string, string] => ["run", agent]),
+      ...agents.flatMap((from) => agents.map((to): [string, string] => [from, to])),
+      ...tools.map((tool, i): [string, string] => [agents[i % 100]!, tool]),
+    ],
+  );
+  expect(nodes.map(({ layer }) => layer).filter((layer) => layer === 2)).toHaveLength(5000);
+  expect(new Set(nodes.map(({ x, y }) => `${x} ${y}`)).size).toBe(nodes.length);
+  expect(edges).toHaveLength(100 + 10_000 + 5000);
+});
+
 test("a run without calls is one node", () => {
   expect(places(["run"], [])).toMatchObject({ nodes: [{ id: "run", layer: 0 }], edges: [] });
 });

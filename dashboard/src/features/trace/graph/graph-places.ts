@@ -66,13 +66,14 @@ function columnsOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Gr
 
 /** Each column in the order of its callers, so that few lines cross; among those of one caller by their first call. */
 function inOrder(columns: readonly GraphNode[][], edges: readonly GraphEdge[]): GraphNode[][] {
+  const calls = Map.groupBy(edges, ({ to }) => to);
   let before = new Map<string, number>();
   return columns.map((column) => {
-    const callerOf = (node: GraphNode): number => {
-      const places = edges.flatMap(({ from, to }) => (to === node.id && before.has(from) ? [before.get(from)!] : []));
-      return places.length === 0 ? 0 : places.reduce((sum, place) => sum + place, 0) / places.length;
-    };
-    const ordered = column.toSorted((a, b) => callerOf(a) - callerOf(b));
+    const placed = column.map((node) => {
+      const places = (calls.get(node.id) ?? []).flatMap(({ from }) => before.get(from) ?? []);
+      return { node, place: places.reduce((sum, each) => sum + each, 0) / Math.max(1, places.length) };
+    });
+    const ordered = placed.toSorted((a, b) => a.place - b.place).map(({ node }) => node);
     before = new Map(ordered.map(({ id }, index) => [id, index]));
     return ordered;
   });
