@@ -46,7 +46,9 @@ test("a schema of hundreds of fields is JSON, and one that is deep or leads back
   const parameters = { type: "object", properties: { deep: nested(12), loop: { $ref: "#/$defs/node" } }, ...self };
   const deep = await client("deep", { parameters });
   await page.goto(`${server.url}/dashboard/tools/${deep.id}`);
-  await expect(page.getByRole("region", { name: "loop", exact: true })).toContainText("Kept, editable as JSON only: $ref");
+  await expect(page.getByRole("region", { name: "loop", exact: true })).toContainText(
+    "Kept, editable as JSON only: $ref",
+  );
   await expect(page.getByRole("region", { name: "deep.down", exact: true })).toBeVisible();
   await page.getByLabel("Description", { exact: true }).fill("Looks again.");
   await page.getByRole("button", { name: "Save tool" }).click();

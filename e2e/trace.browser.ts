@@ -311,7 +311,7 @@ test("a call whose outcome a crash left unknown is asked about, and the restart 
 test("a run that is opened while it works grows before the reader's eyes", async ({ page }) => {
   const { id } = (await server.post("/v1/runs", { agent_id: agents.writer, input: "Tell me." })).body;
   await open(page, id);
-  await expect(page.getByText("Live", { exact: true }).last()).toBeVisible();
+  await expect(page.getByText("Auto-refresh", { exact: true }).last()).toBeVisible();
   const output = page.getByRole("region", { name: "Output so far" });
   await expect(output).toContainText("carries");
   const bar = row(page, /Model call/)

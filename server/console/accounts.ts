@@ -53,7 +53,8 @@ export function createAccounts({
   const failures = createSample({ ...notedFailures, now });
   function slowDown(account: string, address: string | null): void {
     const wait = throttle.take(account, address);
-    if (wait > 0) throw new AppError("rate_limited", "Too many failed sign-ins. Try again later.", { retryAfter: wait });
+    if (wait > 0)
+      throw new AppError("rate_limited", "Too many failed sign-ins. Try again later.", { retryAfter: wait });
   }
 
   return {

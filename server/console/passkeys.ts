@@ -96,7 +96,8 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
     /** Who it is whose device has answered. */
     async signIn(response: { id: string }, origin: string, from: Origin): Promise<User> {
       const wait = throttle.take("(passkey)", from.ip);
-      if (wait > 0) throw new AppError("rate_limited", "Too many failed sign-ins. Try again later.", { retryAfter: wait });
+      if (wait > 0)
+        throw new AppError("rate_limited", "Too many failed sign-ins. Try again later.", { retryAfter: wait });
       const row = orm.select().from(passkeys).where(eq(passkeys.credential_id, response.id)).get();
       const counter = row && (await verified(row, response, origin));
       const user = await db.write(() => {

@@ -129,14 +129,7 @@ const idsOf = ({ required_action }: Pick<Of<"run.requires_action">, "required_ac
 function ended(place: Place, event: Of<"run.completed"> | Of<"output.rejected">): Found | null {
   const actual = next(place);
   if (actual?.type !== event.type) return differs(place, event, actual);
-  return divergence(
-    place.entry,
-    stepOf(place, null),
-    "output",
-    "The output differs.",
-    said(event),
-    said(actual),
-  );
+  return divergence(place.entry, stepOf(place, null), "output", "The output differs.", said(event), said(actual));
 }
 
 const said = (event: RunEvent): unknown =>
