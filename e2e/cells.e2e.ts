@@ -69,7 +69,11 @@ async function signIn(cluster: Cluster, url: string) {
     password: "a long passphrase",
   });
   expect(signedIn.status).toBe(200);
-  return request;
+  return Object.assign(request, {
+    /** Follows a stream of events to its end. */
+    follow: async (at: string, path: string) =>
+      await fetch(`${at}${path}`, { headers: { cookie, accept: "text/event-stream", "x-runnel-console": "1" } }),
+  });
 }
 
 describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at one address", () => {
@@ -142,6 +146,30 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
       ["east", ["store"]],
       ["main", ["default"]],
     ]);
+
+    const { data: listed } = JSON.parse(await command(cluster, ["projects", "list", "--json"]));
+    expect(listed.map(({ cell, name }: Json) => [cell, name])).toEqual([
+      ["main", "default"],
+      ["east", "store"],
+    ]);
+    expect(await command(cluster, ["projects", "list"])).toMatch(
+      /ID +NAME +CELL .*\n.* default +main .*\n.* store +east /,
+    );
+
+    // Who signs out reads nothing more, also of another cell.
+    const model_settings = { script: [{ text: "word ".repeat(3000), delta_ms: 50 }] };
+    const long = await post(main, "/v1/agents", key, {
+      name: "b",
+      instructions: "",
+      model: "test/script",
+      model_settings,
+    });
+    const live = await post(main, "/v1/runs", key, { agent_id: long.id, input: "Go." });
+    const followed = await request.follow(spare, `/console/api/${shop.id}/test/runs/${live.id}/events`);
+    expect(followed.status).toBe(200);
+    expect((await request(main, "/console/api/logout", {})).status).toBeLessThan(300);
+    expect(await followed.text()).toContain('"missing_session"');
+    await post(main, `/v1/runs/${live.id}/cancel`, key, {});
 
     const dying = await cluster.leader("east");
     dying.child.kill("SIGKILL");

@@ -7,6 +7,7 @@ import { clusterAway } from "./cluster-away.ts";
 import type { Entrance } from "./entrance.ts";
 import type { Handle } from "./listener.ts";
 import { type RequestTarget, targetOf } from "./request-target.ts";
+import { whileSignedIn } from "./while-signed-in.ts";
 
 interface CellRouterOptions {
   cells: readonly [string, ...string[]];
@@ -26,6 +27,8 @@ interface Leading {
   handle: Handle;
   /** Who is signed in, in the cell that has the accounts. */
   personOf(request: Request): Person | null;
+  /** Settles once what was read until now may be told: a leader that was paused may not say who is signed in. */
+  sure(): Promise<void>;
 }
 
 export type CellRouter = ReturnType<typeof createCellRouter>;
@@ -79,7 +82,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
     }),
 
     /** Of a node that leads a cell. */
-    ofLeader({ cell: own, routes, handle, personOf }: Leading): Handle {
+    ofLeader({ cell: own, routes, handle, personOf, sure }: Leading): Handle {
       function isHere(name: string): boolean {
         const project = name.startsWith("proj_") ? name : routes.projectOf(name);
         return project !== null && routes.has(project);
@@ -93,13 +96,17 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
         if (cell === own) return await handle(request);
         if (!people || origin?.person || own !== first) return await pass(request, cell, name);
         const person = personOf(request);
-        return person ? await pass(request, cell, name, person) : await handle(request);
+        if (!person) return await handle(request);
+        await sure();
+        const answer = await pass(request, cell, name, person);
+        return whileSignedIn(answer, () => personOf(request) !== null, publicUrl);
       }
 
       /** Makes a project where there is the most room. */
       async function create(request: Request): Promise<Response> {
         const person = personOf(request);
         const cell = person ? await directory.leastLoaded() : own;
+        if (person) await sure();
         return person && cell !== own ? await pass(request, cell, null, person) : await handle(request);
       }
 
@@ -109,6 +116,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
         const answer = await handle(request);
         if (!person || !answer.ok) return answer;
         const others = cells.filter((cell) => cell !== own);
+        await sure();
         const lists = await Promise.all(others.map((cell) => pass(request, cell, null, person)));
         const all = await readList(answer);
         const more = await Promise.all(lists.filter(({ ok }) => ok).map(readList));

@@ -63,7 +63,7 @@ interface OtherCells {
   /** Has another leader run a command that is its; null for what is this one's. */
   command: ReturnType<typeof commandsElsewhere>;
   /** Handles what is this cell's, and passes on what is another's. */
-  lead(given: Pick<Parameters<CellRouter["ofLeader"]>[0], "routes" | "handle" | "personOf">): Handle;
+  lead(given: Pick<Parameters<CellRouter["ofLeader"]>[0], "routes" | "handle" | "personOf" | "sure">): Handle;
 }
 
 /** Listens and takes part as a spare, which passes requests on to the leader. Settles once this node leads. */
@@ -174,7 +174,7 @@ function otherCells({
       return elsewhere.map(({ project, name }) => ({ id: project, name }));
     },
     share: (db) => shareTables({ first: cluster.cells[0], own: cell, epoch, db, directory, log }),
-    command: commandsElsewhere({ own: cell, seal, directory }),
+    command: commandsElsewhere({ own: cell, cells: cluster.cells, seal, directory }),
     lead: (given) => router.ofLeader({ ...given, cell }),
   };
 }

@@ -1,16 +1,22 @@
 import { type NodeSeal, nodeTls } from "../cluster/between-nodes.ts";
 import type { Directory } from "../cluster/directory.ts";
-import { CliError } from "./exit-code.ts";
-import { type CommandOrder, commandHeader, commandPath, sealedPath } from "./leader-commands.ts";
+import { CliError, exitCodes } from "./exit-code.ts";
+import { type CommandOrder, commandHeader, commandPath, type Said, sealedPath } from "./leader-commands.ts";
+import { type ListedProject, projectsTable } from "./projects.ts";
 
 interface ElsewhereOptions {
   own: string;
+  /** All of the cluster. */
+  cells: readonly string[];
   seal: NodeSeal;
   directory: Pick<Directory, "projects" | "find" | "leastLoaded" | "leaderOf">;
 }
 
+/** Runs a command in this leader. */
+type RunHere = (order: CommandOrder) => Response;
+
 /** Sends a command on to the cell of the project or key that it names; a new project goes to where there is the most room. */
-export function commandsElsewhere({ own, seal, directory }: ElsewhereOptions) {
+export function commandsElsewhere({ own, cells, seal, directory }: ElsewhereOptions) {
   async function cellOfProject(nameOrId: string): Promise<string> {
     const all = await directory.projects();
     const named = all.filter(({ project, name }) => project === nameOrId || name === nameOrId);
@@ -32,10 +38,8 @@ export function commandsElsewhere({ own, seal, directory }: ElsewhereOptions) {
     return await cellOfProject(flag ?? "default");
   }
 
-  return async (order: CommandOrder): Promise<Response | null> => {
-    if (order.args[0] === "projects" && order.args[1] === "list") return null;
-    const cell = await cellOf(order.args);
-    if (cell === own) return null;
+  /** Has another leader run a command. */
+  async function send(order: CommandOrder, cell: string): Promise<Response> {
     const leader = directory.leaderOf(cell);
     if (!leader) throw new CliError(`Nobody leads the cell "${cell}" at the moment.`);
     const body = JSON.stringify(order);
@@ -47,5 +51,41 @@ export function commandsElsewhere({ own, seal, directory }: ElsewhereOptions) {
       throw new CliError(`The leader at ${leader.address} is not reached: ${(error as Error).message}`);
     });
     return new Response(answer.body, { status: answer.status, headers: { "content-type": "application/x-ndjson" } });
+  }
+
+  /** The projects of all cells, each with its cell. */
+  async function listProjects({ args, account }: CommandOrder, here: RunHere): Promise<Response> {
+    const order = { args: ["projects", "list", "--json"], account, own: true };
+    const said: Said[] = [];
+    const lists = await Promise.all(
+      cells.map(async (cell) => {
+        try {
+          const answer = await (cell === own ? here(order) : send(order, cell));
+          const [first, last] = (await answer.text())
+            .trim()
+            .split("\n")
+            .map((line) => JSON.parse(line));
+          if (last?.code !== 0) throw new CliError(first.stderr?.trim() ?? `The leader of "${cell}" refuses.`);
+          const { data } = JSON.parse(first.stdout) as { data: ListedProject[] };
+          return data.map((project) => ({ ...project, cell }));
+        } catch (error) {
+          said.push({ stderr: `The projects of the cell "${cell}" are missing: ${(error as Error).message}\n` });
+          return [];
+        }
+      }),
+    );
+    const all = lists.flat();
+    const text = args.includes("--json") ? JSON.stringify({ object: "list", data: all }) : projectsTable(all);
+    const lines = [{ stdout: `${text}\n` }, ...said, { code: said.length > 0 ? exitCodes.failed : exitCodes.done }];
+    return new Response(lines.map((line) => `${JSON.stringify(line)}\n`).join(""), {
+      headers: { "content-type": "application/x-ndjson" },
+    });
+  }
+
+  return async (order: CommandOrder, here: RunHere): Promise<Response | null> => {
+    if (order.own) return null;
+    if (order.args[0] === "projects" && order.args[1] === "list") return await listProjects(order, here);
+    const cell = await cellOf(order.args);
+    return cell === own ? null : await send(order, cell);
   };
 }

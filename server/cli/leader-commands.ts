@@ -32,13 +32,15 @@ interface LeaderCommandsOptions {
   /** Makes backups as the dashboard does. */
   backups: Pick<Backups, "create" | "download">;
   /** Has the leader of another cell run what is that one's; null for what is this cell's. */
-  elsewhere?: (order: CommandOrder) => Promise<Response | null>;
+  elsewhere?: (order: CommandOrder, here: (order: CommandOrder) => Response) => Promise<Response | null>;
 }
 
 /** A command line, and who typed it. */
 export interface CommandOrder {
   args: string[];
   account: string;
+  /** It is about what this leader's cell has, and no other. */
+  own?: boolean;
 }
 
 /** Runs commands in the leader for whoever has the master key. Null for a request that is none. */
@@ -46,7 +48,7 @@ export function createLeaderCommands({ seal, stores, backups, elsewhere = async 
   const answers: Record<string, (body: string) => Response | Promise<Response>> = {
     async [commandPath](body) {
       const order: CommandOrder = JSON.parse(body);
-      return (await elsewhere(order)) ?? run(order);
+      return (await elsewhere(order, run)) ?? run(order);
     },
     async [backupPath](body) {
       const actor: Actor = { type: "cli", id: JSON.parse(body).account, ip: null, request_id: null };

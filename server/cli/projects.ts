@@ -86,14 +86,21 @@ async function create(name: string, { dataDir, json }: DataFlags): Promise<void>
 
 async function list({ dataDir, json }: DataFlags): Promise<void> {
   const data = (await withStores(dataDir, false, ({ projects }) => projects().list())).map(await shown());
-  print(json, { object: "list", data }, () =>
-    table(
-      ["ID", "NAME", "CREATED", "ARCHIVED", "TEST KEEPS", "LIVE KEEPS"],
-      data.map(({ id, name, created_at, archived_at, retention: { test, live } }) => [
-        ...[id, name, created_at, archived_at ?? "no"],
-        ...[days(test), days(live)],
-      ]),
-    ),
+  print(json, { object: "list", data }, () => projectsTable(data));
+}
+
+/** As a list shows a project; `cell` where a cluster has several. */
+export type ListedProject = ReturnType<Awaited<ReturnType<typeof shown>>> & { cell?: string };
+
+/** What `projects list` shows people. */
+export function projectsTable(data: readonly ListedProject[]): string {
+  const hasCells = data.some(({ cell }) => cell !== undefined);
+  return table(
+    ["ID", "NAME", ...(hasCells ? ["CELL"] : []), "CREATED", "ARCHIVED", "TEST KEEPS", "LIVE KEEPS"],
+    data.map(({ id, name, cell, created_at, archived_at, retention: { test, live } }) => [
+      ...[id, name, ...(hasCells ? [cell ?? ""] : []), created_at, archived_at ?? "no"],
+      ...[days(test), days(live)],
+    ]),
   );
 }
 

@@ -198,7 +198,9 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const answer = waysOut?.answering(handle, () => clusterAway(() => publicUrlAt(entrance.port))) ?? handle;
   const { personOf } = app;
   entrance.letIn(
-    leading?.others && routed ? leading.others.lead({ routes: routed, handle: answer, personOf }) : answer,
+    leading?.others && routed
+      ? leading.others.lead({ routes: routed, handle: answer, personOf, sure: leading.waysOut.sure })
+      : answer,
   );
   predecessor?.serving();
   const hands_over = platform.leadsConnections && process.pid !== 1 && !cluster; // A container ends with its process 1.

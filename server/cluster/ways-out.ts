@@ -11,6 +11,8 @@ type Settling = Pick<Shipper, "settled" | "isStalled" | "onStalled">;
 export interface WaysOut {
   /** Answers wait, and each piece of a stream. While the engine is away, `away` answers. */
   answering(handle: Handle, away: (request: Request) => Response): Handle;
+  /** Settles once what was read until now may be told. Throws while the engine is away. */
+  sure(): Promise<void>;
   /** Requests of this thread wait. */
   requesting(fetch: typeof globalThis.fetch): typeof globalThis.fetch;
   /** Passes on in order, each once it may leave. */
@@ -54,6 +56,17 @@ export function createWaysOut(ship: Settling): WaysOut {
       waiting.add(giveUp);
       try {
         return await Promise.race([settledAnswer(handle, request), stalled]);
+      } finally {
+        waiting.delete(giveUp);
+      }
+    },
+    async sure() {
+      const { promise: stalled, reject } = Promise.withResolvers<never>();
+      const giveUp = () => reject(new Error("The engine is away."));
+      if (ship.isStalled()) giveUp();
+      waiting.add(giveUp);
+      try {
+        await Promise.race([stalled, ship.settled()]);
       } finally {
         waiting.delete(giveUp);
       }
