@@ -90,12 +90,20 @@ export async function startRunnel({
     return { ...nodes, line: { ...nodes.line, keys: line.keys, setup_link: line.setup_link } };
   }
 
-  const request = (path: string, init: RequestInit & { key?: string | null } = {}): Promise<Response> => {
+  const request = async (path: string, init: RequestInit & { key?: string | null } = {}): Promise<Response> => {
     const { key = keys.test, ...rest } = init;
     const headers = new Headers(rest.headers);
     if (key !== null && !headers.has("authorization")) headers.set("authorization", `Bearer ${key}`);
     if (typeof rest.body === "string" && !headers.has("content-type")) headers.set("content-type", "application/json");
-    return fetch(`${running.url}${path}`, { ...rest, headers, redirect: "manual", tls: { ca: givenCa ?? running.ca } });
+    const { spare, child, ca } = running;
+    const answer = await fetch(`${running.url}${path}`, {
+      ...rest,
+      headers,
+      redirect: "manual",
+      tls: { ca: givenCa ?? ca },
+    });
+    if (spare && answer.status === 503) await expectLeader(answer.clone(), child);
+    return answer;
   };
   const send = async (method: string, path: string, body?: unknown, key?: string | null): Promise<Answer> =>
     read(await request(path, { method, body: body === undefined ? undefined : JSON.stringify(body), key }));
@@ -162,9 +170,11 @@ export async function startRunnel({
     isAlive: (): boolean => running.child.exitCode === null && running.child.signalCode === null,
     /** SIGTERM unless another signal is named; returns the exit code. Throws where the process does not end by that. */
     async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number> {
-      running.spare?.kill("SIGKILL");
-      running.child.kill(signal);
-      return await inTime(running.child.exited, `the server ends by ${signal}`);
+      const { child, spare } = running;
+      child.kill(signal);
+      const code = await inTime(child.exited, `the server ends by ${signal}`);
+      spare?.kill("SIGKILL"); // Before it leads: what is stopped here is started again here.
+      return code;
     },
     signal: (name: NodeJS.Signals): void => running.child.kill(name),
     /** Waits for the process to die by itself, and returns the signal that ended it. */
@@ -174,6 +184,7 @@ export async function startRunnel({
     },
     /** Starts again on the same data directory, after `kill9` or `stop`; with another environment if one is given. */
     async restart(environment?: Record<string, string>): Promise<void> {
+      running.spare?.kill("SIGKILL");
       running = await serve(environment);
     },
     log: (): string => (existsSync(log) ? readFileSync(log, "utf8") : ""),
@@ -215,6 +226,13 @@ export async function read(response: Response): Promise<Answer> {
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
   return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
+}
+
+/** Where a client of one machine meets a connection that breaks, a node answers for a leader that has died. */
+async function expectLeader(answer: Response, leader: Bun.Subprocess): Promise<void> {
+  if (!(await answer.text()).includes('"cluster_unavailable"')) return;
+  if (await Promise.race([leader.exited.then(() => true), Bun.sleep(1000).then(() => false)]))
+    throw new Error("The server died before it answered.");
 }
 
 interface Start {
