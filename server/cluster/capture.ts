@@ -47,8 +47,12 @@ export function createCapture(path: string): Capture {
       }
       if (end.frames === taken) return null;
       const stretch = Buffer.allocUnsafe((end.frames - taken) * frame_bytes);
-      if (readSync(log, stretch, 0, stretch.length, logHead_bytes + taken * frame_bytes) < stretch.length)
-        throw new Error("The write-ahead log is shorter than its index says.");
+      const from = logHead_bytes + taken * frame_bytes;
+      // The system reads no more than 2 GB at once.
+      for (let at = 0, read = 0; at < stretch.length; at += read) {
+        read = readSync(log, stretch, at, Math.min(stretch.length - at, 2 ** 30), from + at);
+        if (read === 0) throw new Error("The write-ahead log is shorter than its index says.");
+      }
       const pages = readPages(stretch, end);
       taken = end.frames;
       return { size_pages: end.size_pages, pages };

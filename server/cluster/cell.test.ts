@@ -41,8 +41,18 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     ...{ cell, name: "a", address: "", certificate: "", ttl_ms: 60_000, master_key_id: "key", version: 1, ...over },
   });
 
+  interface LeaderOptions {
+    ttl_ms?: number;
+    name?: string;
+    through?: string;
+    piece_pages?: number;
+  }
+
   /** Leads a cell with a database in a folder of its own, which goes with it. */
-  async function leader(cell: string, { ttl_ms = 60_000, name = cell, through = url } = {}) {
+  async function leader(
+    cell: string,
+    { ttl_ms = 60_000, name = cell, through = url, piece_pages }: LeaderOptions = {},
+  ) {
     const folder = temporaryFolder();
     const path = folder.file("runnel.db");
     const engine = createEngine(through, { patience_ms, name });
@@ -59,7 +69,17 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
       head = end.seq;
     }
     const { promise: fenced, resolve } = Promise.withResolvers<void>();
-    const options = { engine, cell, epoch: won.epoch, claimed_at, path, ttl_ms, patience_ms, onFenced: resolve };
+    const options = {
+      engine,
+      cell,
+      epoch: won.epoch,
+      claimed_at,
+      path,
+      ttl_ms,
+      patience_ms,
+      piece_pages,
+      onFenced: resolve,
+    };
     const ship = createShipper({ ...options, log: { warn() {} } });
     ship.goOn(head);
     const db = openDatabase(path, { ship });
@@ -163,6 +183,34 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     await using anew = copies(cell);
     await anew.follow(null);
     expect(countIn(anew.path)).toBe(2);
+  });
+
+  test("a commit in more pieces than are read at once is followed, and compacted with those before and after it", async () => {
+    const cell = newCell();
+    await using first = await leader(cell, { piece_pages: 4 });
+    await fill(first.db);
+    await give(first.db, 1);
+    const before = first.ship.figures().whole;
+    await give(first.db, 2, 6_000_000);
+    const { whole, acked } = first.ship.figures();
+    expect([whole - before > 300, whole]).toEqual([true, acked]);
+    await give(first.db, 3);
+    await using copy = copies(cell);
+    expect((await copy.follow(null)).seq).toBe(first.ship.figures().acked);
+    expect(countIn(copy.path)).toBe(3);
+
+    // Where it ends behind what may be compacted, it is compacted as a whole; another one that does not find nothing.
+    const [one, other] = await Promise.all([
+      compact(copy.sql, cell, before + 1),
+      at(url, (sql) => compact(sql, cell, before + 1)),
+    ]);
+    expect([one, other].sort((a, b) => a - b)).toEqual([0, whole - 1]);
+    expect(await compact(copy.sql, cell, first.ship.figures().whole)).toBe(1);
+    const [{ rows }] = await sqlAt(url, `SELECT count(*)::int AS rows FROM runnel_log WHERE cell = '${cell}'`);
+    expect(rows).toBe(0);
+    await using anew = copies(cell);
+    await anew.follow(null);
+    expect(countIn(anew.path)).toBe(3);
   });
 
   test("what is told stands in the engine, and what is committed while rows are on their way shares one", async () => {

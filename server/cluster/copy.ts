@@ -9,7 +9,7 @@ export interface Position {
 }
 
 // In one reading: a row may hold some megabytes, a page four kilobytes.
-const [rowsMax, pagesMax] = [100, 2000];
+const [rowsMax, rows_bytes, pagesMax] = [100, 16 * 1024 * 1024, 2000];
 
 /**
  * Brings a copy of the cell's database forward, whose file nobody has open, and returns where it stands then. It goes on
@@ -33,7 +33,6 @@ export const follow = (
       let at = goesOn ? from : base;
       if (!goesOn) await writePages(moment, cell, file, heard);
       let read = at.seq;
-      let pieces: Uint8Array[] = [];
       for (
         let rows = await rowsAfter(moment, cell, read);
         rows.length > 0;
@@ -43,12 +42,13 @@ export const follow = (
         for (const { seq, epoch, frames } of rows) {
           if (seq !== read + 1) throw new Error(`The log of the cell "${cell}" has no row ${read + 1}.`);
           read = seq;
-          pieces.push(frames);
           const decoded = decodeFrames(frames);
-          if (decoded.size_pages === 0) continue;
-          for (const piece of pieces.slice(0, -1)) writeAll(file, decodeFrames(piece));
+          if (decoded.size_pages === 0) continue; // Read again when its last piece is known to be there: they may be many.
+          for (let piece = at.seq + 1; piece < seq; piece++) {
+            heard();
+            writeAll(file, decodeFrames(await frameAt(moment, cell, piece)));
+          }
           write(file, decoded);
-          pieces = [];
           at = { seq, epoch };
         }
       }
@@ -67,14 +67,23 @@ async function isInLog(moment: SQL, cell: string, { seq, epoch }: Position): Pro
   return rows.length === 1;
 }
 
+/** The next ones, as many as memory takes. */
 async function rowsAfter(moment: SQL, cell: string, seq: number) {
-  const rows = await moment`SELECT seq, epoch, frames FROM runnel_log WHERE cell = ${cell} AND seq > ${seq}
-    ORDER BY seq LIMIT ${rowsMax}`;
+  const rows = await moment`SELECT r.seq, r.epoch, r.frames FROM (
+      SELECT seq, epoch, frames, sum(length(frames)) OVER (ORDER BY seq) - length(frames) AS before FROM (
+        SELECT seq, epoch, frames FROM runnel_log WHERE cell = ${cell} AND seq > ${seq} ORDER BY seq LIMIT ${rowsMax}
+      ) AS n
+    ) AS r WHERE r.before < ${rows_bytes} ORDER BY r.seq`;
   return rows.map((row: { seq: bigint; epoch: bigint; frames: Uint8Array }) => ({
     seq: Number(row.seq),
     epoch: Number(row.epoch),
     frames: row.frames,
   })) as (Position & { frames: Uint8Array })[];
+}
+
+async function frameAt(moment: SQL, cell: string, seq: number): Promise<Uint8Array> {
+  const [row] = await moment`SELECT frames FROM runnel_log WHERE cell = ${cell} AND seq = ${seq}`;
+  return row.frames;
 }
 
 async function writePages(moment: SQL, cell: string, file: number, heard: () => void): Promise<void> {
@@ -150,28 +159,54 @@ async function putPages(transaction: SQL, cell: string, pages: Frames["pages"]):
 }
 
 /**
- * Moves the oldest rows of the log into the pages, up to `upto` and no more than some hundred. Returns how many rows
- * those were. Two that compact the same cell do not harm each other: the second finds nothing.
+ * Moves the oldest rows of the log into the pages: some hundred, up to `upto`, and of a commit in many pieces all, in one
+ * transaction that holds few of them at a time. Returns how many rows those were. Two that compact the same cell do not
+ * harm each other: the second finds nothing.
  */
-export const compact = (sql: SQL, cell: string, upto: number): Promise<number> =>
+export async function compact(sql: SQL, cell: string, upto: number, heard = () => {}): Promise<number> {
+  try {
+    return await compactWhole(sql, cell, upto, heard);
+  } catch (error) {
+    if (error instanceof Unfinished) return await compactWhole(sql, cell, error.before, heard);
+    throw error;
+  }
+}
+
+/** The last piece of a commit is not in the log, and `before` it has ended the one before. */
+class Unfinished extends Error {
+  constructor(readonly before: number) {
+    super("The log ends in the middle of a commit.");
+  }
+}
+
+const compactWhole = (sql: SQL, cell: string, upto: number, heard: () => void): Promise<number> =>
   sql.begin(async (transaction) => {
     const [row] = await transaction`SELECT base FROM runnel_cells WHERE id = ${cell}`;
     const base = Number(row.base);
-    const end = Math.min(upto, base + rowsMax);
-    const rows = await transaction`SELECT seq, epoch, frames FROM runnel_log
-      WHERE cell = ${cell} AND seq > ${base} AND seq <= ${end} ORDER BY seq FOR UPDATE`;
-    if (rows.length === 0 || Number(rows[0].seq) !== base + 1) return 0;
-    const all: Frames[] = rows.map(({ frames }: { frames: Uint8Array }) => decodeFrames(frames));
-    const count = all.findLastIndex((frames) => frames.size_pages > 0) + 1;
-    if (count === 0) return 0; // All of it is pieces of one commit, and the last one is not there yet.
-    const { size_pages } = all[count - 1]!;
-    const pages: Frames["pages"] = new Map(all.slice(0, count).flatMap((frames) => [...frames.pages]));
-    for (const number of pages.keys()) if (number > size_pages) pages.delete(number);
-    await putPages(transaction, cell, pages);
-    const last = rows[count - 1];
+    const [first] = await transaction`SELECT seq FROM runnel_log WHERE cell = ${cell} AND seq > ${base}
+      ORDER BY seq LIMIT 1 FOR UPDATE`;
+    if (upto <= base || !first || Number(first.seq) !== base + 1) return 0;
+    let last: Position | null = null;
+    let size_pages = 0;
+    for (let read = base; last === null || last.seq < read; ) {
+      const rows = await rowsAfter(transaction, cell, read);
+      if (rows.length === 0) throw new Unfinished(last?.seq ?? base);
+      const pages: Frames["pages"] = new Map();
+      for (const { seq, epoch, frames } of rows) {
+        if (seq > upto && last?.seq === read) break;
+        read = seq;
+        const decoded = decodeFrames(frames);
+        for (const [number, image] of decoded.pages) pages.set(number, image);
+        if (decoded.size_pages === 0) continue;
+        size_pages = decoded.size_pages;
+        last = { seq, epoch };
+      }
+      await putPages(transaction, cell, pages);
+      heard();
+    }
     await transaction`DELETE FROM runnel_pages WHERE cell = ${cell} AND page > ${size_pages}`;
     await transaction`DELETE FROM runnel_log WHERE cell = ${cell} AND seq <= ${last.seq}`;
     // Last: from here to the end the leader's commits wait for this row.
     await transaction`UPDATE runnel_cells SET base = ${last.seq}, base_epoch = ${last.epoch} WHERE id = ${cell}`;
-    return count;
+    return last.seq - base;
   });

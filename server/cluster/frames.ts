@@ -18,13 +18,13 @@ export interface Frames {
 const piecePages = 2048;
 
 /** Frames as rows of the log hold them. Whoever reads takes all pieces or none. */
-export function inPieces({ size_pages, pages }: Frames): Frames[] {
-  if (pages.size <= piecePages) return [{ size_pages, pages }];
+export function inPieces({ size_pages, pages }: Frames, most = piecePages): Frames[] {
+  if (pages.size <= most) return [{ size_pages, pages }];
   const all = [...pages];
-  const count = Math.ceil(all.length / piecePages);
+  const count = Math.ceil(all.length / most);
   return Array.from({ length: count }, (_, n) => ({
     size_pages: n === count - 1 ? size_pages : 0,
-    pages: new Map(all.slice(n * piecePages, (n + 1) * piecePages)),
+    pages: new Map(all.slice(n * most, (n + 1) * most)),
   }));
 }
 

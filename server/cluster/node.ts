@@ -256,8 +256,10 @@ function keepCompact(engine: Engine, cell: string, ship: Shipper): () => void {
   const timer = setInterval(async () => {
     if (isAtIt || ship.isStalled()) return;
     isAtIt = true;
-    const upto = ship.figures().acked - kept_rows;
-    while ((upto > 0 && (await engine.attempt((sql) => compact(sql, cell, upto)))) || 0) await Bun.sleep(20);
+    const { acked, whole } = ship.figures();
+    const upto = Math.min(acked - kept_rows, whole);
+    const once = () => engine.attempt((sql, heard) => compact(sql, cell, upto, heard), copy_ms);
+    while ((upto > 0 && (await once())) || 0) await Bun.sleep(20);
     isAtIt = false;
   }, compact_ms);
   timer.unref();

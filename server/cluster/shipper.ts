@@ -40,6 +40,8 @@ interface ShipperFigures {
   bytes: number;
   /** The newest row that the engine has acknowledged. */
   acked: number;
+  /** The newest one of those with which a commit is whole. */
+  whole: number;
   /** Commits and rows that nobody has acknowledged yet. */
   waiting: number;
   /** Since the engine has answered. */
@@ -58,6 +60,8 @@ interface ShipperOptions {
   ttl_ms: number;
   /** Who waits for the engine longer is told that it is away. */
   patience_ms: number;
+  /** Of a commit that goes in pieces, in each; by itself as many as make 8 MB. */
+  piece_pages?: number;
   /** Another node leads: nothing may be told any more. */
   onFenced(): void;
   log: Pick<Log, "warn">;
@@ -81,7 +85,7 @@ interface Moment {
 export const now = (): Moment => ({ mono: performance.now(), wall: Date.now() });
 
 export function createShipper(options: ShipperOptions): Shipper {
-  const { engine, cell, epoch, path, ttl_ms, patience_ms, onFenced, log } = options;
+  const { engine, cell, epoch, path, ttl_ms, patience_ms, piece_pages, onFenced, log } = options;
   const capture = createCapture(path);
   const asked = `UPDATE runnel_cells SET ${leased(ttl_ms)} WHERE id = $1 AND epoch = $2 RETURNING head`;
   const shipping = (others = "") => `WITH mine AS (
@@ -90,7 +94,7 @@ export function createShipper(options: ShipperOptions): Shipper {
   const shipped = shipping();
   const shippedWithRoutes = shipping(`, ${writingRoutes("$5")}`);
   let sqlite: Database | null = null;
-  let [seq, acked, onTheirWay, rows, bytes] = [0, 0, 0, 0, 0];
+  let [seq, acked, whole, onTheirWay, rows, bytes] = [0, 0, 0, 0, 0, 0];
   /** What was committed while rows were on their way: the next row. */
   let next: { frames: Frames; routes: RouteChanges | null; told: PromiseWithResolvers<void> } | null = null;
   let takeRoutes: Routes["take"] = () => null;
@@ -177,7 +181,7 @@ export function createShipper(options: ShipperOptions): Shipper {
     if (!next || onTheirWay >= rowsOnTheirWay) return;
     const { frames, routes, told } = next;
     next = null;
-    const pieces = inPieces(frames);
+    const pieces = inPieces(frames, piece_pages);
     onTheirWay += pieces.length; // Nothing comes between them.
     void deliverAll(pieces, routes).then(() => {
       onTheirWay -= pieces.length;
@@ -196,6 +200,7 @@ export function createShipper(options: ShipperOptions): Shipper {
       // With the last piece: before it nothing is committed.
       await deliver(before + index + 1, encoded, index === pieces.length - 1 ? routes : null);
     }
+    whole = Math.max(whole, before + pieces.length);
   }
 
   /** No row, or no answer: it may be there, one before it may not, or another leads. */
@@ -218,7 +223,7 @@ export function createShipper(options: ShipperOptions): Shipper {
 
   return {
     goOn(head) {
-      [seq, acked] = [head, head];
+      [seq, acked, whole] = [head, head, head];
     },
     attach(connection) {
       sqlite = connection;
@@ -248,7 +253,7 @@ export function createShipper(options: ShipperOptions): Shipper {
     isStalled,
     onStalled: stalls.listen,
     figures: () => ({
-      ...{ epoch, rows, bytes, acked },
+      ...{ epoch, rows, bytes, acked, whole },
       waiting: seq - acked + (next ? 1 : 0),
       silent_ms: Math.round(performance.now() - heard.mono),
       reconnects: engine.reconnects(),
