@@ -1,5 +1,9 @@
 // Suites that meet one machine alone, and why.
 const folder = "they write into the data directory while nobody serves it, or look for what one machine leaves there";
+const figures = "they count what one process holds, and clients are connected to another one";
+const found =
+  "their commands find the server by its data directory, over its end too: the node that is met has another one";
+const stopped = "they are about the end of one process: in a cluster another node leads at once, see cluster.e2e";
 const nodes = "they start their own nodes, or another executable";
 const ports = "they are about ports and about what a cluster refuses";
 const none = "they start no server";
@@ -19,6 +23,16 @@ export const aloneOnly: Record<string, string> = {
   "search.e2e": folder,
   "storage.e2e": folder,
   "keys.e2e": folder,
+  "replay.e2e": folder,
+  "slow-clients.e2e": figures,
+  "streams.e2e": figures,
+  "hostile-documents.e2e": figures,
+  "many-runs.e2e": figures,
+  "masking.e2e": figures,
+  "noisy-project.e2e": figures,
+  "open-files.e2e": figures,
+  "suites.e2e": found,
+  "shutdown.e2e": stopped,
   "cluster.e2e": nodes,
   "kill-storm.e2e": nodes,
   "handover.e2e": ports,
