@@ -24,6 +24,7 @@ import { composeJournal } from "./journal/compose.ts";
 import { createEndedRuns } from "./journal/ended-runs.ts";
 import { composeKeys, type KeyOptions } from "./keys/compose.ts";
 import { createEgress, type EgressPolicy } from "./lib/egress.ts";
+import { createNamedSignals } from "./lib/named-signals.ts";
 import { createPort } from "./lib/port.ts";
 import { composeMemory, type MemoryOptions } from "./memory/compose.ts";
 import { composeMetrics, type MetricsOptions } from "./metrics/compose.ts";
@@ -59,10 +60,11 @@ export type App = ReturnType<typeof createApp>;
 export function createApp(options: AppOptions) {
   const { db, log, database, egress: policy, storage, sandbox, now = Date.now } = options;
   const closing = new AbortController();
+  const ending = createNamedSignals(closing.signal);
   const policyOf: Base["policyOf"] = (of) => ({ ...policy, loopback: policy.loopback && of === "test" });
   const guards = { test: createEgress(policyOf("test")), live: createEgress(policyOf("live")) };
   const base = {
-    ...{ ...options, policyOf, now, closing: closing.signal },
+    ...{ ...options, policyOf, now, closing: closing.signal, ending: ending.signal },
     audit: createAudit({ db, now }),
     egress: (environment) => guards[environment],
     publicEgress: options.publicEgress ?? createEgress({ ...policy, allow: [], loopback: false }),
@@ -221,6 +223,26 @@ export function createApp(options: AppOptions) {
     backups: dashboard.ports.backups,
     /** Who is signed in at the dashboard where a request comes from; null: nobody. */
     personOf: dashboard.ports.personOf,
+    /** What moves projects between the cells of a cluster. */
+    moving: {
+      ...runs.ports.leaving,
+      /** Just before its rows go. What it returns is to be called when they have gone. */
+      leave(projectId: string): () => void {
+        const stores = memory.ports.numbersOf(projectId);
+        return () => {
+          runs.ports.leaving.left(projectId);
+          stores.forEach(memory.ports.forgetStore);
+        };
+      },
+      /** Ends the streams of a project, and what waits there for a run. */
+      end: ending.end,
+      /** It stays, or has left: streams that begin from now on last. */
+      renew: ending.renew,
+      /** Takes up what has come with a project. */
+      async arrived(): Promise<void> {
+        for (const part of parts) await part.arrived?.();
+      },
+    },
     /** Looks for what is not well, now; a timer does so else. */
     checkAlerts: alerts.ports.alerts.check,
     /** Sends what webhooks are still to hear and is due, now; commits and a timer do so else. */

@@ -60,7 +60,7 @@ async function startConsole({ secureCookie = true } = {}) {
           },
         },
         clientOf: (request) => request.headers.get("test-address"),
-        closing: closing.signal,
+        ending: () => closing.signal,
         publicUrl,
         ofServer: () => new Elysia(),
         resources: (auth) =>

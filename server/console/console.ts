@@ -6,7 +6,7 @@ import type { Db } from "../db/open.ts";
 import type { NoLongerValid, OnRefused } from "../http/auth.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import type { Idempotency } from "../http/idempotency.ts";
-import type { Mount } from "../http/part.ts";
+import type { Base, Mount } from "../http/part.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import { isShown } from "../journal/journal.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -65,7 +65,7 @@ export interface Console extends ConsoleOptions {
   idempotency?: Pick<Idempotency, "begin">;
   onRefused?: OnRefused;
   /** Ends every stream: the server stops. */
-  closing: AbortSignal;
+  ending: Base["ending"];
   /** The same resources as under /v1, for another kind of principal. */
   resources: Mount;
   /** What belongs to no project: the server's own. */
@@ -81,7 +81,7 @@ export interface Console extends ConsoleOptions {
 
 /** The dashboard's side of the server: its files, its sessions, and the API's resources behind them. */
 export function createConsole(deps: Console) {
-  const { db, audit, projects, sessions, cookie, limiter, watches, publicUrl, closing, resources, now } = deps;
+  const { db, audit, projects, sessions, cookie, limiter, watches, publicUrl, ending, resources, now } = deps;
   const throttle = createLoginThrottle({ now });
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle, now });
   const setup = createSetup({ db, audit, accounts, localAccounts: deps.localAccounts, now });
@@ -115,7 +115,7 @@ export function createConsole(deps: Console) {
       const stream = pushedStream(
         (wake) => {
           const texts = liveRuns(options, wake);
-          forget = untilAborted([closing], () => {
+          forget = untilAborted([ending(principal.project_id)], () => {
             texts.stop();
             wake();
           });

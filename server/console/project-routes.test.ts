@@ -37,7 +37,7 @@ async function startConsole() {
         ...{ sessions: createSessions({ db, audit }), cookie: sessionCookie({ secure: true }) },
         watches: { listen: () => () => true },
         clientOf: () => "192.0.2.1",
-        closing: new AbortController().signal,
+        ending: () => new AbortController().signal,
         publicUrl,
         ofServer: () => new Elysia(),
         resources: (auth) => new Elysia().use(auth).get("/whoami", () => ({}), { permission: "admin" }),

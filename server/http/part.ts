@@ -35,6 +35,8 @@ export interface Base {
   publicUrl: PublicUrl;
   /** Ends every stream: the server stops. */
   closing: AbortSignal;
+  /** Ends the streams of a project, and what waits there for a run: the server stops, or the project leaves it. */
+  ending(projectId: string): AbortSignal;
   now: () => number;
 }
 
@@ -48,6 +50,8 @@ export interface Part {
   forget?: readonly ((limit: number) => number)[];
   /** Takes up what an earlier process left unfinished. */
   start?(): unknown;
+  /** A project has come from another cell: takes up what is unfinished there. */
+  arrived?(): unknown;
   /** Ends its work; what is left is for the next start. */
   stop?(): unknown;
   /** What it notes in the database once everything has stopped. */

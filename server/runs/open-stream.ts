@@ -1,6 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { mayRun, type NoLongerValid } from "../http/auth.ts";
+import type { Base } from "../http/part.ts";
 import type { Principal } from "../http/principal.ts";
 import { atMostEvery } from "../lib/at-most-every.ts";
 import type { Port } from "../lib/port.ts";
@@ -14,8 +15,8 @@ interface Deps {
   tail: RunStream;
   watches: Watches;
   service: Port<Pick<RunService, "cancel">>;
-  /** Ends every stream: the server stops. */
-  closing: AbortSignal;
+  /** Ends the streams of a project. */
+  ending: Base["ending"];
 }
 
 interface Options extends Pick<ReadOptions, "slim" | "dialect"> {
@@ -41,7 +42,7 @@ export type OpenStream = ReturnType<typeof createStreamOpener>;
 
 /** Answers a request with the events of a run from a place on. Whether the run is the principal's was asked before. */
 export const createStreamOpener =
-  ({ tail, watches, service, closing }: Deps) =>
+  ({ tail, watches, service, ending }: Deps) =>
   (
     principal: Principal,
     id: string,
@@ -50,6 +51,7 @@ export const createStreamOpener =
     { noLongerValid, slim, dialect, cancelOnLeave = false, as = (texts) => texts }: Options,
   ): Response => {
     requireReaderPlace(watches, id);
+    const ended = ending(principal.project_id);
     const visitor = principal.token?.is_visitor ?? false;
     // Not at every token: the key is looked up in the database.
     const end = atMostEvery(recheck_ms, () => noLongerValid(principal, request));
@@ -57,7 +59,7 @@ export const createStreamOpener =
     const stream = pushedStream(
       (wake) => {
         const texts = tail(id, from, wake, { noLongerValid: end, slim, visitor, ...(dialect && { dialect }) });
-        const forgetClosing = untilAborted([closing], () => {
+        const forgetClosing = untilAborted([ended], () => {
           texts.stop();
           wake();
         });
@@ -73,7 +75,7 @@ export const createStreamOpener =
         forget();
         // Others may read on, such as the same client by a new connection, and a stop of the server is nobody's leaving.
         // Cancelling a run that is over is refused, which is just what is wanted here.
-        if (byReader && cancelOnLeave && mayRun(principal) && watches.readers(id) === 0 && !closing.aborted)
+        if (byReader && cancelOnLeave && mayRun(principal) && watches.readers(id) === 0 && !ended.aborted)
           service()
             .cancel(principal, id, "The stream was closed by its reader.")
             .catch(() => {});

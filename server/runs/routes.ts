@@ -11,6 +11,7 @@ import { fault, validationError } from "../http/errors.ts";
 import { type Claim, claimOf } from "../http/idempotency.ts";
 import { longJson } from "../http/long-json.ts";
 import { fillPage, forwardQuery, listQuery, read, readPage, toList, withoutPages } from "../http/page.ts";
+import type { Base } from "../http/part.ts";
 import type { Principal } from "../http/principal.ts";
 import { readWait, Wait } from "../http/read-wait.ts";
 import { pathOf } from "../http/schemas.ts";
@@ -47,7 +48,7 @@ interface RunRoutes {
   /** Whether there is such an agent, for whoever asks. */
   hasAgent: (viewer: Viewer, id: string) => boolean;
   /** Ends every stream: the server stops. */
-  closing: AbortSignal;
+  ending: Base["ending"];
 }
 
 const included = {
@@ -328,7 +329,7 @@ async function answerNew(
   { stream, on_disconnect }: Pick<CreateRun, "stream" | "on_disconnect">,
   make: (requestId: string, note: Note | undefined) => Promise<ShownRun>,
 ): Promise<Response | RunObject> {
-  const { runs, service, openStream, noLongerValid, closing } = deps;
+  const { runs, service, openStream, noLongerValid, ending } = deps;
   const wait = readWait(request.url);
   const slim = readSlim(request.url);
   const claim = claimOf(request);
@@ -343,7 +344,7 @@ async function answerNew(
     });
   set.status = 201;
   if (wait === 0 || typeof claim?.earlier?.seq === "number") return written(principal, run, set);
-  await service.settled(run.id, wait * 1000, [closing, request.signal]);
+  await service.settled(run.id, wait * 1000, [ending(principal.project_id), request.signal]);
   // Whoever hung up was answered nothing: the same request waits on for the same run.
   if (!request.signal.aborted) await claim?.keepNow(runs.standing(principal, run.id));
   return answerOf(deps, principal, run.id, claim, set);

@@ -25,7 +25,7 @@ export function composeSuites({
   projects: { isOpen(projectId: string): boolean };
   runs: { runs: RunStore; service: RunService };
 }) {
-  const { db, closing, log, now } = base;
+  const { db, ending, log, now } = base;
   const suiteRuns = createSuiteRuns({ db, now });
   const suites = createSuiteStore({
     ...base,
@@ -40,9 +40,10 @@ export function composeSuites({
   });
   const service = createSuiteService({ db, suites, suiteRuns, performer });
   return {
-    routes: (auth) => [suiteRoutes({ auth, suites, suiteRuns, service, closing })],
+    routes: (auth) => [suiteRoutes({ auth, suites, suiteRuns, service, ending })],
     ports: { performer },
     start: performer.recover,
+    arrived: performer.recover,
     stop: performer.stop,
   } satisfies Part;
 }

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
 import { claimOf } from "../http/idempotency.ts";
 import { listQuery, readPage } from "../http/page.ts";
+import type { Base } from "../http/part.ts";
 import { readWait, Wait } from "../http/read-wait.ts";
 import { idOf, pathOf, pathWith } from "../http/schemas.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
@@ -20,10 +21,10 @@ interface SuiteRoutes {
   suiteRuns: SuiteRuns;
   service: SuiteService;
   /** The server stops: nobody waits any longer. */
-  closing: AbortSignal;
+  ending: Base["ending"];
 }
 
-export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: SuiteRoutes) =>
+export const suiteRoutes = ({ auth, suites, suiteRuns, service, ending }: SuiteRoutes) =>
   new Elysia({ prefix: "/suites", tags: ["Suites"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await suites.create(principal, body)), {
@@ -80,7 +81,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
         const wait = readWait(request.url);
         const claim = claimOf(request);
         const { id } = claim?.earlier ?? (await service.start(principal, params.id, body, claim));
-        if (wait > 0) await service.settled(id, wait * 1000, [closing, request.signal]);
+        if (wait > 0) await service.settled(id, wait * 1000, [ending(principal.project_id), request.signal]);
         set.headers.location = `/v1/suites/${params.id}/runs/${id}`;
         return status(201, suiteRuns.get(principal, params.id, id));
       },

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
 import { plainListQuery, readPage } from "../http/page.ts";
+import type { Base } from "../http/part.ts";
 import { readWait, Wait } from "../http/read-wait.ts";
 import { pathOf, pathWith, Subject } from "../http/schemas.ts";
 import { listOf } from "../wire/schema.ts";
@@ -14,14 +15,14 @@ interface UserRoutes {
   erasures: Erasures;
   openExport: UserExport;
   /** Ends every wait: the server stops. */
-  closing: AbortSignal;
+  ending: Base["ending"];
 }
 
 const ofUser = { id: Subject };
 /** A line of JSON for each object. */
 const lines = "application/x-ndjson";
 
-export const userRoutes = ({ auth, erasures, openExport, closing }: UserRoutes) =>
+export const userRoutes = ({ auth, erasures, openExport, ending }: UserRoutes) =>
   new Elysia({ tags: ["Users"] })
     .use(auth)
     .get(
@@ -52,7 +53,7 @@ export const userRoutes = ({ auth, erasures, openExport, closing }: UserRoutes) 
       async ({ principal, params, request, set, status }) => {
         const wait = readWait(request.url);
         const id = await erasures.begin(principal, params.id);
-        await erasures.settled(principal, id, wait * 1000, [closing, request.signal]);
+        await erasures.settled(principal, id, wait * 1000, [ending(principal.project_id), request.signal]);
         const erasure = erasures.get(principal, id);
         set.headers.location = `/v1/erasures/${id}`;
         return erasure.status === "completed" ? erasure : status(202, erasure);

@@ -13,7 +13,7 @@ import { taskOf } from "./tasks.ts";
 /** Agents for other agents, by the Agent2Agent protocol. */
 export function composeA2a({
   publicUrl,
-  closing,
+  ending,
   agents,
   runs: { runs, service, openStream },
   followers,
@@ -31,7 +31,7 @@ export function composeA2a({
       routes({ identify, noLongerValid, api }: DoorAccess) {
         const { settled } = service;
         const operations = createOperations({
-          ...{ agents, runs, settled, openStream, api, noLongerValid, closing, followers, publicUrl, idempotency },
+          ...{ agents, runs, settled, openStream, api, noLongerValid, ending, followers, publicUrl, idempotency },
         });
         return a2aRoutes(createA2aServer({ agents, operations, identify, publicUrl }));
       },

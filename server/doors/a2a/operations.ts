@@ -2,6 +2,7 @@ import type { AgentStore } from "../../agents/store.ts";
 import { isId } from "../../core/ids.ts";
 import { mayRun, type NoLongerValid } from "../../http/auth.ts";
 import type { Idempotency } from "../../http/idempotency.ts";
+import type { Base } from "../../http/part.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Api } from "../../http/within.ts";
 import { asText } from "../../lib/as-text.ts";
@@ -23,7 +24,7 @@ interface Deps {
   openStream: OpenStream;
   api: Api;
   noLongerValid: NoLongerValid;
-  closing: AbortSignal;
+  ending: Base["ending"];
   followers: Followers;
   publicUrl: () => string;
   idempotency: Pick<Idempotency, "runOf">;
@@ -49,7 +50,7 @@ const ended = ["completed", "failed", "cancelled"];
 
 /** What clients may ask of an agent. Whatever is done is done by the API. */
 export function createOperations(deps: Deps): Record<string, Operation> {
-  const { agents, runs, settled, openStream, api, noLongerValid, closing, followers, publicUrl, idempotency } = deps;
+  const { agents, runs, settled, openStream, api, noLongerValid, ending, followers, publicUrl, idempotency } = deps;
 
   /** The run, if it is one of this agent. */
   async function runOf({ request, agentId, params }: Asked, id: unknown = params.id): Promise<TaskRun> {
@@ -127,7 +128,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
         throw new A2aError("PERMISSION_DENIED", 'To wait for the answer needs the scope "read".', "insufficient_scope");
       const { run } = await send(asked);
       if (!isWaited) return { task: taskOf(run, { history }) };
-      await settled(run.id, most_ms, [closing, asked.request.signal]);
+      await settled(run.id, most_ms, [ending(asked.principal.project_id), asked.request.signal]);
       return { task: taskOf(await runOf(asked, run.id), { history }) };
     },
 

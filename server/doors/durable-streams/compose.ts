@@ -10,10 +10,10 @@ interface Needs {
 }
 
 /** The reading side of Durable Streams. */
-export const composeDurableStreams = ({ journals: { journal }, runs, closing, now }: Base & Needs) =>
+export const composeDurableStreams = ({ journals: { journal }, runs, ending, now }: Base & Needs) =>
   ({
     ports: {
       routes: ({ auth, noLongerValid }: DoorAccess) =>
-        durableStreamRoutes({ ...runs, auth, journal, noLongerValid, closing, now }),
+        durableStreamRoutes({ ...runs, auth, journal, noLongerValid, ending, now }),
     },
   }) satisfies Part;

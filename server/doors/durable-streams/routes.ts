@@ -4,6 +4,7 @@ import { notFound } from "../../core/not-found.ts";
 import { isOver } from "../../core/run-state.ts";
 import type { Auth, NoLongerValid } from "../../http/auth.ts";
 import { fault, validationError } from "../../http/errors.ts";
+import type { Base } from "../../http/part.ts";
 import type { Principal } from "../../http/principal.ts";
 import { pathOf } from "../../http/schemas.ts";
 import type { Journal } from "../../journal/journal.ts";
@@ -26,7 +27,7 @@ interface DurableStreams {
   openStream: OpenStream;
   noLongerValid: NoLongerValid;
   /** Ends every wait: the server stops. */
-  closing: AbortSignal;
+  ending: Base["ending"];
   now: () => number;
 }
 
@@ -213,11 +214,11 @@ async function polled(
   { cursor }: Asked,
   request: Request,
 ): Promise<Response> {
-  const { watches, closing, noLongerValid, now } = deps;
+  const { watches, ending, noLongerValid, now } = deps;
   requireReaderPlace(watches, id);
   const reader = readerOf(deps, id, from);
   const watch = watches.join(id);
-  const forget = untilAborted([closing, request.signal], watch.leave);
+  const forget = untilAborted([ending(principal.project_id), request.signal], watch.leave);
   try {
     const end = performance.now() + wait_ms;
     for (;;) {
