@@ -31,6 +31,7 @@ export function composeCallbacks({
       routes: () => callbackRoutes({ callbacks, limiter, limitsOf, clientOf }),
     },
     start: callbacks.recover,
+    arrived: callbacks.recover,
     stop: callbacks.stop,
   } satisfies Part;
 }

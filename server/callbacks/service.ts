@@ -53,12 +53,8 @@ export function createCallbacks({
     "INSERT INTO early_outputs (run_id, call_id, answer) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
   );
   const deleteEarly = sqlite.query("DELETE FROM early_outputs WHERE run_id = ? AND call_id = ?");
-  const waiting = new Set(
-    sqlite
-      .query<{ run_id: string }, []>("SELECT DISTINCT run_id FROM early_outputs")
-      .all()
-      .map(({ run_id }) => run_id),
-  );
+  const selectWaiting = sqlite.query<{ run_id: string }, []>("SELECT DISTINCT run_id FROM early_outputs");
+  const waiting = new Set<string>();
   const unlisten = watches.listen((runId) => {
     if (waiting.has(runId)) void deliver(runId);
   });
@@ -130,6 +126,11 @@ export function createCallbacks({
     }
   }
 
+  async function recover(): Promise<void> {
+    for (const { run_id } of selectWaiting.all()) waiting.add(run_id);
+    await Promise.all([...waiting].map(deliver));
+  }
+
   async function submitKept(head: RunHead, callId: string, answer: CallbackAnswer): Promise<void> {
     try {
       await service.submit(head, head.run_id, [{ tool_call_id: callId, ...answer }]);
@@ -142,10 +143,8 @@ export function createCallbacks({
     addressOf,
     open,
     take,
-    /** At boot: a run may have come to wait just when the last process ended. */
-    async recover(): Promise<void> {
-      await Promise.all([...waiting].map(deliver));
-    },
+    /** At boot, and where runs have come from elsewhere: one may have come to wait just when it was left. */
+    recover,
     stop: unlisten,
   };
 }

@@ -94,6 +94,11 @@ export function composeFiles({
       blobs.collectSoon();
       processing.start();
     },
+    arrived(): void {
+      blobs.collectSoon();
+      processing.wake();
+      moved.tell();
+    },
     async stop(): Promise<void> {
       await processing.stop();
       reader.stop();

@@ -82,6 +82,10 @@ export function composeMemory({
     rank: createRankMatches({ resolve: connections.resolve, pay }),
   });
 
+  const selectNumbers = db.sqlite.query<{ number: number }, [string]>(
+    "SELECT number FROM memory_stores WHERE project_id = ?",
+  );
+
   return {
     routes: (auth) => [memoryRoutes({ auth, stores, entries, keys, search })],
     ports: {
@@ -89,11 +93,18 @@ export function composeMemory({
       /** What memory stores have of files. */
       ofFiles: { ...createFileEntries({ db, now }), add: entries.addFile, forget: entries.forgetFile },
       eraseFirst: sweeper.eraseOfProject,
+      /** The numbers of a project's stores. */
+      numbersOf: (projectId: string): number[] => selectNumbers.all(projectId).map(({ number }) => number),
+      forgetStore: searcher.forget,
     },
     forget: [keys.forgetExpired, sweeper.forgetExpired, sweeper.forgetDeleted],
     start(): void {
       sweeper.collectSoon();
       indexer.start();
+    },
+    arrived(): void {
+      sweeper.collectSoon();
+      indexer.changed();
     },
     async stop(): Promise<void> {
       await indexer.stop();

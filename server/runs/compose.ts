@@ -81,7 +81,7 @@ export function composeRuns({
   learning,
   ...base
 }: Base & RunOptions & Needs) {
-  const { db, audit, log, policyOf, sandbox, closing, now } = base;
+  const { db, audit, log, policyOf, sandbox, ending, now } = base;
   const { projects, agents, files, memory, threads } = base;
   const { journal } = base.journals;
   const { connections, prices, places } = base.connections;
@@ -117,7 +117,7 @@ export function composeRuns({
       ownerOf: runs.ownerOf,
     }),
   };
-  const openStream = createStreamOpener({ tail, watches, service: serving, closing });
+  const openStream = createStreamOpener({ tail, watches, service: serving, ending });
   const lost = createLostRuns();
   const gate = createGate();
   const standings = createChildStandings({ journal, runs });
@@ -174,7 +174,7 @@ export function composeRuns({
   return {
     routes: (auth, noLongerValid) => [
       runRoutes({
-        ...{ auth, journal, audit, runs, service, replays, watches, openStream, noLongerValid, closing },
+        ...{ auth, journal, audit, runs, service, replays, watches, openStream, noLongerValid, ending },
         hasAgent: agents.has,
       }),
     ],
@@ -192,7 +192,18 @@ export function composeRuns({
       inProgress: runs.inProgress,
       /** How many runs the start has taken up. */
       recovered: () => recovered,
+      /** Runs of a project that is to leave come to the end of their steps, and stay there. */
+      leaving: {
+        park: pool.park,
+        underWay: pool.underWay,
+        stay: pool.unpark,
+        left(projectId: string): void {
+          pool.unpark(projectId);
+          service.forgetGone();
+        },
+      },
     },
+    arrived: service.takeUp,
     async start(): Promise<void> {
       recovered = await service.recover();
       runs.clear().catch((error) => log.error("what a crash left of long records was not deleted", { error }));

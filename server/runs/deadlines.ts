@@ -105,6 +105,8 @@ export function createDeadlines(
     look,
     /** Reads the deadlines of all runs, as an earlier process left them. */
     load: () => selectAll.all().forEach(note),
+    /** Runs have gone without a word. */
+    forgetGone: () => [...deadlines.keys()].forEach(look),
     stop() {
       stopped = true;
       if (timer) clearTimeout(timer);

@@ -7,6 +7,7 @@ export function createLostRuns() {
   return {
     add: (runId: string): void => void ids.add(runId),
     recovered: (runId: string): void => void ids.delete(runId),
+    all: (): string[] => [...ids],
     has: (runId: string): boolean => ids.has(runId),
     /** Whether it may be one of them: before the start has looked, each may. */
     mayHave: (runId: string): boolean => isStarting || ids.has(runId),

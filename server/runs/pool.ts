@@ -10,6 +10,7 @@ import type { Log } from "../lib/log.ts";
 import type { Notice, Order, Question, RunStart } from "../worker/messages.ts";
 import type { Gate } from "./gate.ts";
 import type { LostRuns } from "./lost-runs.ts";
+import { createParking } from "./parking.ts";
 import { createRecovery, type InsertDriven } from "./recovery.ts";
 import { inShares } from "./shares.ts";
 import type { Slot, Slots } from "./slots.ts";
@@ -83,6 +84,7 @@ export function createPool(options: PoolOptions) {
     isStanding: true,
   });
   const recovery = createRecovery({ journal, watches, insert, lost, log, now, start, abort, ended: threads.free });
+  const parking = createParking({ journal });
   gate.listen(release);
 
   /** Drives a run that is in progress: now, or as soon as its project and environment have a slot. */
@@ -96,12 +98,13 @@ export function createPool(options: PoolOptions) {
   function drivable(runId: string): RunHead | null {
     const head = journal.head(runId);
     if (head?.status !== "in_progress" || drives.has(runId) || lost.has(runId)) return null;
-    if (!mustWait(runId)) return head;
+    if (!mustWait(head)) return head;
     held.add(runId);
     return null;
   }
 
-  const mustWait = (runId: string): boolean => threads.isEmpty() || !gate.admits(runId);
+  const mustWait = ({ run_id, project_id }: RunHead): boolean =>
+    threads.isEmpty() || parking.has(project_id) || !gate.admits(run_id);
 
   function release(): void {
     const waiting = [...held];
@@ -148,6 +151,10 @@ export function createPool(options: PoolOptions) {
     try {
       const [first] = await recovery.record(run_id, events, attempt);
       const { seq, at } = first!;
+      if (parking.rests(run_id, seq)) {
+        hold(run_id);
+        throw new AppendRefused("Its project leaves.");
+      }
       const head = events.some(beginsModelCall) ? journal.head(run_id) : null;
       thread.send({ do: "appended", ticket, seq, at, ...(head && { day_budget: hasDayBudget(head) }) });
     } catch (error) {
@@ -213,6 +220,20 @@ export function createPool(options: PoolOptions) {
     threads.free(runId);
   }
 
+  /** Its loop stops; it is driven again once it may be. */
+  function hold(runId: string): void {
+    abort(runId);
+    held.add(runId);
+  }
+
+  /** Runs of a project that are still in a step, or are to be recovered. */
+  function underWay(projectId: string): number {
+    const driven = [...drives.values()].filter(({ head }) => head.project_id === projectId);
+    for (const { head } of driven) if (parking.onlyWaits(head.run_id)) hold(head.run_id);
+    const left = driven.filter(({ head }) => drives.has(head.run_id)).length;
+    return left + lost.all().filter((id) => journal.head(id)?.project_id === projectId).length;
+  }
+
   function died(dead: Thread): () => void {
     const left = [...drives.values()].filter(({ thread }) => thread === dead).map(({ head }) => head.run_id);
     // Who waits for an answer was done with its thread.
@@ -251,7 +272,19 @@ export function createPool(options: PoolOptions) {
     drives: (runId: string): boolean => drives.has(runId),
     driving: () => drives.size,
     /** Whether it is driven as soon as it may be. */
-    holds: (runId: string): boolean => held.has(runId) && mustWait(runId),
+    holds(runId: string): boolean {
+      const head = held.has(runId) ? journal.head(runId) : null;
+      return head !== null && mustWait(head);
+    },
+    /** Lets the runs of a project come to the end of their steps, and no run of it begins another one. */
+    park: parking.add,
+    /** How many runs of a project that is parked are still in a step. */
+    underWay,
+    /** Its runs go on, as far as they are here. */
+    unpark(projectId: string): void {
+      parking.delete(projectId);
+      release();
+    },
     stop(): void {
       stopped = true;
       recovery.stop();

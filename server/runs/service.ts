@@ -138,6 +138,14 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     return unfinished.length;
   }
 
+  /** Runs have come from elsewhere, at rest: they go on where they were. */
+  function takeUp(): void {
+    for (const id of runs.unfinished()) pool.start(id);
+    deadlines.load();
+    queue.load();
+    children.settleAll();
+  }
+
   function stop(): void {
     unlisten();
     childStarts.stop();
@@ -149,7 +157,9 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   }
 
   return {
-    ...{ create, fork, submit, cancel, settled, recover, stop },
+    ...{ create, fork, submit, cancel, settled, recover, takeUp, stop },
+    /** The runs of a project have left. */
+    forgetGone: deadlines.forgetGone,
     /** Starts the child run of a call, or finds the one that was started. */
     startChild: childStarts.start,
     /** Returns when a child run is over or waits for somebody. */

@@ -42,6 +42,7 @@ export function composeSchedules({
     routes: (auth) => [scheduleRoutes({ auth, schedules, firings, start, runAsOf: asOf, now })],
     ports: { scheduler, eraseOf: schedules.eraseOf, get: schedules.get },
     start: scheduler.start,
+    arrived: scheduler.start,
     stop: scheduler.stop,
   } satisfies Part;
 }

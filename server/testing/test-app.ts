@@ -75,6 +75,8 @@ export interface TestAppOptions {
   failover?: Failover;
   /** What a server that was stopped has left. */
   db?: Db;
+  /** What it seals secrets with. */
+  masterKey?: Uint8Array;
 }
 
 // All the servers of a test file have the same routes under /v1.
@@ -104,10 +106,11 @@ export function testApp({
   localAccounts,
   failover,
   db = openDatabase(":memory:", { vecLibrary: vecLibrary("") }),
+  masterKey = crypto.getRandomValues(new Uint8Array(32)),
 }: TestAppOptions = {}) {
   const server: App = createApp({
     db,
-    seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
+    seal: createSeal(masterKey),
     log,
     environment,
     workers: 0,

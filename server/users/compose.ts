@@ -35,7 +35,7 @@ export function composeUsers({
   files: ReturnType<typeof composeFiles>["ports"];
   usage: { forgetUser(scope: Scope, userId: string): number };
 }) {
-  const { closing } = base;
+  const { ending } = base;
   const erasures = createErasures({
     ...base,
     async cancelLive(scope, userId) {
@@ -60,9 +60,13 @@ export function composeUsers({
   journals.project(learning.project);
   journals.onCommit(learning.heard);
   return {
-    routes: (auth) => [userRoutes({ auth, erasures, openExport, closing })],
+    routes: (auth) => [userRoutes({ auth, erasures, openExport, ending })],
     ports: { learning },
     start(): void {
+      learning.start();
+      erasures.start();
+    },
+    arrived(): void {
       learning.start();
       erasures.start();
     },

@@ -50,6 +50,7 @@ export function composeWebhooks({
     },
     forget: [deliveries.forget],
     start: dispatcher.load,
+    arrived: dispatcher.load,
     stop: dispatcher.stop,
   } satisfies Part;
 }
