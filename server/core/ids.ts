@@ -28,6 +28,7 @@ export const prefixes = {
   audit_entry: "aud",
   erasure: "era",
   alert: "alr",
+  move: "mov",
 } as const;
 
 export type Kind = keyof typeof prefixes;

@@ -740,3 +740,18 @@ export const analytics = sqliteTable("analytics", {
   cost_nano_usd: integer().notNull(),
   took_ms: integer().notNull(),
 });
+
+export const projectMoves = sqliteTable("project_moves", {
+  id: text().primaryKey(),
+  project: text().notNull(),
+  name: text().notNull(),
+  cell: text().notNull(),
+  state: text({ enum: ["out", "gone", "in"] }).notNull(),
+  at_ms: integer().notNull(),
+});
+
+export const projectParcels = sqliteTable("project_parcels", {
+  move: text().notNull(),
+  position: integer().notNull(),
+  content: bytes().notNull(),
+});

@@ -56,6 +56,7 @@ const ofNobody = [
   "facts",
   "setup_tokens",
   "memory_store_numbers",
+  ...["project_moves", "project_parcels"],
 ];
 const ofARun = ["run_events", "run_blobs", "early_outputs", "partial_records"];
 // These tell of both environments, and of the server itself.

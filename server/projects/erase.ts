@@ -9,7 +9,7 @@ const ownersPerWrite = 50;
 const childrenPerWrite = 1000;
 
 /** A table of which some rows belong to a project. */
-interface Owned {
+export interface Owned {
   table: string;
   /** The columns that name a row. */
   key: string[];

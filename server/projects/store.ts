@@ -36,6 +36,10 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     .orderBy(projects.id)
     .prepare();
 
+  // It may come back: the other cell cannot take it.
+  const leaving = db.sqlite.query<unknown, [string]>("SELECT 1 FROM project_moves WHERE name = ? AND state = 'out'");
+  const moved = db.sqlite.query("SELECT 1 FROM project_moves LIMIT 1");
+
   const row = orm
     .select()
     .from(projects)
@@ -60,7 +64,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     // Whoever deletes a project by its id may not hit another one that took the id for its name.
     if (isId("project", name))
       throw new AppError("validation_failed", "A project's name may not look like an id.", { param: "name" });
-    if (byName.get({ name }))
+    if (byName.get({ name }) || leaving.get(name))
       throw new AppError("name_taken", `There is already a project "${name}".`, { param: "name" });
   }
 
@@ -96,9 +100,9 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     settingsOf: (id: string): ProjectSettings => kept.of(id)?.settings ?? {},
     /** Whether anybody may work with it: not while it is archived, nor after. */
     isOpen: (id: string): boolean => kept.of(id)?.archived_at_ms === null,
-    /** What the first start makes; null when there are projects already. */
+    /** What the first start makes; null when there are projects already, or were. */
     async createDefault(): Promise<Project | null> {
-      return all.get() ? null : await create("default");
+      return all.get() || moved.get() ? null : await create("default");
     },
     /** Says how long an environment keeps what is over; fields that are not named stay as they are, null is for ever. */
     keep: (id: string, environment: Environment, change: Change<RetentionDays>, actor = itself): Promise<Project> =>
