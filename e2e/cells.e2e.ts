@@ -1,56 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { sqlAt, startPostgres } from "../server/testing/postgres.ts";
-import { type Cluster, masterKey, startCluster } from "./cluster/nodes.ts";
+import { type Cluster, startCluster } from "./cluster/nodes.ts";
+import { answered, ask, bothLed, cleaned, command, post } from "./cluster/requests.ts";
 import { type Json, runCommand } from "./harness.ts";
 import { until } from "./until.ts";
-
-const cleaned = (): Record<string, string> =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RUNNEL_"))) as Record<
-    string,
-    string
-  >;
-
-/** Runs a command by the leader that it belongs to. */
-async function command(cluster: Cluster, args: string[], env: Record<string, string> = {}): Promise<string> {
-  const all = { ...cleaned(), RUNNEL_CLUSTER: cluster.url, RUNNEL_MASTER_KEY: masterKey, RUNNEL_CELL: "main,east" };
-  const { code, stdout, stderr } = await runCommand(args, { env: { ...all, ...env } });
-  if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
-  return stdout.trim();
-}
-
-/** What a node answers, once there is a leader whom the engine answers: on a machine that is busy one may be replaced. */
-async function answered(url: string, path: string, key: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", ...init.headers };
-  let answer: Response | null = null;
-  await until(async () => {
-    answer = await fetch(`${url}${path}`, { ...init, headers }).catch(() => null);
-    return answer !== null && answer.status !== 503;
-  });
-  return answer!;
-}
-
-async function ask(url: string, path: string, key: string, init: RequestInit = {}): Promise<Json> {
-  const answer = await answered(url, path, key, init);
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${answer.status} ${path}: ${text}`);
-  return answer.headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : text;
-}
-
-const post = (url: string, path: string, key: string, body: object) =>
-  ask(url, path, key, { method: "POST", body: JSON.stringify(body) });
-
-async function bothLed(cluster: Cluster): Promise<{ main: string; east: string; spare: string }> {
-  const main = (await cluster.leader("main")).url;
-  let east = "";
-  await until(async () => {
-    east = (await cluster.leader("east")).url;
-    const health = await fetch(`${east}/healthz`)
-      .then((answer) => answer.json())
-      .catch(() => null);
-    return health?.status === "ok";
-  });
-  return { main, east, spare: cluster.nodes.find(({ url }) => url !== main && url !== east)!.url };
-}
 
 /** Somebody who is signed in at the dashboard, by whichever node. */
 async function signIn(cluster: Cluster, url: string) {

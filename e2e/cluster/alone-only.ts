@@ -34,6 +34,7 @@ export const aloneOnly: Record<string, string> = {
   "suites.e2e": found,
   "shutdown.e2e": stopped,
   "cluster.e2e": nodes,
+  "projects-move.e2e": nodes,
   "kill-storm.e2e": nodes,
   "handover.e2e": ports,
   "https.e2e": ports,

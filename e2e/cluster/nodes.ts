@@ -15,6 +15,8 @@ interface Node {
   child: Bun.Subprocess;
   /** Whether the next process finds what this one leaves behind. */
   keepsData: boolean;
+  /** Of the process that runs now. */
+  dataDir: string;
   /** What its processes ended with, the oldest first. */
   codes: (number | null)[];
   log: string;
@@ -26,6 +28,8 @@ export interface ClusterOptions {
   nodes?: number;
   /** One with a standby that others use too, by cells of other names. */
   postgres?: Postgres;
+  /** Where the first process of each node dies, if it comes there. */
+  failpoint?: string;
   /** Names with commas: each node leads one of them, or none. */
   cell?: string;
 }
@@ -64,7 +68,13 @@ export async function startCluster({
       "1",
     ];
     const command = [program, "serve", "--port", String(port), "--data-dir", dataDir, ...flags];
-    const env = { ...(process.env as Record<string, string>), RUNNEL_MASTER_KEY: masterKey, ...environment };
+    const failpoint = shared.failpoint !== undefined && node.codes.length === 0;
+    const env = {
+      ...(process.env as Record<string, string>),
+      ...(failpoint && { RUNNEL_FAILPOINT: shared.failpoint }),
+      ...{ RUNNEL_MASTER_KEY: masterKey, ...environment },
+    };
+    node.dataDir = dataDir;
     node.child = Bun.spawn(command, { env, stdin: "ignore", stdout: "ignore", stderr: Bun.file(node.log) });
     void node.child.exited.then(async () => {
       node.codes.push(node.child.exitCode);
@@ -134,6 +144,8 @@ export async function startCluster({
   const rest = started.move();
   return {
     nodes,
+    /** Their names, with commas. */
+    cell,
     /** Of the Postgres. */
     url: postgres.url,
     /** Where it takes writes. */

@@ -126,7 +126,7 @@ async function paused(cluster: Cluster, { child, url }: Leader): Promise<number>
   return 0;
 }
 
-async function createAgent(cluster: Cluster, url: string): Promise<string> {
+export async function createAgent(cluster: Cluster, url: string): Promise<string> {
   const create = async (path: string, body: object): Promise<Json> => {
     const answer = await cluster.request(cluster.nodes[1]!.url, path, { method: "POST", body: JSON.stringify(body) });
     if (answer.status !== 201) throw new Error(await answer.text());
@@ -146,7 +146,7 @@ async function createAgent(cluster: Cluster, url: string): Promise<string> {
 }
 
 /** Tools that note each call, by its key and its time. */
-function startTools() {
+export function startTools() {
   const calls: { path: string; key: string; at: number }[] = [];
   const server = Bun.serve({
     ...{ port: 0, hostname: "127.0.0.1" },
@@ -177,7 +177,7 @@ function startTools() {
 type Client = ReturnType<typeof createClient>;
 
 /** Starts one run, and reads its stream to its end through whichever node answers, again and again another one. */
-function createClient(cluster: Cluster, agent_id: string, label: string) {
+export function createClient(cluster: Cluster, agent_id: string, label: string) {
   /** What it was told of each event. */
   const told = new Map<number, string>();
   /** When it was told of each call that it is done. */
@@ -252,7 +252,7 @@ function createClient(cluster: Cluster, agent_id: string, label: string) {
 }
 
 /** A run and its events by their numbers, as the leader has them now; null when it is not there. */
-async function recordOf(cluster: Cluster, id: string) {
+export async function recordOf(cluster: Cluster, id: string) {
   const [run, stream] = [`/v1/runs/${id}`, `/v1/runs/${id}/events`].map((path) => answered(cluster, path));
   const [found, record] = [await run!, await stream!];
   if (found.status === 404) return null;

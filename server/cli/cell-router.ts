@@ -6,6 +6,7 @@ import type { Seal } from "../lib/seal.ts";
 import { clusterAway } from "./cluster-away.ts";
 import type { Entrance } from "./entrance.ts";
 import type { Handle } from "./listener.ts";
+import type { ProjectMover } from "./project-mover.ts";
 import { type RequestTarget, targetOf } from "./request-target.ts";
 import { whileSignedIn } from "./while-signed-in.ts";
 
@@ -25,6 +26,8 @@ interface Leading {
   cell: string;
   routes: Pick<Routes, "projectOf" | "has">;
   handle: Handle;
+  /** Projects that leave it. */
+  mover: Pick<ProjectMover, "over" | "enter">;
   /** Who is signed in, in the cell that has the accounts. */
   personOf(request: Request): Person | null;
   /** Settles once what was read until now may be told: a leader that was paused may not say who is signed in. */
@@ -33,6 +36,9 @@ interface Leading {
 
 export type CellRouter = ReturnType<typeof createCellRouter>;
 
+/** So long a request waits for a project that is being moved. */
+const wait_ms = 10_000;
+
 // Two nodes that disagree about who leads would send each other what they get.
 const hopsMax = 3;
 
@@ -40,6 +46,7 @@ const hopsMax = 3;
 export function createCellRouter({ cells, directory, seal, tokens, entrance, publicUrl }: CellRouterOptions) {
   const [first] = cells;
   const unavailable = (): Response => clusterAway(publicUrl);
+  const moving = (): Response => clusterAway(publicUrl, "The project is being moved to another cell.");
   const originIn = seal.originOf;
 
   /** Sends a request to another cell, for this person where it was found out who that is. */
@@ -64,8 +71,8 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
   }
 
   /** The cell of a name that is none of this node's; the first one for what nobody knows. */
-  async function cellOf(name: string | null, fresh = false): Promise<string> {
-    return name === null ? first : ((await directory.find(name, fresh))?.cell ?? first);
+  async function placeOf(name: string | null, fresh = false): Promise<{ cell: string; project?: string }> {
+    return (name === null ? null : await directory.find(name, fresh)) ?? { cell: first };
   }
 
   const refusing =
@@ -78,21 +85,45 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
     ofSpare: refusing(async (request) => {
       const target = targetOf(request, tokens);
       const isFirst = !target || (target.people && !originIn(request)?.person);
-      return await pass(request, isFirst ? first : await cellOf(target.name), target?.name ?? null);
+      return await pass(request, isFirst ? first : (await placeOf(target.name)).cell, target?.name ?? null);
     }),
 
     /** Of a node that leads a cell. */
-    ofLeader({ cell: own, routes, handle, personOf, sure }: Leading): Handle {
-      function isHere(name: string): boolean {
+    ofLeader({ cell: own, routes, handle, mover, personOf, sure }: Leading): Handle {
+      /** The project of a name; null for one that is none of this cell. */
+      function projectHere(name: string): string | null {
         const project = name.startsWith("proj_") ? name : routes.projectOf(name);
-        return project !== null && routes.has(project);
+        return project !== null && routes.has(project) ? project : null;
+      }
+
+      /** What is wrong may be so because the project left meanwhile. */
+      async function here(request: Request, project: string): Promise<Response> {
+        const moved = mover.over(project);
+        if (moved) return await later(request, project, moved);
+        const leave = mover.enter(project);
+        try {
+          const answer = await handle(request);
+          return isFault(answer) && (mover.over(project) || !routes.has(project)) ? moving() : answer;
+        } finally {
+          leave();
+        }
+      }
+
+      /** Once the project is in one of the cells again. */
+      async function later(request: Request, project: string, moved: Promise<void>): Promise<Response> {
+        const isOver = await Promise.race([moved.then(() => true), Bun.sleep(wait_ms).then(() => false)]);
+        if (!isOver) return moving();
+        directory.forget(project);
+        return await dispatch(request);
       }
 
       async function elsewhere(request: Request, { name, people }: RequestTarget): Promise<Response> {
         const origin = originIn(request);
         const hops = origin?.hops ?? 0;
         if (name === null && own === first) return await handle(request);
-        const cell = await cellOf(name, hops > 0);
+        const { cell, project } = await placeOf(name, hops > 0);
+        const moved = cell === own && project !== undefined ? mover.over(project) : null;
+        if (moved) return await later(request, project!, moved);
         if (cell === own) return await handle(request);
         if (!people || origin?.person || own !== first) return await pass(request, cell, name);
         const person = personOf(request);
@@ -133,18 +164,24 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
       });
       const follow = refusing((request) => elsewhere(request, targetOf(request, tokens)!));
 
-      return (request) => {
+      function dispatch(request: Request): Response | Promise<Response> {
         const target = targetOf(request, tokens);
         if (!target) return handle(request);
         const { name, people } = target;
         if (name === null) return people ? ofPeople(request) : follow(request);
         if (people && own !== first && !originIn(request)?.person)
           return refusing(() => pass(request, first, null))(request);
-        return isHere(name) ? handle(request) : follow(request);
-      };
+        const project = projectHere(name);
+        return project !== null ? here(request, project) : follow(request);
+      }
+
+      return dispatch;
     },
   };
 }
+
+/** What an answer says where the project's rows are not there, or went meanwhile. */
+const isFault = ({ status }: Response): boolean => [401, 404, 409].includes(status) || status >= 500;
 
 const projectsPath = /^https?:\/\/[^/]+\/console\/api\/projects\/?(?:\?|$)/;
 

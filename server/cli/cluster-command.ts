@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import type { MoveStatus } from "../cluster/moves.ts";
 import { commandPlace } from "./command-place.ts";
 import { usageError } from "./exit-code.ts";
 import { jsonOption, option } from "./option.ts";
@@ -42,11 +43,11 @@ export function clusterCommand(): Command {
 async function status({ cluster, json }: StatusFlags): Promise<void> {
   if (cluster === undefined) throw usageError("Which cluster? --cluster, or RUNNEL_CLUSTER, names its Postgres.");
   const { readCluster } = await import("../cluster/status.ts");
-  const cells = await readCluster(cluster);
-  print(json, { cells }, () =>
+  const { cells, moves } = await readCluster(cluster);
+  print(json, { cells, moves }, () =>
     cells.length === 0
       ? "There is no cell yet. The first node makes one: runnel serve --cluster …"
-      : table(
+      : `${table(
           ["cell", "leader", "address", "epoch", "row", "log", "pages", "spares", "projects"],
           cells.map(({ cell, leader, address, epoch, head, log, pages, spares, projects }) => [
             ...[cell, leader ?? "nobody", address ?? "", String(epoch), String(head)],
@@ -54,9 +55,20 @@ async function status({ cluster, json }: StatusFlags): Promise<void> {
             spares.map(({ name, behind }) => `${name} (${behind} behind)`).join(", ") || "none",
             projectsText(projects),
           ]),
-        ),
+        )}${moves.map((move) => `\n${moveText(move)}`).join("")}`,
   );
 }
+
+const moveText = ({ name, source, target, state }: MoveStatus): string =>
+  `${name} is being moved from ${source} to ${target}: ${movesAre[state]}.`;
+
+const movesAre: { readonly [State in MoveStatus["state"]]: string } = {
+  waiting: "its runs come to the end of their steps",
+  offered: "it is on its way",
+  taken: "it is being brought in",
+  refused: "it is on its way back",
+  undone: "it is on its way back",
+};
 
 /** So many that a line of a terminal has room for them. */
 const named = 5;

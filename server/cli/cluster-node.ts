@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import type { App } from "../app.ts";
 import {
   createNodeSeal,
   type NodeSeal,
@@ -15,6 +16,7 @@ import {
 import { createDirectory, type Directory } from "../cluster/directory.ts";
 import { joinCells, type Lead, type Spare } from "../cluster/node.ts";
 import { createWaysOut, type WaysOut } from "../cluster/ways-out.ts";
+import { createAudit } from "../db/audit.ts";
 import { clusterMark } from "../db/cluster-mark.ts";
 import type { DataDir } from "../db/data-dir.ts";
 import { type Db, openDatabase } from "../db/open.ts";
@@ -22,6 +24,7 @@ import type { PublicUrl } from "../http/errors.ts";
 import { selfSigned } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
+import { createMoveStore } from "../projects/moves.ts";
 import { type CellRouter, createCellRouter } from "./cell-router.ts";
 import { clusterAway } from "./cluster-away.ts";
 import { type ClusterPlan, fencedCode } from "./cluster-plan.ts";
@@ -30,6 +33,8 @@ import { type Entrance, openEntrance } from "./entrance.ts";
 import { exitCodes } from "./exit-code.ts";
 import type { ListenPlan } from "./listen-plan.ts";
 import type { Handle } from "./listener.ts";
+import { createProjectMover, type ProjectMover } from "./project-mover.ts";
+import { createProjectReceiver } from "./project-receiver.ts";
 import { shareTables } from "./shared-tables.ts";
 
 interface NodeOptions {
@@ -60,10 +65,17 @@ interface OtherCells {
   projectsElsewhere(): Promise<{ id: string; name: string }[]>;
   /** Has each cell read what is changed in the first one. Settles once this one has what there is. */
   share(db: Db): Promise<unknown>;
+  /** What moves projects from here, and to here. */
+  movers(given: { db: Db; moving: App["moving"] }): Movers;
   /** Has another leader run a command that is its; null for what is this one's. */
-  command: ReturnType<typeof commandsElsewhere>;
+  command(mover: Pick<ProjectMover, "over">): ReturnType<typeof commandsElsewhere>;
   /** Handles what is this cell's, and passes on what is another's. */
-  lead(given: Pick<Parameters<CellRouter["ofLeader"]>[0], "routes" | "handle" | "personOf" | "sure">): Handle;
+  lead(given: Pick<Parameters<CellRouter["ofLeader"]>[0], "routes" | "handle" | "mover" | "personOf" | "sure">): Handle;
+}
+
+interface Movers {
+  mover: ProjectMover;
+  receive: ReturnType<typeof createProjectReceiver>;
 }
 
 /** Listens and takes part as a spare, which passes requests on to the leader. Settles once this node leads. */
@@ -113,7 +125,7 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
       entrance: believingNodes(entrance, seal),
       seal,
       isFirst: lead.cell === cell,
-      others: others && otherCells({ cluster, lead, seal, log, ...others }),
+      others: others && otherCells({ cluster, lead, dir, seal, log, ...others }),
     };
   } catch (error) {
     await entrance.cut();
@@ -159,22 +171,28 @@ function waysToOthers({
   return { directory, router: createCellRouter({ cells: cluster.cells, directory, tokens, ...given }) };
 }
 
-function otherCells({
-  cluster,
-  lead: { cell, epoch },
-  seal,
-  log,
-  directory,
-  router,
-}: ReturnType<typeof waysToOthers> & { cluster: ClusterPlan; lead: Lead; seal: NodeSeal; log: Log }): OtherCells {
+type OtherCellsOptions = ReturnType<typeof waysToOthers> &
+  Pick<NodeOptions, "cluster" | "dir" | "log"> & { lead: Lead; seal: NodeSeal };
+
+function otherCells({ cluster, lead, dir, seal, log, directory, router }: OtherCellsOptions): OtherCells {
+  const { cell, epoch, ship } = lead;
+  const { cells, version } = cluster;
   return {
+    movers({ db, moving }) {
+      const moves = createMoveStore({ db, audit: createAudit({ db }) });
+      const both = { own: cell, epoch, version, seal, directory, ship, moves, log };
+      return {
+        mover: createProjectMover({ ...both, cells, db, moving }),
+        receive: createProjectReceiver({ ...both, folder: join(dir.path, "moving"), arrived: moving.arrived }),
+      };
+    },
     directory,
     async projectsElsewhere() {
       const elsewhere = (await directory.projects()).filter((project) => project.cell !== cell && project.is_open);
       return elsewhere.map(({ project, name }) => ({ id: project, name }));
     },
     share: (db) => shareTables({ first: cluster.cells[0], own: cell, epoch, db, directory, log }),
-    command: commandsElsewhere({ own: cell, cells: cluster.cells, seal, directory }),
+    command: ({ over }) => commandsElsewhere({ own: cell, cells, seal, directory, over }),
     lead: (given) => router.ofLeader({ ...given, cell }),
   };
 }

@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Actor } from "../db/audit.ts";
+import type { Project } from "../projects/store.ts";
 import type { Stores } from "./open-data.ts";
 
 /** Where a command runs that was sent to the leader of a cluster: in the leader, for somebody else. */
@@ -10,7 +12,12 @@ interface CommandPlace {
   account: string;
   /** Whoever sent it is gone. */
   gone: AbortSignal;
+  /** Null where the cluster has one cell. */
+  move: MoveProject | null;
 }
+
+/** Settles once the project is in the other cell. Throws `CliError` where it stays. */
+export type MoveProject = (project: Project, to: string, within_ms: number, actor: Actor) => Promise<void>;
 
 const places = new AsyncLocalStorage<CommandPlace>();
 

@@ -10,14 +10,25 @@ interface ElsewhereOptions {
   cells: readonly string[];
   seal: NodeSeal;
   directory: Pick<Directory, "projects" | "find" | "leastLoaded" | "leaderOf">;
+  /** Settles when a project that is on its way to another cell is there; null for all others. */
+  over(project: string): Promise<void> | null;
 }
 
 /** Runs a command in this leader. */
 type RunHere = (order: CommandOrder) => Response;
 
+/** Where a command belongs; `project` where that is known. */
+interface CommandTarget {
+  cell: string;
+  project?: string;
+}
+
+/** So long a command waits for a project that is being moved. */
+const wait_ms = 10_000;
+
 /** Sends a command on to the cell of the project or key that it names; a new project goes to where there is the most room. */
-export function commandsElsewhere({ own, cells, seal, directory }: ElsewhereOptions) {
-  async function cellOfProject(nameOrId: string): Promise<string> {
+export function commandsElsewhere({ own, cells, seal, directory, over }: ElsewhereOptions) {
+  async function cellOfProject(nameOrId: string): Promise<CommandTarget> {
     const all = await directory.projects();
     const named = all.filter(({ project, name }) => project === nameOrId || name === nameOrId);
     const found = named.find(({ project }) => project === nameOrId) ?? named[0];
@@ -25,17 +36,27 @@ export function commandsElsewhere({ own, cells, seal, directory }: ElsewhereOpti
       throw new CliError(
         `Several cells have a project "${nameOrId}". Name it by its id: ${named.map(({ project }) => project).join(", ")}.`,
       );
-    return found?.cell ?? own;
+    return found ?? { cell: own };
   }
 
-  async function cellOf([group, verb, ...rest]: readonly string[]): Promise<string> {
+  async function targetOf([group, verb, ...rest]: readonly string[]): Promise<CommandTarget> {
     const [given] = rest.slice(rest.indexOf("--") + 1);
     const flag = rest.find((text) => text.startsWith("--project="))?.slice("--project=".length);
-    if (group === "projects" && verb === "create") return await directory.leastLoaded();
+    if (group === "projects" && verb === "create") return { cell: await directory.leastLoaded() };
     if (group === "projects" && given !== undefined) return await cellOfProject(given);
-    if (group !== "keys") return own;
-    if (given !== undefined) return (await directory.find(given, true))?.cell ?? own;
+    if (group !== "keys") return { cell: own };
+    if (given !== undefined) return (await directory.find(given, true)) ?? { cell: own };
     return await cellOfProject(flag ?? "default");
+  }
+
+  /** Where a command belongs, once its project is in one of the cells. */
+  async function settledTarget(args: readonly string[]): Promise<CommandTarget> {
+    const target = await targetOf(args);
+    const moved = target.project !== undefined && args[1] !== "move" ? over(target.project) : null;
+    if (!moved) return target;
+    const isOver = await Promise.race([moved.then(() => true), Bun.sleep(wait_ms).then(() => false)]);
+    if (!isOver) throw new CliError("The project is being moved to another cell. Try again in a moment.");
+    return await targetOf(args);
   }
 
   /** Has another leader run a command. */
@@ -85,7 +106,7 @@ export function commandsElsewhere({ own, cells, seal, directory }: ElsewhereOpti
   return async (order: CommandOrder, here: RunHere): Promise<Response | null> => {
     if (order.own) return null;
     if (order.args[0] === "projects" && order.args[1] === "list") return await listProjects(order, here);
-    const cell = await cellOf(order.args);
+    const { cell } = await settledTarget(order.args);
     return cell === own ? null : await send(order, cell);
   };
 }

@@ -5,7 +5,7 @@ import type { Backups } from "../console/backups.ts";
 import type { Actor } from "../db/audit.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import { adminCommand } from "./admin.ts";
-import { runInPlace } from "./command-place.ts";
+import { type MoveProject, runInPlace } from "./command-place.ts";
 import { exitCodeOf, exitCodes, explain } from "./exit-code.ts";
 import { keysCommand } from "./keys.ts";
 import { logsCommand } from "./logs-command.ts";
@@ -23,7 +23,7 @@ export const commandHeader = "x-runnel-command";
 export type Said = { stdout: string } | { stderr: string } | { code: number };
 
 /** What stands for the path of a command that is signed: its body too, which nobody may change on its way. */
-export const sealedPath = (path: string, body: string): string =>
+export const sealedPath = (path: string, body: string | Uint8Array): string =>
   `${path}#${new Bun.CryptoHasher("sha256").update(body).digest("hex")}`;
 
 interface LeaderCommandsOptions {
@@ -31,6 +31,8 @@ interface LeaderCommandsOptions {
   stores: Stores;
   /** Makes backups as the dashboard does. */
   backups: Pick<Backups, "create" | "download">;
+  /** Moves a project to another cell; absent where there is one alone. */
+  move?: MoveProject;
   /** Has the leader of another cell run what is that one's; null for what is this cell's. */
   elsewhere?: (order: CommandOrder, here: (order: CommandOrder) => Response) => Promise<Response | null>;
 }
@@ -44,7 +46,9 @@ export interface CommandOrder {
 }
 
 /** Runs commands in the leader for whoever has the master key. Null for a request that is none. */
-export function createLeaderCommands({ seal, stores, backups, elsewhere = async () => null }: LeaderCommandsOptions) {
+export function createLeaderCommands(options: LeaderCommandsOptions) {
+  const { seal, stores, backups, move = null, elsewhere = async () => null } = options;
+
   const answers: Record<string, (body: string) => Response | Promise<Response>> = {
     async [commandPath](body) {
       const order: CommandOrder = JSON.parse(body);
@@ -71,7 +75,7 @@ export function createLeaderCommands({ seal, stores, backups, elsewhere = async 
           };
           const say = (where: "stdout" | "stderr", text: string): void =>
             tell({ [where]: `${text}\n` } as unknown as Said);
-          const place = { stores, say, account, gone: gone.signal };
+          const place = { stores, say, account, gone: gone.signal, move };
           await runInPlace(place, () => createProgram(say).parseAsync(args, { from: "user" })).then(
             () => tell({ code: exitCodes.done }),
             (error) => {

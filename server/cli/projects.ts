@@ -5,6 +5,7 @@ import type { Db } from "../db/open.ts";
 import type { Project, ProjectStore } from "../projects/store.ts";
 import { cliActor } from "./actor.ts";
 import { ask, canAsk } from "./ask.ts";
+import { commandPlace } from "./command-place.ts";
 import { readDays } from "./duration.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { requireProject } from "./find-project.ts";
@@ -17,6 +18,11 @@ interface RetentionOptions extends DataFlags {
   env?: Environment;
   runsDays?: string;
   tracesDays?: string;
+}
+
+interface MoveOptions extends DataFlags {
+  to: string;
+  within: string;
 }
 
 interface DeleteOptions extends DataFlags {
@@ -55,6 +61,20 @@ export function projectsCommand(): Command {
       "\nExample:\n  $ runnel projects origins shop --origins https://shop.example,https://www.shop.example",
     )
     .action(origins);
+  add("move", "move a project with everything in it to another cell of its cluster, while both serve")
+    .argument("<name>", "project by name or id")
+    .addOption(option("--to <cell>", "the cell that it goes to", { env: "RUNNEL_MOVE_TO", required: true }))
+    .addOption(
+      option("--within <seconds>", "so long steps of its runs may take to their end; else it stays", {
+        env: "RUNNEL_MOVE_WITHIN",
+        default: "60",
+      }),
+    )
+    .addHelpText(
+      "after",
+      "\nRuns go on in the other cell behind the steps that they are in. Requests wait for the moment in which it is in neither.\n\nExample:\n  $ runnel projects move shop --to east --cell main,east",
+    )
+    .action(move);
   add("archive", "put a project away: its keys are refused and its runs cancelled, at once; nothing is deleted")
     .argument("<name>", "project by name or id")
     .action((name: string, options: DataFlags) => putAway(name, options, "archive"));
@@ -160,6 +180,20 @@ async function putAway(name: string, { dataDir, json }: DataFlags, verb: "archiv
     (await shown())(project),
     () => `${project.name} is ${verb === "archive" ? "archived" : "in use again"}.`,
   );
+}
+
+async function move(nameOrId: string, { dataDir, json, to, within }: MoveOptions): Promise<void> {
+  if (!/^[1-9]\d{0,3}$/.test(within)) throw usageError(`--within takes 1 to 9999 seconds, not "${within}".`);
+  const place = commandPlace();
+  if (!place)
+    throw new CliError("Only projects of a cluster have cells. --cluster and RUNNEL_MASTER_KEY say of which.");
+  const { move } = place;
+  if (!move) throw new CliError("This cluster has one cell. Its nodes have to be started with several in --cell.");
+  const project = await onProject(dataDir, nameOrId, async (_, known) => {
+    await move(known, to, Number(within) * 1000, cliActor());
+    return known;
+  });
+  print(json, { id: project.id, name: project.name, cell: to }, () => `${project.name} is in the cell ${to} now.`);
 }
 
 async function remove(name: string, { dataDir, json, yes }: DeleteOptions): Promise<void> {

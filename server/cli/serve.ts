@@ -184,22 +184,28 @@ export async function serve(flags: ServeFlags): Promise<never> {
 
   const recovered_runs = await app.recover();
   const serveRequest: Handle = (request) => app.app.fetch(routable(request));
+  const movers = leading?.others?.movers({ db, moving: app.moving });
   const commands =
     leading &&
     createLeaderCommands({
       seal: leading.seal,
       stores: storesOf(db, dir),
-      elsewhere: leading.others?.command,
+      elsewhere: movers && leading.others!.command(movers.mover),
+      move: movers?.mover.move,
       backups: app.backups,
     });
   const handle: Handle = commands
-    ? async (request) => (await commands(request)) ?? (await serveRequest(request))
+    ? async (request) => (await movers?.receive(request)) ?? (await commands(request)) ?? (await serveRequest(request))
     : serveRequest;
   const answer = waysOut?.answering(handle, () => clusterAway(() => publicUrlAt(entrance.port))) ?? handle;
   const { personOf } = app;
+  await movers?.mover.resume();
   entrance.letIn(
-    leading?.others && routed
-      ? leading.others.lead({ routes: routed, handle: answer, personOf, sure: leading.waysOut.sure })
+    movers && routed
+      ? leading!.others!.lead({
+          ...{ routes: routed, handle: answer, mover: movers.mover },
+          ...{ personOf, sure: leading!.waysOut.sure },
+        })
       : answer,
   );
   predecessor?.serving();
@@ -239,6 +245,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const end = await Promise.race([told, followed]);
   if (typeof end === "string") {
     log.info("stopping", { signal: end });
+    movers?.mover.stop();
     await stopServer({
       ...{ entrance, endWork, log },
       async leave() {

@@ -366,7 +366,7 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     await at(url, (sql) => noteSpare(sql, candidate(cell, { name: "spare" }), rows - 1));
     const free = newCell();
     await at(url, (sql) => claim(sql, candidate(free, { ttl_ms: 0 })));
-    const cells = await readCluster(url);
+    const { cells } = await readCluster(url);
     expect(cells.find((one) => one.cell === cell)).toMatchObject({
       ...{ leader: "a", epoch: 1, head: rows, spares: [{ name: "spare", behind: 1 }] },
       log: { rows: rows - 1, bytes: expect.any(Number) },

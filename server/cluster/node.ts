@@ -197,7 +197,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
         cells: () => engine.attempt(readCells, read_ms),
         async route(sqlite) {
           const routes = watchRoutes(sqlite);
-          const done = await engine.attempt((sql) => reconcileRoutes(sql, cell, epoch, routes.all()));
+          const done = await engine.attempt((sql) => reconcileRoutes(sql, cell, epoch, routes.all(), routes.leaving()));
           if (!done) throw new Error(`The routes of the cell "${cell}" could not be written: ${engine.fault()}`);
           ship.route(routes);
           return routes;

@@ -7,6 +7,8 @@ interface RoutedProject {
   name: string;
   /** Neither archived nor deleted. */
   is_open: boolean;
+  /** The cell that it has come from, if it was made in another one. */
+  moved_from?: string;
 }
 
 /**
@@ -27,7 +29,14 @@ export interface Routes {
   /** The project that a name belongs to; null where it is another cell's, or nobody's. */
   projectOf(name: string): string | null;
   has(project: string): boolean;
+  /** Projects that are on their way to other cells. What leads to them stays as it is until they are there. */
+  leaving(): string[];
 }
+
+const movedFrom = (id: string): string =>
+  `(SELECT cell FROM main.project_moves WHERE project = ${id} AND state = 'in' ORDER BY id DESC LIMIT 1) AS moved_from`;
+const isLeaving = (id: string): string =>
+  `EXISTS (SELECT 1 FROM main.project_moves WHERE project = ${id} AND state = 'out')`;
 
 const select = {
   projects: "SELECT id, name, archived_at_ms IS NULL AND deleted_at_ms IS NULL AS is_open FROM projects",
@@ -37,16 +46,23 @@ const select = {
 };
 
 /** What changes a project or a name, and what that is then. */
-const watched: [event: string, table: string, changed: "changed_projects" | "changed_names", values: string[]][] = [
+type Watched = [event: string, table: string, changed: "changed_projects" | "changed_names", values: string[]];
+const watched: Watched[] = [
   ...["INSERT", "UPDATE OF name, archived_at_ms, deleted_at_ms"].map(
     (event) =>
       [
         ...[event, "projects", "changed_projects"],
         ["NEW.id, NEW.name, NEW.archived_at_ms IS NULL AND NEW.deleted_at_ms IS NULL"],
-      ] as unknown as (typeof watched)[number],
+      ] as unknown as Watched,
   ),
   ["DELETE", "projects", "changed_projects", ["OLD.id, NULL, NULL"]],
-  ["INSERT", "api_keys", "changed_names", ["lower(hex(NEW.hash)), NEW.project_id", "NEW.id, NEW.project_id"]],
+  [
+    ...(["INSERT", "api_keys", "changed_names"] as const),
+    [
+      "lower(hex(NEW.hash)), iif(NEW.revoked_at_ms IS NULL, NEW.project_id, NULL)",
+      "NEW.id, iif(NEW.revoked_at_ms IS NULL, NEW.project_id, NULL)",
+    ],
+  ],
   [
     ...(["UPDATE OF revoked_at_ms", "api_keys", "changed_names"] as const),
     [
@@ -76,13 +92,20 @@ export function watchRoutes(sqlite: Database): Routes {
       (row) =>
         `DELETE FROM ${changed} WHERE ${key} = ${row.split(/, (?![^(]*\))/)[0]}; INSERT INTO ${changed} (${columns[changed]}) VALUES (${row});`,
     );
-    sqlite.run(`CREATE TEMP TRIGGER route_${index} AFTER ${event} ON main.${table} BEGIN ${note.join(" ")} END`);
+    // A project that leaves is deleted here, and its requests wait until it is there.
+    const when = event === "DELETE" ? `WHEN NOT ${isLeaving(table === "projects" ? "OLD.id" : "OLD.project_id")}` : "";
+    sqlite.run(
+      `CREATE TEMP TRIGGER route_${index} AFTER ${event} ON main.${table} ${when} BEGIN ${note.join(" ")} END`,
+    );
   }
   const any = sqlite.query("SELECT 1 FROM changed_names UNION ALL SELECT 1 FROM changed_projects LIMIT 1");
   const changed = {
-    projects: sqlite.query<ProjectRow, []>("SELECT id, name, is_open FROM changed_projects"),
+    projects: sqlite.query<ProjectRow, []>(
+      `SELECT id, name, is_open, ${movedFrom("changed_projects.id")} FROM changed_projects`,
+    ),
     names: sqlite.query<NameRow, []>("SELECT name, project FROM changed_names"),
   };
+  const leaving = sqlite.query<{ project: string }, []>("SELECT project FROM project_moves WHERE state = 'out'");
   const here = sqlite.query<{ id: string }, [string]>("SELECT id FROM projects WHERE id = ?");
   const byHash = sqlite.query<{ id: string }, [Uint8Array]>("SELECT project_id AS id FROM api_keys WHERE hash = ?");
   const byId = sqlite.query<{ id: string }, [string]>(
@@ -100,6 +123,7 @@ export function watchRoutes(sqlite: Database): Routes {
       toChanges(sqlite.query<ProjectRow, []>(select.projects).all(), sqlite.query<NameRow, []>(select.names).all()),
     projectOf: (name) => (isHash(name) ? byHash.get(Buffer.from(name, "hex")) : byId.get(name))?.id ?? null,
     has: (project) => here.get(project) !== null,
+    leaving: () => leaving.all().map(({ project }) => project),
   };
 }
 
@@ -107,6 +131,7 @@ interface ProjectRow {
   id: string;
   name: string | null;
   is_open: 0 | 1 | null;
+  moved_from?: string | null;
 }
 
 interface NameRow {
@@ -118,7 +143,10 @@ const isHash = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
 
 const toChanges = (projects: ProjectRow[], names: NameRow[]): RouteChanges => ({
   projects: new Map(
-    projects.map(({ id, name, is_open }) => [id, name === null ? null : { name, is_open: is_open === 1 }]),
+    projects.map(({ id, name, is_open, moved_from }) => [
+      id,
+      name === null ? null : { name, is_open: is_open === 1, ...(moved_from && { moved_from }) },
+    ]),
   ),
   names: new Map(names.map(({ name, project }) => [name, project])),
 });
@@ -143,14 +171,19 @@ export const routesText = ({ projects, names }: RouteChanges): string =>
 
 /**
  * The parts of a statement that writes routes (`text`, as `routesText` makes it) for the cell that `mine` has found, or
- * for none where that has found nothing. A project that is another cell's stays that one's.
+ * for none where that has found nothing. A project that is another cell's stays that one's, unless it has come from there.
  */
 export const writingRoutes = (text: string): string => `
   gone AS (DELETE FROM runnel_projects p USING mine
     WHERE p.cell = mine.id AND p.id IN (SELECT jsonb_array_elements_text(${text}::text::jsonb -> 'gone'))),
+  came AS (UPDATE runnel_projects p SET cell = mine.id, name = n.name, is_open = n.is_open
+    FROM mine, jsonb_to_recordset(${text}::text::jsonb -> 'projects')
+      AS n (id text, name text, is_open boolean, moved_from text)
+    WHERE p.id = n.id AND p.cell = n.moved_from AND p.cell <> mine.id RETURNING p.id),
   kept AS (INSERT INTO runnel_projects (id, cell, name, is_open)
     SELECT n.id, mine.id, n.name, n.is_open
     FROM mine, jsonb_to_recordset(${text}::text::jsonb -> 'projects') AS n (id text, name text, is_open boolean)
+    WHERE n.id NOT IN (SELECT id FROM came)
     ON CONFLICT (id) DO UPDATE SET cell = excluded.cell, name = excluded.name, is_open = excluded.is_open
     WHERE runnel_projects.cell = excluded.cell),
   lost AS (DELETE FROM runnel_routes r USING mine
@@ -166,7 +199,13 @@ export const writingRoutes = (text: string): string => `
  * may be older than these tables. Returns the projects of the database that are another cell's. Throws when another
  * leads meanwhile.
  */
-export const reconcileRoutes = (sql: SQL, cell: string, epoch: number, all: RouteChanges): Promise<string[]> =>
+export const reconcileRoutes = (
+  sql: SQL,
+  cell: string,
+  epoch: number,
+  all: RouteChanges,
+  leaving: readonly string[] = [],
+): Promise<string[]> =>
   sql.begin(async (transaction) => {
     const [led] = await transaction`SELECT id FROM runnel_cells WHERE id = ${cell} AND epoch = ${epoch} FOR UPDATE`;
     if (!led) throw new Error(`The cell "${cell}" is led by another node.`);
@@ -177,11 +216,12 @@ export const reconcileRoutes = (sql: SQL, cell: string, epoch: number, all: Rout
     );
     const away = new Set(known.filter((project) => project.cell !== cell).map(({ id }) => id));
     const projects: RouteChanges["projects"] = new Map([...all.projects].filter(([id]) => !away.has(id)));
-    for (const { id } of known) if (!all.projects.has(id)) projects.set(id, null);
+    const isGone = (id: string): boolean => !all.projects.has(id) && !leaving.includes(id);
+    for (const { id } of known) if (isGone(id)) projects.set(id, null);
     const names = new Map([...all.names].filter(([, project]) => !away.has(project!)));
-    const routed: { name: string }[] = await transaction`SELECT r.name FROM runnel_routes r
+    const routed: { name: string; project: string }[] = await transaction`SELECT r.name, r.project FROM runnel_routes r
       JOIN runnel_projects p ON p.id = r.project WHERE p.cell = ${cell}`;
-    for (const { name } of routed) if (!names.has(name)) names.set(name, null);
+    for (const { name, project } of routed) if (!names.has(name) && !leaving.includes(project)) names.set(name, null);
     const mine = "mine AS (SELECT id FROM runnel_cells WHERE id = $1)";
     await transaction.unsafe(`WITH ${mine}, ${writingRoutes("$2")} SELECT id FROM mine`, [
       cell,

@@ -24,6 +24,8 @@ export interface Shipper {
   settled(): Promise<void>;
   /** Holds the moment until which this node is known to lead, in ms since 1970: for threads, which see it at once. */
   leadsUntil: SharedArrayBuffer;
+  /** Does work that may keep this thread from everything else for so long: the lease is longer meanwhile. */
+  longer<T>(ms: number, work: () => Promise<T>): Promise<T>;
   /** Whether the engine has said nothing for so long that whoever waits is told so. */
   isStalled(): boolean;
   /** Who hears of each stall. */
@@ -84,15 +86,25 @@ interface Moment {
 
 export const now = (): Moment => ({ mono: performance.now(), wall: Date.now() });
 
+type Statements = ReturnType<typeof statementsFor>;
+
+/** What a leader says to the engine; each renews its lease, for so long. */
+function statementsFor(lease_ms: number) {
+  const shipping = (others = "") => `WITH mine AS (
+      UPDATE runnel_cells SET head = $3, ${leased(lease_ms)} WHERE id = $1 AND epoch = $2 AND head = $3 - 1 RETURNING id
+    )${others} INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq`;
+  return {
+    lease_ms,
+    asked: `UPDATE runnel_cells SET ${leased(lease_ms)} WHERE id = $1 AND epoch = $2 RETURNING head`,
+    shipped: shipping(),
+    shippedWithRoutes: shipping(`, ${writingRoutes("$5")}`),
+  };
+}
+
 export function createShipper(options: ShipperOptions): Shipper {
   const { engine, cell, epoch, path, ttl_ms, patience_ms, piece_pages, onFenced, log } = options;
   const capture = createCapture(path);
-  const asked = `UPDATE runnel_cells SET ${leased(ttl_ms)} WHERE id = $1 AND epoch = $2 RETURNING head`;
-  const shipping = (others = "") => `WITH mine AS (
-      UPDATE runnel_cells SET head = $3, ${leased(ttl_ms)} WHERE id = $1 AND epoch = $2 AND head = $3 - 1 RETURNING id
-    )${others} INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq`;
-  const shipped = shipping();
-  const shippedWithRoutes = shipping(`, ${writingRoutes("$5")}`);
+  let statements = statementsFor(ttl_ms);
   let sqlite: Database | null = null;
   let [seq, acked, whole, onTheirWay, rows, bytes] = [0, 0, 0, 0, 0, 0];
   /** What was committed while rows were on their way: the next row. */
@@ -105,6 +117,8 @@ export function createShipper(options: ShipperOptions): Shipper {
   /** Since when something has been asked and nothing answered; null when nothing is asked. */
   let unheardSince: number | null = null;
   let asking = 0;
+  /** The lease that was asked for then. */
+  let held_ms = ttl_ms;
   const leadsUntil = new BigInt64Array(new SharedArrayBuffer(8));
   tellThreads();
   let isOver = false;
@@ -130,22 +144,23 @@ export function createShipper(options: ShipperOptions): Shipper {
   function leads(): boolean {
     const { mono, wall } = now();
     const [passed, onWall] = [mono - heard.mono, wall - heard.wall];
-    return passed < ttl_ms && Math.abs(onWall - passed) < parted_ms;
+    return passed < held_ms && Math.abs(onWall - passed) < parted_ms;
   }
 
   function tellThreads(): void {
-    Atomics.store(leadsUntil, 0, BigInt(heard.wall + ttl_ms));
+    Atomics.store(leadsUntil, 0, BigInt(heard.wall + held_ms));
   }
 
-  async function ask(statement: string, values: readonly unknown[]) {
+  async function ask(statement: keyof Omit<Statements, "lease_ms">, values: readonly unknown[]) {
     const begun = now();
+    const { lease_ms, [statement]: sql } = statements;
     unheardSince ??= begun.mono;
     asking++;
-    const answer = await engine.ask(statement, values);
+    const answer = await engine.ask(sql, values);
     asking--;
     if (answer) unheardSince = asking > 0 ? performance.now() : null;
     if (answer && answer.length > 0 && begun.mono > heard.mono) {
-      heard = begun;
+      [heard, held_ms] = [begun, lease_ms];
       tellThreads();
     }
     return answer;
@@ -156,7 +171,7 @@ export function createShipper(options: ShipperOptions): Shipper {
    * write waits for the copy of all before it.
    */
   async function agree(): Promise<void> {
-    const answer = await ask(asked, [cell, epoch]);
+    const answer = await ask("asked", [cell, epoch]);
     if (answer?.length === 0) fenced();
     else if (answer) acked = Math.max(acked, Number(answer[0]!.head));
     else await Bun.sleep(50 + Math.random() * 100);
@@ -208,8 +223,8 @@ export function createShipper(options: ShipperOptions): Shipper {
     while (acked < row) {
       if (isOver) await new Promise(() => {}); // Nobody may hear that it was done.
       const answer = routes
-        ? await ask(shippedWithRoutes, [cell, epoch, row, frames, routesText(routes)])
-        : await ask(shipped, [cell, epoch, row, frames]);
+        ? await ask("shippedWithRoutes", [cell, epoch, row, frames, routesText(routes)])
+        : await ask("shipped", [cell, epoch, row, frames]);
       if (answer?.length === 1) acked = Math.max(acked, row);
       else if (acked < row) await agreed();
     }
@@ -250,6 +265,16 @@ export function createShipper(options: ShipperOptions): Shipper {
       while (!leads() || isOver) await (isOver ? new Promise(() => {}) : agreed());
     },
     leadsUntil: leadsUntil.buffer,
+    async longer(ms, work) {
+      statements = statementsFor(ttl_ms + ms);
+      try {
+        while (held_ms < ttl_ms + ms && !isOver) await agreed();
+        return await work();
+      } finally {
+        statements = statementsFor(ttl_ms);
+        void agreed();
+      }
+    },
     isStalled,
     onStalled: stalls.listen,
     figures: () => ({

@@ -1,6 +1,7 @@
 import { SQL } from "bun";
 import { ClusterError } from "./cluster-error.ts";
 import { requireEngine } from "./engine.ts";
+import { type MoveStatus, readMoves } from "./moves.ts";
 import { makeTables } from "./tables.ts";
 
 /** A cell as it stands in the engine. */
@@ -34,8 +35,9 @@ interface EngineStatus {
 // A spare says every two seconds that it is there.
 const seen_s = 10;
 
-/** All cells of an engine. Throws `ClusterError` when it cannot be asked. */
-export const readCluster = (url: string): Promise<CellStatus[]> => asking(url, readCells);
+/** All cells of an engine, and projects on their way between them. Throws `ClusterError` when it cannot be asked. */
+export const readCluster = (url: string): Promise<{ cells: CellStatus[]; moves: MoveStatus[] }> =>
+  asking(url, async (sql) => ({ cells: await readCells(sql), moves: await readMoves(sql) }));
 
 export async function readCells(sql: SQL): Promise<CellStatus[]> {
   const spares = await sql.unsafe(

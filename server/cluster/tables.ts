@@ -27,6 +27,10 @@ const tables = [
   "CREATE TABLE IF NOT EXISTS runnel_shared (cell text, name text, rows text NOT NULL, PRIMARY KEY (cell, name))",
   "CREATE TABLE IF NOT EXISTS runnel_routes (name text PRIMARY KEY, project text NOT NULL)",
   "CREATE INDEX IF NOT EXISTS runnel_routes_by_project ON runnel_routes (project)",
+  // Projects on their way to another cell.
+  `CREATE TABLE IF NOT EXISTS runnel_moves (
+    id text PRIMARY KEY, project text NOT NULL, name text NOT NULL, source text NOT NULL, target text NOT NULL,
+    state text NOT NULL, epoch bigint NOT NULL)`,
   // They are compressed already.
   "ALTER TABLE runnel_log ALTER frames SET STORAGE EXTERNAL",
   "ALTER TABLE runnel_pages ALTER image SET STORAGE EXTERNAL",
@@ -35,7 +39,7 @@ const columns = "id, leader, address, certificate, epoch, lease_until, head, bas
 
 /** Makes what is missing. Throws `ClusterError` where tables of these names are another program's. */
 export async function makeTables(sql: SQL): Promise<void> {
-  const [{ there }] = await sql.unsafe("SELECT to_regclass('runnel_routes') IS NOT NULL AS there");
+  const [{ there }] = await sql.unsafe("SELECT to_regclass('runnel_moves') IS NOT NULL AS there");
   if (!there) for (const table of tables) await makeOnce(sql, table);
   try {
     await sql.unsafe(`SELECT ${columns} FROM runnel_cells LIMIT 0`);

@@ -1,0 +1,43 @@
+import { type NodeSeal, nodeTls } from "../cluster/between-nodes.ts";
+import type { Directory } from "../cluster/directory.ts";
+import { commandHeader, sealedPath } from "./leader-commands.ts";
+
+/** What leaders tell each other of a project that goes from one to the other; behind it the cell and the id of its move. */
+export const movesPath = "/.runnel/moves/";
+
+/** What the cell has to know that it comes to, once it has all pieces. */
+export interface Arrival {
+  project: string;
+  name: string;
+  from: string;
+  at_ms: number;
+  pieces: number;
+  /** Of the database: how many migrations it knows. */
+  version: number;
+  /** How long it may take to bring it in. */
+  work_ms: number;
+}
+
+/** Whether it is in, or why it cannot be. `none`: nothing is known of it. */
+export type Standing = { is: "in" } | { is: "none" } | { is: "refused"; why: string };
+
+const patience_ms = 120_000;
+
+/** Tells the leader of a cell something of a move. Throws where it does not answer with a success. */
+export async function tellLeader(
+  { seal, directory }: { seal: NodeSeal; directory: Pick<Directory, "leaderOf"> },
+  cell: string,
+  path: string,
+  body: Uint8Array | string,
+): Promise<Response> {
+  const leader = directory.leaderOf(cell);
+  if (!leader) throw new Error(`Nobody leads the cell "${cell}".`);
+  const sealed = seal.sign({ peer: null, plain: false }, "POST", sealedPath(path, body));
+  const answer = await fetch(`${leader.address}${path}`, {
+    ...{ method: "POST", body, headers: { [commandHeader]: sealed }, signal: AbortSignal.timeout(patience_ms) },
+    tls: nodeTls(leader.certificate),
+  } as RequestInit);
+  if (!answer.ok)
+    throw new Error(`The cell "${cell}" answers ${answer.status}: ${(await answer.text()).slice(0, 300)}`);
+  return answer;
+}

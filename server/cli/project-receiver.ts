@@ -1,0 +1,111 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type NodeSeal, pathOf } from "../cluster/between-nodes.ts";
+import type { Directory } from "../cluster/directory.ts";
+import { refuseMove, takeMove } from "../cluster/moves.ts";
+import type { Shipper } from "../cluster/shipper.ts";
+import { isId } from "../core/ids.ts";
+import { failpoint } from "../lib/failpoint.ts";
+import type { Log } from "../lib/log.ts";
+import type { MoveStore } from "../projects/moves.ts";
+import { commandHeader, sealedPath } from "./leader-commands.ts";
+import { type Arrival, movesPath, type Standing } from "./move-messages.ts";
+
+interface ReceiverOptions {
+  own: string;
+  epoch: number;
+  /** Of this database: how many migrations it knows. */
+  version: number;
+  seal: NodeSeal;
+  directory: Pick<Directory, "ask">;
+  ship: Pick<Shipper, "longer">;
+  moves: Pick<MoveStore, "isIn" | "bringIn">;
+  /** A project has come. */
+  arrived(): Promise<void>;
+  /** Where pieces are kept until all are there. */
+  folder: string;
+  log: Log;
+}
+
+/** Brings projects in that come from other cells. Null for a request that says nothing of one. */
+export function createProjectReceiver(options: ReceiverOptions) {
+  const { own, epoch, version, seal, directory, ship, moves, arrived, folder, log } = options;
+  const bringing = new Map<string, Promise<Standing>>();
+  rmSync(folder, { recursive: true, force: true }); // Of an earlier process: whoever sends begins anew.
+
+  async function bringIn(id: string, { pieces, work_ms, from, ...arrival }: Arrival): Promise<Standing> {
+    if (moves.isIn(id)) return { is: "in" };
+    if (arrival.version !== version)
+      return { is: "refused", why: `The cell "${own}" is led by a node of another version.` };
+    const there = pieceFiles(id);
+    if (there.length !== pieces) throw new Error(`There are ${there.length} pieces of ${pieces}.`);
+    failpoint?.("before_move.taken");
+    if (!(await directory.ask((sql) => takeMove(sql, id, { cell: own, epoch }))))
+      return { is: "refused", why: "It was called off." };
+    failpoint?.("after_move.taken");
+    const { project, name, at_ms } = arrival;
+    try {
+      const parcel = () => readAll(there);
+      await ship.longer(work_ms, () => moves.bringIn({ id, project, name, cell: from, at_ms }, parcel));
+    } catch (error) {
+      log.warn("a project could not be brought in", { project, from, error });
+      await directory.ask((sql) => refuseMove(sql, id, { cell: own, epoch }));
+      return { is: "refused", why: reasonOf(error, own, name) };
+    } finally {
+      rmSync(join(folder, id), { recursive: true, force: true });
+    }
+    log.info("a project has come from another cell", { project, from });
+    void arrived().catch((error) => log.error("what came with a project waits for the next start", { project, error }));
+    return { is: "in" };
+  }
+
+  function pieceFiles(id: string): string[] {
+    try {
+      const names = readdirSync(join(folder, id)).sort((a, b) => Number(a) - Number(b));
+      return names.map((name) => join(folder, id, name));
+    } catch {
+      return [];
+    }
+  }
+
+  /** Asked for again meanwhile, it is the same work. */
+  function once(id: string, arrival: Arrival): Promise<Standing> {
+    const work = bringing.get(id) ?? bringIn(id, arrival).finally(() => bringing.delete(id));
+    bringing.set(id, work);
+    return work;
+  }
+
+  async function standing(id: string, body: Uint8Array): Promise<Standing> {
+    if (body.length > 0) return await once(id, JSON.parse(new TextDecoder().decode(body)));
+    return { is: moves.isIn(id) ? "in" : "none" };
+  }
+
+  return async (request: Request): Promise<Response | null> => {
+    const path = pathOf(request.url);
+    if (!path.startsWith(movesPath) || request.method !== "POST") return null;
+    const body = await request.bytes();
+    if (!seal.verify(request.headers.get(commandHeader) ?? "", "POST", sealedPath(path, body)))
+      return new Response("It was not signed with this cluster's RUNNEL_MASTER_KEY.", { status: 403 });
+    const [cell, id = "", position] = path.slice(movesPath.length).split("/");
+    // Sent to where its leader was before.
+    if (cell !== own) return new Response(`This is the cell "${own}".`, { status: 421 });
+    if (!isId("move", id)) return new Response("There is no such move.", { status: 404 });
+    try {
+      if (position === undefined) return Response.json(await standing(id, body));
+      mkdirSync(join(folder, id), { recursive: true, mode: 0o700 });
+      await Bun.write(join(folder, id, String(Number(position))), body);
+      return new Response(null, { status: 204 });
+    } catch (error) {
+      return new Response((error as Error).message, { status: 500 });
+    }
+  };
+}
+
+function* readAll(files: readonly string[]): Generator<Uint8Array> {
+  for (const file of files) yield readFileSync(file);
+}
+
+const reasonOf = (error: unknown, cell: string, name: string): string =>
+  /UNIQUE.*projects\.name/.test(String(error))
+    ? `The cell "${cell}" has a project "${name}" already.`
+    : `The cell "${cell}" cannot take it: ${(error as Error).message}`;
