@@ -44,7 +44,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
 
   await test.step("? shows the keys, and Escape gives the focus back", async () => {
     await page.keyboard.press("?");
-    const map = page.getByRole("dialog", { name: "Keys" });
+    const map = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await expect(map.getByText("Fork from the selected step")).toBeVisible();
     await expectAccessible(page, "key map");
     await page.keyboard.press("Escape");

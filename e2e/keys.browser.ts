@@ -60,6 +60,23 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(page).toHaveURL(/\/runs\?.*key=key_/);
     await expect(page.getByText("API key:")).toBeVisible();
     await expect(page.getByRole("row", { name: /Refund desk/ })).toHaveCount(2);
+    await page.getByRole("button", { name: "Clear the API key filter" }).click();
+    await expect(page).not.toHaveURL(/key=/);
+    await expect(page.getByText("API key:")).toBeHidden();
+  });
+
+  await test.step("a bar of the time to first token leads, by mouse, to the runs whose models took that long", async () => {
+    await page.goto(`${server.url}/dashboard/agents/${agent_id}?tab=analytics`);
+    const bars = page.getByRole("slider", { name: /^Time to first token/ });
+    await expect(bars).toBeVisible({ timeout: 60_000 });
+    await bars.scrollIntoViewIfNeeded();
+    await bars.click();
+    await expect(page).toHaveURL(/\/runs\?.*first=/);
+    await expect(page.getByText("Time to first token:")).toBeVisible();
+    await expect(page.getByRole("row", { name: /Refund desk/ }).first()).toBeVisible();
+    await expectAccessible(page, "runs by first token");
+    await page.getByRole("button", { name: "Clear the Time to first token filter" }).click();
+    await expect(page).not.toHaveURL(/first=/);
     await page.getByRole("link", { name: "API keys" }).click();
   });
 

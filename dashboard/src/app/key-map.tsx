@@ -66,7 +66,7 @@ export function KeyMap({ open, onOpenChange }: { open: boolean; onOpenChange: (o
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
       <DialogShell wide>
         <div className="flex items-center justify-between pt-3 pr-3 pl-5">
-          <Dialog.Title className="text-lg">Keys</Dialog.Title>
+          <Dialog.Title className="text-lg">Keyboard shortcuts</Dialog.Title>
           <Dialog.Close className={buttonClass({ kind: "ghost", size: "icon" })} aria-label="Close">
             <X aria-hidden className="size-4" strokeWidth={1.5} />
           </Dialog.Close>

@@ -323,7 +323,7 @@ export function ToolsCard({ of, ...props }: CardProps & { /** Only these. */ of?
       </Card>
     );
   return (
-    <Card title="Tools" aside={among.length > mostTools && `The ${mostTools} that are called most`}>
+    <Card title="Tools" aside={among.length > mostTools && `Top ${mostTools} by calls`}>
       <NumberTable
         label="Tools"
         columns={["Tool", "Calls", "Failed", "Success", "Average latency"]}

@@ -86,7 +86,7 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
           {!live && <Play aria-hidden className="size-4" strokeWidth={1.5} />}
           {live && stream !== "open" && <Pause aria-hidden className="size-4" strokeWidth={1.5} />}
           {live && stream === "open" && <LiveDot />}
-          Auto-refresh
+          <span className="max-rail:sr-only">Auto-refresh</span>
         </Button>
         <ImportRun onOpenRun={onOpenRun} />
         <ViewsMenu search={search} onSearch={onSearch} />

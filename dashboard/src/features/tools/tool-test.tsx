@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Check, X } from "lucide-react";
+import { Check, Wrench, X } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import type { ToolTest as TestAnswer, Tool } from "../../../../server/wire/tool.ts";
 import { useMay } from "../../entities/session/use-may.ts";
@@ -36,7 +36,7 @@ export function ToolTest(props: ToolTestProps) {
   const { untried } = toolParts[tool.type];
   if (!untried) return <TestForm {...props} />;
   return (
-    <EmptyState icon={X} title={untried.title}>
+    <EmptyState icon={Wrench} title={untried.title}>
       <p className="max-w-[46ch] text-muted">{untried.about}</p>
       <Link to="/playground" className={buttonClass()}>
         Open playground
@@ -63,7 +63,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
   };
   if (offered && !chosen)
     return (
-      <EmptyState icon={X} title="The server has listed no tools yet">
+      <EmptyState icon={Wrench} title="The server has listed no tools yet">
         <p className="max-w-[46ch] text-muted">Refresh the list on the definition's page.</p>
       </EmptyState>
     );

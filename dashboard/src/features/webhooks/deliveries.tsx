@@ -97,7 +97,7 @@ function DeliveryRow({ delivery, search, isOpen }: { delivery: Delivery; search:
         isOpen ? "bg-accent-soft" : "hover:bg-hover",
       )}
     >
-      <span className="shrink-0 rail:w-25">
+      <span className="w-22 shrink-0 rail:w-25">
         <DeliveryPill delivery={delivery} />
       </span>
       <span className="min-w-0 flex-1">
