@@ -1,6 +1,7 @@
 import { movedHeader, type NodeSeal, nodeTls, type Origin, type Person, passOn } from "../cluster/between-nodes.ts";
 import type { Directory } from "../cluster/directory.ts";
 import type { Routes } from "../cluster/routes.ts";
+import { createWhileLeading } from "../cluster/while-leading.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import type { Seal } from "../lib/seal.ts";
 import { clusterAway } from "./cluster-away.ts";
@@ -48,6 +49,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
   const unavailable = (): Response => clusterAway(publicUrl);
   const moving = (): Response => clusterAway(publicUrl, "The project is being moved to another cell.");
   const originIn = seal.originOf;
+  const whileLeading = createWhileLeading(directory.leaderOf);
 
   /** Sends a request to another cell, for this person where it was found out who that is. */
   async function pass(request: Request, cell: string, name: string | null, person?: Person): Promise<Response> {
@@ -60,7 +62,13 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
       ...{ hops, ...(person && { person }) },
     };
     try {
-      const answer = await passOn(request, { address: leader.address, tls: nodeTls(leader.certificate), seal, origin });
+      const answer = await passOn(request, {
+        address: leader.address,
+        tls: nodeTls(leader.certificate),
+        seal,
+        origin,
+        until: whileLeading(cell),
+      });
       if (name !== null && answer.headers.has(movedHeader)) directory.forget(name);
       answer.headers.delete(movedHeader);
       if (before) answer.headers.set(movedHeader, cell); // Whoever has sent it here knows better next time.

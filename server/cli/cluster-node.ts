@@ -16,6 +16,7 @@ import {
 import { createDirectory, type Directory } from "../cluster/directory.ts";
 import { joinCells, type Lead, type Spare } from "../cluster/node.ts";
 import { createWaysOut, type WaysOut } from "../cluster/ways-out.ts";
+import { createWhileLeading } from "../cluster/while-leading.ts";
 import { createAudit } from "../db/audit.ts";
 import { clusterMark } from "../db/cluster-mark.ts";
 import type { DataDir } from "../db/data-dir.ts";
@@ -203,14 +204,19 @@ const spareHandle =
     /^\/healthz(\?|$)/.test(pathOf(request.url)) ? Response.json({ status: "spare" }) : handle(request);
 
 function ofOneCell({ spare, cell, seal, entrance, publicUrl }: SpareOptions): Handle {
+  const whileLeading = createWhileLeading(spare.leader);
   return async (request) => {
     const leader = spare.leader(cell);
     // What one node has passed on is not passed on again: they disagree about who leads, for a moment.
     if (!leader || leader.address === "" || seal.originOf(request)) return clusterAway(publicUrl);
     const origin: Origin = { peer: entrance.peerOf(request), plain: entrance.isPlain(request) };
-    return await passOn(request, { address: leader.address, tls: nodeTls(leader.certificate), seal, origin }).catch(
-      () => clusterAway(publicUrl),
-    );
+    return await passOn(request, {
+      address: leader.address,
+      tls: nodeTls(leader.certificate),
+      seal,
+      origin,
+      until: whileLeading(cell),
+    }).catch(() => clusterAway(publicUrl));
   };
 }
 

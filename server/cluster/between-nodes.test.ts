@@ -5,6 +5,7 @@ import { isReceived } from "../lib/received.ts";
 import { createCertificateAuthority } from "../testing/certificate-authority.ts";
 import { createNodeSeal, nodeName, nodeTls, passedHeader, passOn } from "./between-nodes.ts";
 import { addressesIn, withoutPassword } from "./hosts.ts";
+import { createWhileLeading } from "./while-leading.ts";
 
 const seal = createNodeSeal(new Uint8Array(32).fill(1));
 const origin = { peer: "203.0.113.7", plain: false };
@@ -146,6 +147,32 @@ describe("a request that is passed on", () => {
       }
     },
   );
+
+  test("waits for a node that is stopped until another one leads, and no longer; a stream of it ends too", async () => {
+    let leader = { address: "", certificate: "" };
+    const whileLeading = createWhileLeading(() => leader);
+    const reached = Promise.withResolvers<void>();
+    await using stopped = Bun.serve({
+      ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
+      fetch(request) {
+        if (request.url.endsWith("/stream"))
+          return new Response(new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode("one")) }));
+        reached.resolve();
+        return new Promise(() => {});
+      },
+    });
+    leader = { address: `http://127.0.0.1:${stopped.port}`, certificate: "" };
+    const pass = (path: string) =>
+      passOn(new Request(`http://a.example${path}`), { ...leader, seal, origin, until: whileLeading("main") });
+    const reader = (await pass("/stream")).body!.getReader();
+    await reader.read();
+    const waiting = pass("/").catch(String);
+    await reached.promise;
+    leader = { address: "http://127.0.0.1:1", certificate: "" };
+    expect(await waiting).toContain("Another node leads the cell.");
+    expect(String(await reader.read().catch((error) => error))).toContain("Another node leads the cell.");
+    await stopped.stop(true);
+  });
 
   test("ends the connection where the node that answers it would", async () => {
     await using nodes = stage(() => new Response("No.", { status: 413, headers: { connection: "close" } }));

@@ -109,10 +109,12 @@ interface PassOptions {
   tls?: object;
   seal: NodeSeal;
   origin: Origin;
+  /** Ends it. */
+  until?: AbortSignal;
 }
 
 /** Passes a request on to another node and its answer back, both as streams. Throws when the node is not reached. */
-export async function passOn(request: Request, { address, tls, seal, origin }: PassOptions): Promise<Response> {
+export async function passOn(request: Request, { address, tls, seal, origin, until }: PassOptions): Promise<Response> {
   const path = pathOf(request.url);
   // The runtime's client reads no body of an answer to TRACE. Both are refused alike.
   const method = request.method === "TRACE" ? "CONNECT" : request.method;
@@ -125,8 +127,9 @@ export async function passOn(request: Request, { address, tls, seal, origin }: P
   const readRest = async (...said: Headers[]) => {
     if (!isWhole() && said.some(isClosing)) await readOut();
   };
+  const signal = until ? AbortSignal.any([request.signal, until]) : request.signal;
   const answer = await send(`${address}${path}`, {
-    ...{ method, headers, redirect: "manual", decompress: false, timeout: false, signal: request.signal, body, tls },
+    ...{ method, headers, redirect: "manual", decompress: false, timeout: false, signal, body, tls },
   } as RequestInit).catch(async (error) => {
     await readRest(request.headers);
     throw error;
