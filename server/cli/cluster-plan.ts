@@ -53,7 +53,7 @@ export function readCells(text: string): [string, ...string[]] {
   const cells = [...new Set(text.split(",").map((name) => name.trim()))];
   for (const name of cells)
     if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name))
-      throw usageError(`--cell takes small letters, digits and hyphens, not "${name}".`);
+      throw usageError(`--cell takes small letters, digits and hyphens, not ${JSON.stringify(name)}.`);
   return cells as [string, ...string[]];
 }
 

@@ -98,7 +98,7 @@ export function createLeaderCommands(options: LeaderCommandsOptions) {
     const answer = answers[path];
     if (value === null || request.method !== "POST" || !answer) return null;
     const body = await request.text();
-    if (!seal.verify(value, "POST", sealedPath(path, body)))
+    if (!seal.verifyOnce(value, "POST", sealedPath(path, body)))
       return new Response("It was not signed with this cluster's RUNNEL_MASTER_KEY, or its clock is a minute off.", {
         status: 403,
       });

@@ -36,6 +36,9 @@ test("what somebody who is signed in changes is believed once, and what they rea
   ]);
   expect(believed()).toEqual([null, { ...origin, person }]);
   expect(node.verify(read!, "GET", "/console/api/y")).toBeNull();
+  const order = node.sign(origin, "POST", "/.runnel/command#hash");
+  const ordered = (value = order) => node.verifyOnce(value, "POST", "/.runnel/command#hash");
+  expect([ordered(), ordered(), ordered(`${order}=`)]).toEqual([origin, null, null]); // And a command is run once.
   at = 60_000;
   expect(believed()).toEqual([null, null]);
   const later = node.sign({ ...origin, person }, "PATCH", "/console/api/x"); // What is over is not kept.

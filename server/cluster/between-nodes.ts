@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import { type BodyReader, readOutBy } from "../lib/read-out.ts";
 import { markReceived } from "../lib/received.ts";
 
@@ -44,28 +44,35 @@ export function createNodeSeal(masterKey: Uint8Array, now: () => number = Date.n
     const [said = "", mac = ""] = value.split(".");
     const [given, right] = [Buffer.from(mac, "base64url"), macOf(said, method, path)];
     if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
-    const { until, ...origin } = JSON.parse(Buffer.from(said, "base64url").toString());
-    return until > now() && (!changes(method) || !origin.person || isFirst(mac, until)) ? origin : null;
+    const { until, once: _, ...origin } = JSON.parse(Buffer.from(said, "base64url").toString());
+    return until > now() && (!changes(method) || !origin.person || isFirst(said, until)) ? origin : null;
   }
 
   /** Whoever reads along may not do again what somebody has done. */
-  function isFirst(mac: string, until: number): boolean {
+  function isFirst(said: string, until: number): boolean {
     for (const [old, ends] of used) {
       if (ends > now()) break;
       used.delete(old);
     }
-    if (used.has(mac)) return false;
-    used.set(mac, until);
+    if (used.has(said)) return false;
+    used.set(said, until);
     return true;
   }
 
   return {
     /** The header's value for a request with this method and path. */
     sign(origin: Origin, method: string, path: string): string {
-      const said = Buffer.from(JSON.stringify({ ...origin, until: now() + valid_ms })).toString("base64url");
+      const said = Buffer.from(JSON.stringify({ ...origin, until: now() + valid_ms, once: randomUUID() })).toString(
+        "base64url",
+      );
       return `${said}.${macOf(said, method, path).toString("base64url")}`;
     },
     verify,
+    /** As `verify`, and null for what has been verified before. */
+    verifyOnce(value: string, method: string, path: string): Origin | null {
+      const origin = verify(value, method, path);
+      return origin && isFirst(value.split(".")[0]!, now() + valid_ms) ? origin : null;
+    },
     /** A node's word of who asked; null for a request that came from outside, or with a word that is none. */
     originOf(request: Request): Origin | null {
       const value = request.headers.get(passedHeader);
