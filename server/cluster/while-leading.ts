@@ -32,5 +32,3 @@ export function createWhileLeading(leaderOf: (cell: string) => Leader | null) {
   /** Aborted as soon as another node than the one that leads this cell now is known to lead it. */
   return (cell: string): AbortSignal | undefined => look(cell)?.signal;
 }
-
-export type WhileLeading = ReturnType<typeof createWhileLeading>;
