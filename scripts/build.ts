@@ -84,6 +84,9 @@ export async function compile(given: Compile): Promise<string> {
         BUILD_COMMIT: JSON.stringify(commit()),
         BUILD_DATE: JSON.stringify(date),
         BUILD_LEAN: JSON.stringify(lean),
+        // The builder's folders, which no other machine has, would make each of them build other bytes.
+        __dirname: '"/"',
+        __filename: '"/-"',
       },
       compile: {
         ...(target && { target }),
