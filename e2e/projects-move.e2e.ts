@@ -6,6 +6,7 @@ import { startWebhookReceiver } from "../server/testing/webhook-receiver.ts";
 import { type Cluster, startCluster } from "./cluster/nodes.ts";
 import { answered, ask, bothLed, command, post, tryCommand } from "./cluster/requests.ts";
 import { createAgent, createClient, recordOf, startTools } from "./cluster/storm.ts";
+import { openStream } from "./event-stream.ts";
 import type { Json } from "./harness.ts";
 import { startToolServer } from "./tool-server.ts";
 import { inTime, until } from "./until.ts";
@@ -68,6 +69,7 @@ async function startClients(cluster: Cluster, toolsUrl: string, count: number) {
       return {
         ...{ unfinished, gaps, unsafe: tools.unsafe(), repeated: sum(({ done }) => tools.calledAfter(done)) },
         ...{ otherwise: sum((client) => client.otherwise()), wrong: sum((client) => client.wrong()) },
+        missing: sum((client) => Number(client.isMissing())),
       };
     },
   };
@@ -101,7 +103,7 @@ async function expectOneCopy(cluster: Cluster, project: string, expected: string
   for (const { url } of cluster.nodes) expect((await ask(url, "/v1/me", cluster.keys.test)).project_id).toBe(project);
 }
 
-const nothing = { unfinished: 0, gaps: 0, unsafe: 0, repeated: 0, otherwise: 0, wrong: 0 };
+const nothing = { unfinished: 0, gaps: 0, unsafe: 0, repeated: 0, otherwise: 0, wrong: 0, missing: 0 };
 
 describe.if(startPostgres.orSkipped("projects that are moved"))("a project is moved to another cell", () => {
   let postgres: Postgres;
@@ -148,11 +150,28 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
     const revoked = JSON.parse(await command(cluster, ["keys", "create", "--project", "default", "--json"]));
     await command(cluster, ["keys", "revoke", revoked.id]);
     const { clients, ended } = await startClients(cluster, tools.url, 6);
-    const asked = post(spare, "/v1/runs?wait=30", key, {
-      agent_id: (await post(main, "/v1/agents", key, { name: "e", instructions: "", model: "test/echo" })).id,
-      input: "in between",
+    // Somebody reads a run that waits, and somebody waits for one in the middle of a step.
+    const read = (id: string, lastId: string | null) =>
+      openStream((signal) =>
+        cluster.request(spare, `/v1/runs/${id}/events`, {
+          headers: { accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) },
+          signal,
+        }),
+      );
+    await using stream = await read(waiting[0]!.id, null);
+    await stream.until("run.requires_action");
+    await using slow = startToolServer();
+    const slowTool = await post(main, "/v1/tools", key, {
+      name: "slow",
+      url: `${slow.url}/slow/1500`,
+      idempotent: false,
     });
-    await asked;
+    const slowAgent = await post(main, "/v1/agents", key, {
+      ...{ name: "slow", instructions: "", model: "test/script", tools: [slowTool.id] },
+      model_settings: { script: [{ tool_calls: [{ name: "slow", arguments: {} }] }, { text: "Done." }] },
+    });
+    const asked = post(east, "/v1/runs?wait=30", key, { agent_id: slowAgent.id, input: "Go." });
+    await slow.called("/slow/1500");
     const before = await rowsOf(cluster, "main", project);
 
     const { code, stdout, stderr } = await move(cluster, "default", "--json");
@@ -166,7 +185,14 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
     const after = await rowsOf(cluster, "east", project);
     const { run_events: _, ...known } = still(before);
     for (const [table, rows] of Object.entries(known)) expect([table, after[table]! >= rows]).toEqual([table, true]);
-    expect(clients.length).toBe(6);
+    await stream.rest();
+    expect([stream.ending(), stream.comments.at(-1), stream.frames.at(-1)!.event]).toEqual([
+      ...["ended", "closing", "run.requires_action"],
+    ]);
+    await using goesOn = await read(waiting[0]!.id, stream.lastId());
+    expect((await asked).object).toBe("run");
+    await until(async () => isOver(await ask(main, `/v1/runs/${(await asked).id}`, key)));
+    expect(slow.callsOf("/slow/1500").length).toBe(1);
 
     for (const url of [main, east, spare]) {
       expect((await ask(url, "/v1/me", key)).project).toBe("default");
@@ -186,6 +212,11 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
     });
     for (const { id } of waiting) await until(async () => isOver(await ask(spare, `/v1/runs/${id}`, key)));
     expect((await ask(spare, `/v1/runs/${client.id}`, key)).output).toBe("All of it is done.");
+    await goesOn.until("run.completed");
+    const seqs = [...stream.frames, ...goesOn.frames]
+      .filter(({ event }) => event !== "token")
+      .map(({ data }) => data.seq);
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
     hooks.answerWith(() => new Response("Taken."));
     await until(() => clients.every((each) => hooks.received.some(({ body }) => body.includes(each.id()))));
     await until(async () => (await ask(main, "/v1/search?q=bergen", key)).data.length >= 0);

@@ -54,3 +54,47 @@ test("what changes a project, a key or a chat page is told once it is committed,
   expect(routes.has("proj_a")).toBe(false);
   db.close();
 });
+
+test("what leads to a project that leaves stays as it is, and one that comes says from where", async () => {
+  const db = openDatabase(":memory:");
+  const routes = watchRoutes(db.sqlite);
+  const run = (sql: string, ...values: (string | number | Uint8Array | null)[]) => db.sqlite.query(sql).run(...values);
+  const move = (id: string, project: string, state: string) =>
+    run(
+      "INSERT INTO project_moves (id, project, name, cell, state, at_ms) VALUES (?, ?, 'shop', 'east', ?, 0)",
+      ...[id, project, state],
+    );
+  const addProject = (id: string, name: string) =>
+    run("INSERT INTO projects (id, name, created_at_ms) VALUES (?, ?, 0)", id, name);
+  const addKey = (id: string, project: string, hash: number, revoked_at_ms: number | null) =>
+    run(
+      `INSERT INTO api_keys (id, project_id, environment, hash, name, prefix, last4, scopes, created_by, created_at_ms, revoked_at_ms)
+       VALUES (?, ?, 'test', ?, '', '', '', '[]', 'cli', 0, ?)`,
+      ...[id, project, new Uint8Array(32).fill(hash), revoked_at_ms],
+    );
+  await db.write(() => {
+    addProject("proj_a", "shop");
+    addKey("key_1", "proj_a", 1, null);
+  });
+  routes.take();
+  await db.write(() => {
+    move("mov_1", "proj_a", "out");
+    run("DELETE FROM api_keys");
+    run("DELETE FROM projects");
+  });
+  expect([routes.take(), routes.leaving(), routes.has("proj_a")]).toEqual([null, ["proj_a"], false]);
+
+  await db.write(() => {
+    move("mov_2", "proj_b", "in");
+    addProject("proj_b", "store");
+    addKey("key_2", "proj_b", 2, null);
+    addKey("key_3", "proj_b", 3, 1);
+  });
+  const { projects, names } = routes.take()!;
+  expect(projects).toEqual(new Map([["proj_b", { name: "store", is_open: true, moved_from: "east" }]]));
+  expect(Object.fromEntries(names)).toEqual({
+    ...{ ["02".repeat(32)]: "proj_b", key_2: "proj_b" },
+    ...{ ["03".repeat(32)]: null, key_3: null },
+  });
+  db.close();
+});
