@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { type Postgres, sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { startWebhookReceiver } from "../server/testing/webhook-receiver.ts";
 import { type Cluster, startCluster } from "./cluster/nodes.ts";
-import { answered, ask, bothLed, command, post, tryCommand } from "./cluster/requests.ts";
+import { answered, ask, bothLed, cleaned, command, post, tryCommand } from "./cluster/requests.ts";
 import { createAgent, createClient, recordOf, startTools } from "./cluster/storm.ts";
 import { openStream } from "./event-stream.ts";
-import type { Json } from "./harness.ts";
+import { type Json, runCommand } from "./harness.ts";
 import { startToolServer } from "./tool-server.ts";
 import { inTime, until } from "./until.ts";
 
@@ -272,25 +272,35 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
       const { project, runs } = await begin(cluster, tools.url);
       const { main } = await bothLed(cluster);
       const key = cluster.keys.test;
-      const tool = await post(main, "/v1/tools", key, { name: "slow", url: `${slow.url}/slow/3000` });
+      const tool = await post(main, "/v1/tools", key, { name: "slow", url: `${slow.url}/slow/6000` });
       const agent = await post(main, "/v1/agents", key, {
         ...{ name: "slow", instructions: "", model: "test/script", tools: [tool.id] },
         model_settings: { script: [{ tool_calls: [{ name: "slow", arguments: {} }] }, { text: "done" }] },
       });
       const run = await post(main, "/v1/runs", key, { agent_id: agent.id, input: "Go." });
-      await slow.called("/slow/3000");
+      await slow.called("/slow/6000");
+      const impatient = await move(cluster, project, "--within", "1");
+      expect([impatient.code, impatient.stderr]).toEqual([
+        1,
+        expect.stringContaining("default stays: after 1 s runs are still in a step (1)."),
+      ]);
       const moving = move(cluster, project);
       // While its run comes to the end of its step, somebody takes its name in the other cell.
       await until(async () => {
         const moves = await sqlAt(cluster.engine(), `SELECT id FROM runnel_moves WHERE project = '${project}'`);
         return moves.length === 1;
       });
+      expect((await move(cluster, project)).stderr).toContain("default is being moved already.");
+      const { stdout } = await runCommand(["cluster", "status", "--cluster", cluster.url], { env: cleaned() });
+      expect(stdout).toContain(
+        `default is being moved from ${cellsOf(cluster).join(" to ")}: its runs come to the end`,
+      );
       await command(cluster, ["projects", "create", "default"]);
       expect((await moving).code).not.toBe(0);
       expect(await runs.ended(tools)).toEqual(nothing);
       await until(async () => isOver(await ask(cluster.nodes[0]!.url, `/v1/runs/${run.id}`, key)));
       expect((await ask(cluster.nodes[0]!.url, `/v1/runs/${run.id}`, key)).output).toBe("done");
-      expect(slow.callsOf("/slow/3000").length).toBe(1);
+      expect(slow.callsOf("/slow/6000").length).toBe(1);
       expect(cluster.nodes.flatMap(({ codes }) => codes).length).toBeGreaterThan(0);
       await expectOneCopy(cluster, project, cellsOf(cluster)[0]);
     },

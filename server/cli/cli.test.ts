@@ -129,6 +129,13 @@ describe("without a server", () => {
     ])
       expect([args, (await retention(...args)).code]).toEqual([args, 2]);
     expect((await runnel(["projects", "retention", "none", ...where])).code).toBe(1);
+    const moved = await runnel(["projects", "move", "shop", "--to", "east", ...where]);
+    expect([moved.code, moved.err]).toEqual([
+      1,
+      "Only projects of a cluster have cells. --cluster and RUNNEL_MASTER_KEY say of which.\n",
+    ]);
+    const within = await runnel(["projects", "move", "shop", "--to", "east", "--within", "soon", ...where]);
+    expect([within.code, within.err]).toEqual([2, '--within takes 1 to 9999 seconds, not "soon".\n']);
   });
 
   test("whose pages may ask: nobody's, until somebody says otherwise", async () => {

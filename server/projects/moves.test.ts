@@ -43,7 +43,11 @@ test("a project is in its tables, in its parcel, or in the other cell, and comes
   await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
   const here = storeOf(server.db);
   const move = await pack(server.db, client);
-  expect([count(server.db, "projects"), count(server.db, "agents"), here.out().length]).toEqual([0, 0, 1]);
+  expect([
+    count(server.db, "projects WHERE deleted_at_ms IS NULL"),
+    count(server.db, "agents"),
+    here.out().length,
+  ]).toEqual([0, 0, 1]);
   await expect(server.projects.create("shop")).rejects.toThrow("already");
 
   const east = emptyDatabase();
@@ -128,6 +132,36 @@ test("runs come to the end of their steps, and go on elsewhere with the next; no
   expect(attempts()).toEqual(ids.sort().map((run) => ({ id: run, status: "completed", attempt: 1 })));
   expect(called).toBeLessThan(12);
   expect(callsOf(tools)).toEqual(Array(12).fill(1));
+});
+
+test("what a model says in the other cell is told as it is said, also where its call was to begin in the first one", async () => {
+  await using tools = startTool(300);
+  const masterKey = new Uint8Array(32).fill(7);
+  await using first = testApp({ db: emptyDatabase(), masterKey });
+  const client = await first.client({ project: "shop" });
+  const tool = await client.post("/v1/tools", { name: "t", url: tools.url, idempotent: false });
+  const { body: agent } = await client.post("/v1/agents", {
+    ...{ name: "a", instructions: "", model: "test/script", tools: [tool.body.id] },
+    model_settings: {
+      script: [{ tool_calls: [{ name: "t", arguments: {} }] }, { text: "one two three", delta_ms: 100 }],
+    },
+  });
+  const { body: run } = await client.post("/v1/runs", { agent_id: agent.id, input: "x" });
+  await tools.heard(1);
+  first.moving.park(client.scope.project_id);
+  while (first.moving.underWay(client.scope.project_id) > 0) await Bun.sleep(5);
+  const left = first.moving.leave(client.scope.project_id);
+  const move = await pack(first.db, client);
+  expect(first.watches.live(run.id)).not.toBeNull();
+  left();
+  expect(first.watches.live(run.id)).toBeNull();
+
+  await using second = testApp({ db: emptyDatabase(), masterKey });
+  await storeOf(second.db).bringIn({ ...move, cell: "main" }, () => parcelOf(first.db));
+  await second.moving.arrived();
+  expect(second.watches.live(run.id)).toMatchObject({ length: 0 });
+  while (second.watches.live(run.id)?.length === 0) await Bun.sleep(1);
+  expect(second.watches.live(run.id)!.length).toBeGreaterThan(0);
 });
 
 test("runs of a project that stays go on where they rested", async () => {

@@ -1,4 +1,5 @@
 import { newId, timeOf } from "../core/ids.ts";
+import { notFound } from "../core/not-found.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import type { projectMoves } from "../db/schema.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -63,7 +64,9 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
     async pack({ id, project, from, to, actor, most_bytes }: PackOptions): Promise<Move> {
       failpoint?.("before_move.packed");
       await db.write(() => {
-        const { name } = nameOf.get(project)!;
+        const known = nameOf.get(project);
+        if (!known) throw notFound(); // It was deleted meanwhile.
+        const { name } = known;
         audit.note({ actor, project_id: project }, "project.moved", project, { name, from, to });
         // All ids that this cell has given sort before this one.
         insert.run(id, project, name, to, "out", timeOf(newId("move", now())));

@@ -160,7 +160,12 @@ test("a project is found and goes on in a database that has others, which stay a
   const { body: hits } = await clientOf(second, client).get("/v1/search?q=notes");
   expect(hits.data.map(({ id }: { id: string }) => id)).toContain(memory);
 
+  await first.search.catchUp();
   await first.db.write(() => removeProject(first.db.sqlite, project_id));
+  expect(first.projects.list()).toEqual([]);
+  await first.windDown();
+  for (const table of ["projects", "search_documents", "search_words"])
+    expect([table, first.db.sqlite.query(`SELECT 1 FROM ${table}`).all()]).toEqual([table, []]);
   expect(Object.values(rowsOf(first.db.sqlite, project_id)).flat()).toEqual([]);
   expect(first.db.sqlite.query("SELECT name FROM sqlite_schema WHERE name GLOB 'memory_[0-9]*'").all()).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { newId, timeOf } from "../core/ids.ts";
 import { addVectors, addWords, createStoreTables, dropStoreTables, vectorsTable } from "../retrieval/search/tables.ts";
 import { type Owned, ownedTables } from "./erase.ts";
 
@@ -118,6 +119,7 @@ function vectorsOf(sqlite: Database, projectId: string): StoreVectors[] {
 
 /** Within a write: deletes all that `packProject` has handed over, and the project itself. */
 export function removeProject(sqlite: Database, projectId: string): void {
+  leaveWords(sqlite, projectId);
   const stores = sqlite.query<{ number: number }, [string]>("SELECT number FROM memory_stores WHERE project_id = ?");
   for (const store of stores.all(projectId)) dropStoreTables(sqlite, store);
   for (const { table, children } of ownedTables(sqlite)) {
@@ -126,6 +128,22 @@ export function removeProject(sqlite: Database, projectId: string): void {
     sqlite.query(`DELETE FROM ${table} WHERE project_id = ?`).run(projectId);
   }
   sqlite.query("DELETE FROM projects WHERE id = ?").run(projectId);
+}
+
+/**
+ * Words of the search go slowly, and nobody may wait for all of them: they stay with a project that is deleted, which is
+ * erased in small writes. Nobody finds them meanwhile, as none of them is of a project that is there.
+ */
+function leaveWords(sqlite: Database, projectId: string): void {
+  if (!sqlite.query("SELECT 1 FROM search_documents WHERE project_id = ?").get(projectId)) return;
+  const left = newId("project");
+  sqlite
+    .query(
+      `INSERT INTO projects (id, name, created_at_ms, archived_at_ms, deleted_at_ms)
+       VALUES (?1, 'deleted ' || ?1, ?2, ?2, ?2)`,
+    )
+    .run(left, timeOf(left));
+  sqlite.query("UPDATE search_documents SET project_id = ? WHERE project_id = ?").run(left, projectId);
 }
 
 /** Within a write: inserts what was packed, here or elsewhere. What has numbers of this database gets new ones. */

@@ -1,5 +1,6 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import type { ShownImages } from "../core/run-input.ts";
+import { openStep } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
@@ -140,7 +141,12 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
 
   /** Runs have come from elsewhere, at rest: they go on where they were. */
   function takeUp(): void {
-    for (const id of runs.unfinished()) pool.start(id);
+    for (const id of runs.unfinished()) {
+      if (pool.drives(id)) continue;
+      const step = openStep(journal.state(id), "model_call");
+      if (step) watches.goOn(id, step.anchor, step.step_index);
+      pool.start(id);
+    }
     deadlines.load();
     queue.load();
     children.settleAll();
@@ -159,7 +165,10 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   return {
     ...{ create, fork, submit, cancel, settled, recover, takeUp, stop },
     /** The runs of a project have left. */
-    forgetGone: deadlines.forgetGone,
+    forgetGone(): void {
+      deadlines.forgetGone();
+      watches.keepOnly((id) => journal.head(id) !== null);
+    },
     /** Starts the child run of a call, or finds the one that was started. */
     startChild: childStarts.start,
     /** Returns when a child run is over or waits for somebody. */

@@ -89,6 +89,20 @@ export function createWatches(now: () => number = Date.now) {
     for (const listener of listeners) listener(runId, entries);
   }
 
+  /** A model call that was begun elsewhere, and of which nothing was said yet, is made here. */
+  function goOn(runId: string, anchor: number, step_index: number): void {
+    watchOf(runId).live ??= begin(anchor, step_index);
+  }
+
+  /** Nobody says any more what they do: runs for which this is not true have left. */
+  function keepOnly(isThere: (runId: string) => boolean): void {
+    for (const [runId, watch] of watches) {
+      if (isThere(runId)) continue;
+      watch.live = null;
+      forget(runId, watch);
+    }
+  }
+
   function delta(runId: string, piece: Delta): void {
     const watch = watches.get(runId);
     // A delta of a start that was given up in the meantime belongs to nothing.
@@ -153,6 +167,8 @@ export function createWatches(now: () => number = Date.now) {
 
   return {
     committed,
+    goOn,
+    keepOnly,
     delta,
     read,
     join,
