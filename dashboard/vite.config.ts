@@ -21,6 +21,7 @@ const shared = {
 const late = /node_modules\/(@codemirror|@lezer|crelt|style-mod|w3c-keyname|cronstrue)\//;
 /** What the pages of one feature have in common is no other page's. */
 const feature = {
+  debugName: "feature",
   ...{ name: (id: string) => /src\/features\/([\w-]+)\//.exec(id)?.[1] ?? null, minShareCount: 2, priority: 1 },
   includeDependenciesRecursively: false,
 };

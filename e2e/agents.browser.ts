@@ -120,7 +120,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await changed.getByRole("button", { name: "Restore version 1" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Restore version 1" });
     await expect(dialog).toContainText("Version 5 is saved");
-    await expect(dialog.getByRole("button", { name: "Keep version 4" })).toBeFocused();
+    await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
     await expectAccessible(page, "restore");
     await dialog.getByRole("button", { name: "Restore version 1" }).click();
     await expect(page.getByRole("button", { name: /^Version 5/ })).toContainText("current");
@@ -228,8 +228,8 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete agent" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete Refund desk" });
-    await expect(dialog).toContainText("All of its 8 versions are gone");
-    await expect(dialog).toContainText("Its 1 run stays");
+    await expect(dialog).toContainText("Deletes all of its 8 versions");
+    await expect(dialog).toContainText("Its run is kept");
     await expectAccessible(page, "delete agent");
     await dialog.getByRole("button", { name: "Delete agent" }).click();
     await expect(page).toHaveURL(/\/agents$/);

@@ -137,6 +137,6 @@ function DeleteAgent({ agent, onClose, onDeleted }: { agent: Agent; onClose: () 
 
 function effectOnRuns(count: number, more: boolean): string {
   if (count === 0) return "It has no runs.";
-  const shown = more ? `more than ${count}` : String(count);
-  return `Its ${shown} ${count === 1 && !more ? "run stays" : "runs stay"}, with their traces. Runs in progress continue.`;
+  if (count === 1 && !more) return "Its run is kept, with its trace. Runs in progress continue.";
+  return `Its ${more ? `more than ${count}` : count} runs are kept, with their traces. Runs in progress continue.`;
 }
