@@ -75,15 +75,16 @@ describe.skipIf(!canEnterRoots)("the root file system of the image", () => {
     const headers = { authorization: `Bearer ${keys.test}`, "content-type": "application/json" };
     const post = async (path: string, body: object): Promise<Json> =>
       await (await fetch(address + path, { method: "POST", headers, body: JSON.stringify(body), tls })).json();
-    const source = "export default () => 6 * 7";
+    const source = "() => 6 * 7";
     const code = { type: "code", name: "calculate", description: "Calculates.", language: "javascript", source };
     const tool = await post("/v1/tools", code);
     const script = [{ tool_calls: [{ name: "calculate", arguments: {} }] }, { text: "Done." }];
     const model = { model: "test/script", model_settings: { script } };
     const agent = await post("/v1/agents", { name: "Clerk", instructions: "Count.", tools: [tool.id], ...model });
     const run = await post("/v1/runs?wait=30", { agent_id: agent.id, input: "Go" });
-    const trace = await (await fetch(`${address}/v1/traces/${run.id}`, { headers, tls })).text();
-    expect([run.status, trace]).toEqual(["completed", expect.stringContaining("42")]);
+    const trace: Json = await (await fetch(`${address}/v1/traces/${run.id}`, { headers, tls })).json();
+    const called = trace.steps.find(({ type }: Json) => type === "tool_call");
+    expect([run.status, called]).toEqual(["completed", expect.objectContaining({ status: "completed", output: 42 })]);
 
     server.kill("SIGTERM");
     expect(await server.exited).toBe(0);
