@@ -84,7 +84,10 @@ describe.skipIf(!canEnterRoots)("the root file system of the image", () => {
     const run = await post("/v1/runs?wait=30", { agent_id: agent.id, input: "Go" });
     const trace: Json = await (await fetch(`${address}/v1/traces/${run.id}`, { headers, tls })).json();
     const called = trace.steps.find(({ type }: Json) => type === "tool_call");
-    expect([run.status, called]).toEqual(["completed", expect.objectContaining({ status: "completed", output: 42 })]);
+    expect([run.status, called]).toEqual([
+      "completed",
+      expect.objectContaining({ status: "completed", output: expect.objectContaining({ result: 42 }) }),
+    ]);
 
     server.kill("SIGTERM");
     expect(await server.exited).toBe(0);
