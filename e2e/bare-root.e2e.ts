@@ -14,7 +14,8 @@ const programs = await pythonWith(`moto-${version}`, [`moto[server]==${version}`
 if (!canEnterRoots) console.warn("skipped: root file systems can be made and entered by root alone");
 if (programs === null) console.warn(`skipped: no moto ${version} here, the server that backups are sent to`);
 
-const scrapes = 5;
+/** One a second: with `SCRAPES=50` for most of a minute. */
+const scrapes = Number(process.env.SCRAPES ?? 5);
 
 /** Has a real Prometheus look at a server while it works, as often as asked; throws where a scrape fails or an alert comes. */
 async function scrapedUnderLoad(server: string, ca_file: string, work: () => Promise<Json>): Promise<void> {
