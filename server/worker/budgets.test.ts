@@ -171,7 +171,10 @@ describe("before a model call", () => {
     const unknown = { run: { price: null } };
     const budget = { max_cost_usd: 1 };
     const refused = await run([says(counts(1, 1))], budget, unknown);
-    expect([refused.requests.length, refused.state]).toMatchObject([0, exceeded("budget.max_cost_usd: The price")]);
+    expect([refused.requests.length, refused.state]).toMatchObject([
+      0,
+      exceeded("budget.max_cost_usd: The model has no known price"),
+    ]);
     const { state } = await run([says(counts(1, 1))], budget, { ...unknown, start: { unknown_price: "allow" } });
     expect(state).toMatchObject({ status: "completed", usage: { cost_usd: null, total_tokens: 2 } });
   });
