@@ -128,12 +128,16 @@ export const clusterMutants: readonly ClusterMutant[] = [
     caughtBy: ["unfenced"],
     ways: ["paused"],
     file: "server/cluster/shipper.ts",
-    find: `WHERE id = $1 AND epoch = $2 RETURNING head\`;
-  const shipping = (others = "") => \`WITH mine AS (
-      UPDATE runnel_cells SET head = $3, \${leased(ttl_ms)} WHERE id = $1 AND epoch = $2 AND`,
-    replace: `WHERE id = $1 AND epoch >= $2 RETURNING head\`;
-  const shipping = (others = "") => \`WITH mine AS (
-      UPDATE runnel_cells SET head = $3, \${leased(ttl_ms)} WHERE id = $1 AND epoch >= $2 AND`,
+    find: `WHERE id = $1 AND epoch = $2 AND head = $3 - 1 RETURNING id
+    )\${others} INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq\`;
+  return {
+    lease_ms,
+    asked: \`UPDATE runnel_cells SET \${leased(lease_ms)} WHERE id = $1 AND epoch = $2 RETURNING head\`,`,
+    replace: `WHERE id = $1 AND epoch >= $2 AND head = $3 - 1 RETURNING id
+    )\${others} INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq\`;
+  return {
+    lease_ms,
+    asked: \`UPDATE runnel_cells SET \${leased(lease_ms)} WHERE id = $1 AND epoch >= $2 RETURNING head\`,`,
   },
   {
     name: "a former leader that keeps its database",

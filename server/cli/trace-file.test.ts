@@ -54,11 +54,11 @@ test("a file that is neither is refused in words, with its name", async () => {
   const cases: [string | Uint8Array, RegExp][] = [
     ["", /not valid JSON/],
     ["PK\u0003\u0004 a zip", /not valid JSON/],
-    ["{}", /no exported trace/],
+    ["{}", /not an exported trace/],
     ["[".repeat(10_000), /nests deeper/],
     [JSON.stringify(withoutEntries), /include=raw/],
     [JSON.stringify({ ...whole, raw: whole.raw.slice(1) }), /count from 1/],
-    ["SQLite format 3\u0000", /no capsule|damaged/],
+    ["SQLite format 3\u0000", /not a capsule|damaged/],
     [capsule.slice(0, 5000), /damaged/],
     [damaged, /damaged|no capsule/],
   ];

@@ -244,25 +244,36 @@ export function createEngineModel(world: World, found: (what: string) => void) {
     ],
     [/^SELECT base(, base_epoch)? FROM runnel_cells/, [], ({ cell }) => ({ rows: cell ? [{ ...cell }] : [] })],
     [
+      /^SELECT seq FROM runnel_log .* FOR UPDATE$/,
+      ["old rows"],
+      ({ log }, [, after]) => ({ rows: rowsOf(log, after).slice(0, 1) }),
+    ],
+    [
       /^SELECT seq FROM runnel_log/,
       [],
       ({ log }, [, seq, epoch]) => ({ rows: log.get(seq as number)?.epoch === epoch ? [{ seq }] : [] }),
     ],
     [
-      /^SELECT seq, epoch, frames FROM runnel_log\s+WHERE cell = \$1 AND seq > \$2 AND seq <= \$3 .* FOR UPDATE$/,
-      ["old rows"],
-      ({ log }, [, after, upto]) => ({
-        rows: rowsOf(log).filter(({ seq }) => seq > (after as number) && seq <= (upto as number)),
-      }),
+      /^SELECT r\.seq, r\.epoch, r\.frames FROM/,
+      [],
+      ({ log }, [, after, limit, bytes]) => {
+        let before = 0;
+        const fits = ({ frames }: { frames: Uint8Array }) => {
+          const starts = before;
+          before += frames.length;
+          return starts < (bytes as number);
+        };
+        return {
+          rows: rowsOf(log, after)
+            .slice(0, limit as number)
+            .filter(fits),
+        };
+      },
     ],
     [
-      /^SELECT seq, epoch, frames FROM runnel_log/,
+      /^SELECT frames FROM runnel_log/,
       [],
-      ({ log }, [, after, limit]) => ({
-        rows: rowsOf(log)
-          .filter(({ seq }) => seq > (after as number))
-          .slice(0, limit as number),
-      }),
+      ({ log }, [, seq]) => ({ rows: log.has(seq as number) ? [log.get(seq as number)!] : [] }),
     ],
     [
       /^SELECT page, image FROM runnel_pages/,
@@ -410,8 +421,11 @@ export function createEngineModel(world: World, found: (what: string) => void) {
   };
 }
 
-const rowsOf = (log: Tables["log"]) =>
-  [...log].map(([seq, { epoch, frames }]) => ({ seq, epoch, frames })).sort((a, b) => a.seq - b.seq);
+const rowsOf = (log: Tables["log"], after: unknown) =>
+  [...log]
+    .map(([seq, { epoch, frames }]) => ({ seq, epoch, frames }))
+    .sort((a, b) => a.seq - b.seq)
+    .filter(({ seq }) => seq > (after as number));
 
 function drop<T>(map: Map<number, T>, isGone: (key: number) => boolean): void {
   for (const key of map.keys()) if (isGone(key)) map.delete(key);

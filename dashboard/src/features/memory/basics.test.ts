@@ -11,7 +11,7 @@ test("a store that nobody changed has no changes, whatever stands around its nam
 
 test("only what was changed is said", () => {
   expect(basicsChanges({ name: "Manuals", ttl: "60" }, store)).toEqual({ ttl_seconds: 60 });
-  expect(basicsWords({ ttl_seconds: 60 })).toEqual(["how long it is kept"]);
+  expect(basicsWords({ ttl_seconds: 60 })).toEqual(["expiry"]);
 });
 
 test("a number that is none is not yet saved, and not lost either", () => {

@@ -68,6 +68,8 @@ const sentences: Record<string, Record<string, string>> = {
     archived: "archived the project {}",
     unarchived: "restored the project {}",
     deleted: "deleted the project {}",
+    moved: "moved the project {} to another cell",
+    move_undone: "left the project {} in its cell, as it could not be moved",
   },
   model_connection: {
     saved: "saved the model connection {}",
