@@ -26,7 +26,7 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
       <fieldset className="grid min-w-0 grid-cols-2 gap-3" disabled={readOnly}>
         <legend className="sr-only">Run settings</legend>
         <Field label="Model calls" inputMode="numeric" {...text("max_turns")} />
-        <Field label="Cost limit (USD)" inputMode="decimal" placeholder="no limit" {...text("run_cost_usd")} />
+        <Field label="Cost limit (USD)" inputMode="decimal" placeholder="No limit" {...text("run_cost_usd")} />
         <div className="col-span-2">
           <Check
             label="Remember the conversation"
@@ -41,17 +41,12 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
           <p className="text-xs text-warn">Not in runs yet: {unsaved.join(", ")}. Save the agent first.</p>
         )}
         <div className="grid grid-cols-2 gap-3">
-          <Field label="Temperature" inputMode="decimal" placeholder="the model’s" {...text("temperature")} />
-          <Field
-            label="Max output tokens"
-            inputMode="numeric"
-            placeholder="the model’s"
-            {...text("max_output_tokens")}
-          />
+          <Field label="Temperature" inputMode="decimal" placeholder="Default" {...text("temperature")} />
+          <Field label="Max output tokens" inputMode="numeric" placeholder="Default" {...text("max_output_tokens")} />
         </div>
         <Select
           label="Reasoning effort"
-          choices={["", ...reasoningEfforts].map((value) => ({ value, label: value || "the model’s" }))}
+          choices={["", ...reasoningEfforts].map((value) => ({ value, label: value || "Default" }))}
           {...pick("reasoning_effort")}
         />
         <Check
