@@ -24,7 +24,7 @@ const editor = (page: Page, name: string) =>
   page.locator(".cm-content").and(page.getByRole("textbox", { name, exact: true }));
 const fieldsOf = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`field_${i}`, { type: "string", enum: ["a", "b"] }]));
-/** The page still hears of a key at once, and is not too wide. */
+/** The page still reacts to a key press at once, and does not scroll sideways. */
 async function expectAlive(page: Page, name: string): Promise<void> {
   await expectToFit(page, name);
   await page.keyboard.press("Escape");

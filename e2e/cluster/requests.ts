@@ -8,7 +8,7 @@ export const cleaned = (): Record<string, string> =>
     string
   >;
 
-/** What came of a command that the leader runs whose it is. */
+/** The output of a command, run by the leader of the cell that it is for. */
 export function tryCommand(cluster: Cluster, args: string[], env: Record<string, string> = {}) {
   const all = { ...cleaned(), RUNNEL_CLUSTER: cluster.url, RUNNEL_MASTER_KEY: masterKey, RUNNEL_CELL: cluster.cell };
   return runCommand(args, { env: { ...all, ...env } });

@@ -20,7 +20,7 @@ interface Launch {
   flags: readonly string[];
   cwd: string;
   env: Record<string, string>;
-  /** Where whoever asks meets it. */
+  /** The port that clients use. */
   port: number;
   /** The address of the leader, and the folder of its data. */
   leader: string;

@@ -8,7 +8,7 @@ test("a row shows the words of Markdown without its marks", () => {
   expect(plainLine("1. First\n2) Second\n> said\n```js\nlet a = 1;\n```")).toBe("First Second said let a = 1;");
 });
 
-test("a table is told by its cells, and a rule by nothing", () => {
+test("a table becomes the text of its cells, and a horizontal rule is left out", () => {
   const table =
     "Both are **here**.\n\n| Item | Price |\n|:---|---:|\n| Mug | €49.80 |\n| Tea | €35.10 |\n\nThat is all.";
   expect(plainLine(table)).toBe("Both are here. Item · Price, Mug · €49.80, Tea · €35.10 That is all.");

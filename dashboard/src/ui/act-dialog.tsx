@@ -8,7 +8,7 @@ interface ActDialogProps<Result> extends Omit<ComponentProps<typeof ConfirmDialo
   gone?: QueryFilters;
   /** What is out of date now. */
   stale?: readonly QueryFilters[];
-  /** Stands in the place of a refusal that it can say more of. */
+  /** Replaces the error that the server returned, where more can be said than that. */
   explain?: (error: Error) => ReactNode;
   /** The dialog is closed by then. */
   onDone?: (result: Result) => void;

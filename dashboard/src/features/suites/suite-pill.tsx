@@ -48,7 +48,7 @@ export function CasePill({ status }: { status: CaseStatus | undefined }) {
   );
 }
 
-/** What came of going on with the model. */
+/** The result of replaying with the model. */
 export function LivePill({ live }: { live: LiveResult }) {
   const goes = live.status === "in_progress" || live.status === "queued";
   const [tone, icon]: [Tone, LucideIcon] = goes

@@ -32,7 +32,7 @@ export function caseLine(result: CaseResult | null): string {
 export const placeWords = ({ step_index, kind }: Divergence): string =>
   `Step ${step_index}, ${kind.replaceAll("_", " ")}`;
 
-/** What came of going on with the model: `Same output`, `Different output`, why there is none. */
+/** The result of replaying with the model: `Same output`, `Different output`, or why there is none. */
 export function liveWords({ status, output_equal, error }: LiveResult): string {
   if (status === "skipped") return "No fork";
   if (status === "in_progress" || status === "queued") return "Running";
