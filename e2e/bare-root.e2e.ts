@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
-import { canEnterRoots, makeBareRoot } from "./bare-root.ts";
-import { freePort } from "./free-port.ts";
-import { firstLine, type Json } from "./harness.ts";
+import { freePort } from "../server/testing/free-port.ts";
+import { canEnterRoots, canLayOver, makeBareRoot, runOverSystem } from "./bare-root.ts";
+import { executable, firstLine, type Json } from "./harness.ts";
 import { until } from "./until.ts";
 
 const version = "5.2.5";
@@ -58,6 +58,14 @@ async function scrapedUnderLoad(server: string, ca_file: string, work: () => Pro
     rmSync(folder, { recursive: true });
   }
 }
+
+test.skipIf(!canLayOver)("it installs itself where systemd does not run, as while an image is made", async () => {
+  const { code, stdout, stderr } = await runOverSystem([executable, "install"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toStartWith("Installed /usr/local/bin/runnel and /etc/systemd/system/runnel.service.");
+  expect(stdout).toContain("ExecStart=/usr/local/bin/runnel serve");
+  expect(stdout).toMatch(/^\d+\n$/m);
+});
 
 describe.skipIf(!canEnterRoots || programs === null)("on a root file system with nothing but the executable", () => {
   const bucket = "backups";

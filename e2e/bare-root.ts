@@ -1,11 +1,35 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { executable } from "./harness.ts";
+import { executable, runProgram } from "./harness.ts";
 
 /** Root file systems can be made and entered by root alone. */
 export const canEnterRoots =
   process.getuid?.() === 0 && ["unshare", "chroot", "setpriv", "ldd"].every((name) => Bun.which(name));
+
+/** What is written to /etc and /usr can be led elsewhere. */
+export const canLayOver =
+  canEnterRoots &&
+  /\boverlay$/m.test(readFileSync("/proc/filesystems", "utf8")) &&
+  Bun.which("systemd-sysusers") !== null;
+
+/** Runs a command by root whose changes of the system nobody else sees, on a system that systemd has not started. */
+export async function runOverSystem(command: readonly string[]) {
+  const script = `set -e
+mount --make-rprivate /
+mount -t tmpfs changes /mnt
+for folder in etc usr; do
+  mkdir -p /mnt/$folder/upper /mnt/$folder/work
+  mount -t overlay overlay -o lowerdir=/$folder,upperdir=/mnt/$folder/upper,workdir=/mnt/$folder/work /$folder
+done
+mount -t tmpfs run /run
+"$@"
+cat /etc/systemd/system/runnel.service
+id -u runnel`;
+  return await runProgram(["unshare", "--mount", "sh", "-c", script, "sh", ...command], "/", {
+    PATH: process.env.PATH!,
+  });
+}
 
 interface Root {
   /** Where the data is, inside. */

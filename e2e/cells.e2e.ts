@@ -135,4 +135,32 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     await command(cluster, ["keys", "revoke", keys.find(({ name }: Json) => name === "cli").id]);
     expect(await statuses(key)).toEqual([401, 401, 401]);
   }, 180_000);
+
+  test("two clusters in one Postgres, each by its name, know nothing of each other", async () => {
+    await using postgres = await startPostgres();
+    await using one = await startCluster({ postgres, cell: "one", nodes: 2 });
+    await using two = await startCluster({ postgres, cell: "two", nodes: 1 });
+    const statuses = (of: Cluster, key: string) =>
+      Promise.all(of.nodes.map(async ({ url }) => (await answered(url, "/v1/me", key)).status));
+    for (const cluster of [one, two]) await command(cluster, ["projects", "create", "shop"]);
+    expect(await statuses(one, two.keys.test)).toEqual([401, 401]);
+    expect(await statuses(two, one.keys.test)).toEqual([401]);
+    const status = async () =>
+      JSON.parse(
+        (await runCommand(["cluster", "status", "--cluster", postgres.url, "--json"], { env: cleaned() })).stdout,
+      ).cells;
+    const [ofOne, ofTwo] = await status();
+    expect([ofOne, ofTwo].map(({ cell, projects }: Json) => [cell, projects.map(({ name }: Json) => name)])).toEqual([
+      ["one", ["default", "shop"]],
+      ["two", ["default", "shop"]],
+    ]);
+
+    const dying = await one.leader();
+    dying.child.kill("SIGKILL");
+    await dying.child.exited;
+    await until(async () => (await status())[0].epoch > ofOne.epoch);
+    await one.serves();
+    expect((await status())[1]).toMatchObject({ cell: "two", leader: ofTwo.leader, epoch: ofTwo.epoch });
+    expect(await statuses(two, two.keys.test)).toEqual([200]);
+  }, 120_000);
 });

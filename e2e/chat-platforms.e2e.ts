@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { inProject } from "../scripts/root.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { createExampleRunner, nodeForTypeScript, programOf, pythonForExamples, type Runtime } from "./doc-examples.ts";
 import { createScripted, createTool } from "./fixtures.ts";
-import { freePort } from "./free-port.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { until } from "./until.ts";
 

@@ -6,9 +6,9 @@ import { everyCall, headersOf, startRecorder } from "../scripts/clients/every-op
 import { interpreterOf, pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
 import { build } from "../server/lib/build-info.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { programOf, pythonForExamples } from "./doc-examples.ts";
 import { createAgent, createScripted, createTool } from "./fixtures.ts";
-import { freePort } from "./free-port.ts";
 import { type Ended, type Json, type Runnel, startRunnel } from "./harness.ts";
 import { installClient, type Kind, kinds } from "./python-programs.ts";
 import { type Fate, type Passed, startRoughProxy } from "./rough-proxy.ts";

@@ -2,12 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inProject } from "../scripts/root.ts";
 import { clusterMark } from "../server/db/cluster-mark.ts";
 import { masterKeyId } from "../server/db/key-fact.ts";
 import { sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { masterKey, startCluster } from "./cluster/nodes.ts";
 import { stormCluster } from "./cluster/storm.ts";
-import { runCommand } from "./harness.ts";
+import { executable, runCommand } from "./harness.ts";
+import { inTime, until } from "./until.ts";
 
 const cleaned = (): Record<string, string> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RUNNEL_"))) as Record<
@@ -21,15 +23,18 @@ const cleaned = (): Record<string, string> =>
 describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", () => {
   test("loses no run, repeats no completed step and leaves no gap when leaders and the engine die under it", async () => {
     const { counters, figures, logs } = await stormCluster({
-      ...{ runs: 24, ways: ["killed", "unheard", "unheard", "killed", "paused", "failedOver"] },
+      ...{ cell: "main,east", runs: 24 },
+      ways: ["killed", "unheard", "returned", "unheard", "paused", "failedOver"],
     });
     console.info(JSON.stringify(figures));
     expect({ counters, logs: Object.values(counters).some(Boolean) ? logs : "" }).toEqual({
-      counters: { lost: 0, repeated: 0, unsafe: 0, gaps: 0, unfenced: 0, refused: 0, damaged: 0 },
+      counters: {
+        ...{ lost: 0, repeated: 0, unsafe: 0, gaps: 0, unfenced: 0, refused: 0, unheard: 0, revoked: 0, damaged: 0 },
+      },
       logs: "",
     });
     // A storm that hit nothing would pass as well.
-    expect(figures).toMatchObject({ runs: 24, rounds: 6 });
+    expect(figures).toMatchObject({ runs: 24, rounds: 6, cells: 2, revoked_keys: 6 });
     expect(figures.fenced).toBeGreaterThan(0);
     expect(figures.broken_streams).toBeGreaterThan(0);
   }, 240_000);
@@ -201,4 +206,49 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect(await start(url, { flags: plain })).toEqual(refused("another version of runnel"));
     rmSync(root, { recursive: true });
   }, 180_000);
+
+  test("the guide's cluster survives kill -9 of its leader at the one address that it prints", async () => {
+    const env = { ...cleaned(), RUNNEL_EXECUTABLE: executable };
+    const child = Bun.spawn([process.execPath, inProject("scripts/cluster.ts")], {
+      ...{ env, stdin: "ignore", stdout: "pipe", stderr: "inherit" },
+    });
+    let [said, isOver, wake] = ["", false, Promise.withResolvers<void>()];
+    const reading = (async () => {
+      for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
+        said += piece;
+        wake.resolve();
+        wake = Promise.withResolvers();
+      }
+      isOver = true;
+      wake.resolve();
+    })();
+    const leaders = () => [...said.matchAll(/leads \(process (\d+)\)/g)].map(([, pid]) => Number(pid));
+    const led = async (times: number): Promise<void> => {
+      while (leaders().length < times && !isOver) await wake.promise;
+    };
+    try {
+      await inTime(led(1), "the guide's cluster has a leader", 150_000);
+      const lines = said.split("\n").map((line) => line.trim());
+      const typed = (program: string) => lines.find((line) => line.startsWith(program))!;
+      const type = async (line: string) => {
+        const shell = Bun.spawn(["sh", "-c", line], { env, stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+        return await new Response(shell.stdout).text();
+      };
+      const ask = typed("curl");
+      expect(JSON.parse(await type(ask))).toMatchObject({ project: "default" });
+      const [, url] = /(postgres:\S+)/.exec(typed("export RUNNEL_CLUSTER="))!;
+      const status = await runCommand(["cluster", "status"], { env: { ...cleaned(), RUNNEL_CLUSTER: url! } });
+      expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining("main") });
+
+      process.kill(leaders()[0]!, "SIGKILL");
+      await inTime(led(2), "another one leads");
+      expect(leaders()[1]).not.toBe(leaders()[0]);
+      await until(async () => (await type(ask)).includes('"project":"default"'));
+    } finally {
+      child.kill("SIGINT");
+      await child.exited;
+      await reading;
+    }
+    expect(child.exitCode).toBe(0);
+  }, 240_000);
 });

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { npmWith } from "../scripts/npm-tool.ts";
 import { pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { createAgent, createScripted, stubConnection } from "./fixtures.ts";
-import { freePort } from "./free-port.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { canEnterRoots, makeBareRoot } from "./bare-root.ts";
-import { freePort } from "./free-port.ts";
 import { executable, firstLine, type Json, runProgram } from "./harness.ts";
 
 const version = "2.15.1";

@@ -7,7 +7,7 @@ import { executable, type Runnel, runProgram, startRunnel } from "./harness.ts";
 // What pages tell an operator to type (blocks of `sh`): typed against a server, or there is a reason why a test cannot.
 
 const untyped: [RegExp, string][] = [
-  [/^(useradd|systemctl|journalctl|install|mv|sudo) /m, "changes the machine; e2e/operate.e2e.ts reads the unit"],
+  [/^(useradd|systemctl|journalctl|install|mv) /m, "changes the machine; e2e/operate.e2e.ts reads the unit"],
   [/^\.\/runnel install/m, "changes the machine; e2e/bare-root.e2e.ts installs into a root of its own"],
   [/^docker /m, "needs Docker; scripts/docs/operate-files.test.ts reads what it is given"],
   [/^kubectl /m, "needs Kubernetes; scripts/docs/operate-files.test.ts reads the manifests"],

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { npmWith } from "../scripts/npm-tool.ts";
 import { pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { connectMcp } from "../server/testing/mcp-client.ts";
 import { createAgent, createScripted, createTool, runToEnd } from "./fixtures.ts";
-import { freePort } from "./free-port.ts";
 import { type Ended, type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
 import { wordsOf } from "./model-server.ts";
 

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { npmWith } from "../scripts/npm-tool.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { serveWriter } from "./durable-writer.ts";
 import { createScripted } from "./fixtures.ts";
-import { freePort } from "./free-port.ts";
 import { type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
 import { inTime } from "./until.ts";
 

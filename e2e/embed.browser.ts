@@ -2,8 +2,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync } from "node:zlib";
 import { expect, type Page, test } from "@playwright/test";
+import { freePort } from "../server/testing/free-port.ts";
 import { createAgent, createScripted, createTool } from "./fixtures.ts";
-import { freePort } from "./free-port.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { setUpAccount, violations } from "./page-checks.ts";
 

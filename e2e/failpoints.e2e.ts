@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { throughNode } from "./cluster/through-a-spare.ts";
 import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts";
 import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
 import { type Answer, type Json, type Runnel, startRunnel } from "./harness.ts";
@@ -163,16 +164,20 @@ test("P9: a run that kills the process three times is given up, and the others l
   expect(other.body.status).toBe("completed");
 });
 
-test("P1: what was committed is there when the process dies at the checkpoint of an ordinary stop", async () => {
-  for (const point of ["before_checkpoint", "after_checkpoint"]) {
-    await using stage = await startStage(point, "client");
-    const { id } = await stage.dieAt((server) => server.stop());
-    expect((await stage.server.get(`/v1/runs/${id}`)).body.status).toBe("requires_action");
-    expect(await stage.finish()).toMatchObject({ status: "completed", output: "I read 1 results.", attempt: 1 });
-    expect(stage.asked(0)).toBe(1);
-    expectExact(stage.frames());
-  }
-});
+// A node checkpoints as soon as it leads, and would die before it is asked.
+test.skipIf(throughNode)(
+  "P1: what was committed is there when the process dies at the checkpoint of an ordinary stop",
+  async () => {
+    for (const point of ["before_checkpoint", "after_checkpoint"]) {
+      await using stage = await startStage(point, "client");
+      const { id } = await stage.dieAt((server) => server.stop());
+      expect((await stage.server.get(`/v1/runs/${id}`)).body.status).toBe("requires_action");
+      expect(await stage.finish()).toMatchObject({ status: "completed", output: "I read 1 results.", attempt: 1 });
+      expect(stage.asked(0)).toBe(1);
+      expectExact(stage.frames());
+    }
+  },
+);
 
 test("P1: of a long record that a process dies over nothing is seen, and the next start deletes what was there", async () => {
   await using server = await startRunnel();

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inProject } from "../scripts/root.ts";
 import { createCertificateAuthority } from "../server/testing/certificate-authority.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { openStream } from "./event-stream.ts";
-import { freePort } from "./free-port.ts";
+import { faultsOfDashboard } from "./grafana.ts";
 import { executable, type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
 import { until } from "./until.ts";
 
@@ -148,7 +149,9 @@ const promtool = (args: string) =>
 
 /** The documented scrape configuration, for this server. */
 const at = (server: Runnel) => (text: string) =>
-  text.replace("/var/lib/runnel", server.dataDir).replace("localhost:8443", new URL(server.url).host);
+  text
+    .replace("/etc/prometheus/runnel.pem", join(server.dataDir, "tls/cert.pem"))
+    .replace("localhost:8443", new URL(server.url).host);
 
 describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
   test("finds no fault in the metrics, in the alert rules and in the queries of the dashboard", async () => {
@@ -210,5 +213,38 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
     const remote = (token: string) =>
       server.fetch("/metrics", { key: token, headers: { "x-forwarded-for": "203.0.113.7" } });
     expect([(await remote("of the operator")).status, (await remote(server.keys.live)).status]).toEqual([200, 401]);
+  });
+});
+
+describe("Grafana's dashboard", () => {
+  const file = documented("runnel-grafana.json");
+
+  test("is one by Grafana's own schema, which finds what is misspelt at any depth", async () => {
+    const faults = await faultsOfDashboard(file);
+    if (faults === null) return console.warn("skipped: the schema of Grafana (no npm registry)");
+    expect(faults).toBe("");
+    for (const [right, wrong] of [
+      ['"schemaVersion"', '"schemaVersions"'],
+      ['"type": "datasource"', '"type": "data"'],
+      ['"gridPos"', '"grid"'],
+      ['"unit"', '"units"'],
+      ['"colorMode": "none"', '"colorMode": "nothing"'],
+      ['"displayMode"', '"mode"'],
+      ['"expr"', '"query"'],
+    ] as const)
+      expect({ wrong, found: await faultsOfDashboard(file.replace(right, wrong)) }).toEqual({
+        wrong,
+        found: expect.stringContaining("error TS"),
+      });
+  });
+
+  test("lays its panels beside one another, within Grafana's 24 columns, each with an id of its own", () => {
+    const { panels } = JSON.parse(file) as { panels: { id: number; gridPos: Record<"x" | "y" | "w" | "h", number> }[] };
+    const taken = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),
+    );
+    expect(new Set(taken).size).toBe(taken.length);
+    expect(Math.max(...panels.map(({ gridPos: { x, w } }) => x + w))).toBe(24);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, type Page, test } from "@playwright/test";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 

@@ -1,20 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCertificateAuthority } from "../server/testing/certificate-authority.ts";
+import { freePort } from "../server/testing/free-port.ts";
 
 const programs = ["pebble", "pebble-challtestsrv"] as const;
 const patience_ms = 15_000;
 
 /** Starts the test server of Let's Encrypt, strict and unkind, for which every name leads to this machine. */
 export async function startPebble(folder: string) {
-  const [acme, management, http, tls, dns, dnsManagement] = freePorts(6) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [acme, management, http, tls, dns, dnsManagement] = Array.from("123456", freePort);
   const authority = createCertificateAuthority();
   const { cert, key } = authority.issue({ names: ["localhost", "127.0.0.1"] });
   const path = (name: string) => join(folder, name);
@@ -60,15 +54,6 @@ export async function startPebble(folder: string) {
 }
 
 startPebble.available = programs.every((name) => Bun.which(name) !== null);
-
-function freePorts(count: number): number[] {
-  const listeners = Array.from({ length: count }, () =>
-    Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } }),
-  );
-  const ports = listeners.map(({ port }) => port);
-  for (const listener of listeners) listener.stop(true);
-  return ports;
-}
 
 async function answered(ask: () => Promise<unknown>): Promise<void> {
   const end = performance.now() + patience_ms;

@@ -1,5 +1,5 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { expectAccessible, expectToFit, setUpAccount, watch, written } from "./page-checks.ts";
 
@@ -292,6 +292,8 @@ test("what is written stays: over a reload, another page, and what others do mea
     await output.fill('{"photo": "a.png"}');
     await output.press("ControlOrMeta+Enter");
     await expect(output).toBeHidden();
+    // As the list and the trace have it: what it waited is no work.
+    await expect(lastRun(page).getByTitle(/^Worked .+ · Waited /)).toBeVisible();
     const kept = await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes(".answer.")));
     expect(kept).toEqual([]);
   });

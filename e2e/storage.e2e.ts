@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import type { EventStream } from "./event-stream.ts";
 import { createAgent, createScripted, createTool, runToEnd, stubConnection } from "./fixtures.ts";
-import { type Json, type Runnel, startRunnel } from "./harness.ts";
+import { executable, type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 import { startToolServer } from "./tool-server.ts";
 import { until } from "./until.ts";
@@ -159,6 +159,13 @@ describe("what is no backup", () => {
         lines: 1,
       });
       expect(ended.stderr).toContain(says);
+      const elsewhere = join(server.folder, "new");
+      const command = [executable, "restore", file, "--data-dir", elsewhere];
+      expect(await runProgram(command, server.folder, {})).toMatchObject({
+        code,
+        stderr: expect.stringContaining(says),
+      });
+      expect(existsSync(elsewhere)).toBe(false);
     }
     expect(Bun.hash(readFileSync(databaseOf(server)))).toBe(before);
     expect(readdirSync(server.dataDir).filter((name) => /replaced|restoring/.test(name))).toEqual([]);

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, type Page, test } from "@playwright/test";
 import { inProject } from "../scripts/root.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { createScripted, createTool } from "./fixtures.ts";
-import { freePort } from "./free-port.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { bundled, shownIn, uiModules, writePrograms } from "./ui-clients.ts";
 

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { inProject } from "../scripts/root.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { type Received, startWebhookReceiver, type WebhookReceiver } from "../server/testing/webhook-receiver.ts";
 import { createAgent, runToEnd } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
@@ -117,14 +118,6 @@ test.if(figuresAvailable)(
 
 /** A program that the documentation offers. */
 const snippet = (name: string): string => readFileSync(inProject("server/docs/files", name), "utf8");
-
-/** A port that nobody listens on. */
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}
 
 const python = Bun.which("python3");
 

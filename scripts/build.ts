@@ -65,7 +65,8 @@ const threads = [
 export async function compile(given: Compile): Promise<string> {
   const { from = root, outfile, target, runtime, lean = false, date = new Date().toISOString() } = given;
   const { system, cpu } = machineOf(target);
-  const large = lean ? [] : [await pythonFiles(), embeddingFolder(), await sentenceModelFolder()];
+  const python = platformOf(system, cpu).jail ? [await pythonFiles()] : []; // Without the jail it never runs.
+  const large = lean ? [] : [...python, embeddingFolder(), await sentenceModelFolder()];
   const folder = join(dirname(outfile), `.build-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   try {

@@ -1,9 +1,10 @@
 /**
- * A cluster to look at: a Postgres of Debian with a synchronous standby and three nodes on loopback, until Ctrl-C. A node
- * that is killed is started again on an empty data directory.
+ * A cluster to look at: a Postgres of Debian with a synchronous standby and three nodes on loopback at one address, until
+ * Ctrl-C. A node that is killed is started again on an empty data directory.
  *
  *   npm run cluster
  */
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { startPostgres } from "../server/testing/postgres.ts";
 import { isFresh } from "./stamp.ts";
 
@@ -20,21 +21,49 @@ const { startCluster } = await import("../e2e/cluster/nodes.ts");
 const { promise: told, resolve: end } = Promise.withResolvers<void>();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => end());
 await using cluster = await startCluster();
-const [first] = cluster.nodes;
+const door = openDoor(cluster.nodes.map(({ url }) => Number(new URL(url).port)));
+await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+const address = `http://127.0.0.1:${(door.address() as AddressInfo).port}`;
 console.log(`
-  Any of these addresses takes requests:
+  ${address}
+  is the address of these nodes:
 ${cluster.nodes.map(({ url, child }) => `  ${url}   process ${child.pid}`).join("\n")}
 
   export RUNNEL_CLUSTER=${cluster.url}
   dist/runnel cluster status
-  curl -H "Authorization: Bearer ${cluster.keys.test}" ${first!.url}/v1/me
+  curl -sS -H "Authorization: Bearer ${cluster.keys.test}" ${address}/v1/me
 
-  Kill the leader with kill -9, and ask another address. Ctrl-C ends all of it.`);
-for (let leader = "", count = 0; ; ) {
+  Kill the leader with kill -9, and ask again. Ctrl-C ends all of it.`);
+for (let leader = 0, count = 0; ; ) {
   const isOver = await Promise.race([told.then(() => true), Bun.sleep(250).then(() => false)]);
   if (isOver) break;
   const now = await cluster.leads();
-  if (now === null || now.url === leader) continue;
-  leader = now.url;
-  console.log(`  ${count++ === 0 ? "" : "Now "}${leader} leads (process ${now.child.pid}).`);
+  // A process that was started in the place of the leader leads only once it has the cell again.
+  if (now === null || now.child.pid === leader || !(await serves(now.url))) continue;
+  leader = now.child.pid;
+  console.log(`  ${count++ === 0 ? "" : "Now "}${now.url} leads (process ${leader}).`);
+}
+door.close();
+
+/** Takes connections for all nodes, and brings each to the next one that listens. */
+function openDoor(ports: number[]): Server {
+  let turn = 0;
+  const lead = (client: Socket, attempts: number): void => {
+    const node = connect({ port: ports[turn++ % ports.length]!, host: "127.0.0.1", allowHalfOpen: true });
+    let isThere = false;
+    node.on("connect", () => {
+      isThere = true;
+      client.pipe(node).pipe(client);
+    });
+    node.on("error", () => (isThere || attempts === 1 ? client.destroy() : lead(client, attempts - 1)));
+    client.on("error", () => node.destroy());
+    client.on("close", () => node.destroy());
+  };
+  return createServer({ allowHalfOpen: true }, (client) => lead(client, ports.length));
+}
+
+/** Whether a node answers as a leader. */
+async function serves(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/healthz`).catch(() => null);
+  return (await answer?.json().catch(() => null))?.status === "ok";
 }

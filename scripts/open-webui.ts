@@ -6,8 +6,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium, expect, type Page } from "@playwright/test";
 import { createScripted } from "../e2e/fixtures.ts";
-import { freePort } from "../e2e/free-port.ts";
 import { startRunnel } from "../e2e/harness.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { browserPath } from "./browser-path.ts";
 import { pythonWith } from "./python-tool.ts";
 

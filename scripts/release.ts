@@ -9,6 +9,7 @@ import { buildContents, commit, compile } from "./build.ts";
 import { licensesText, type Notices, readNotices } from "./docs/licenses.ts";
 import { tarOf } from "./gzipped-tar.ts";
 import { lockOfProject, unpackedPackage } from "./release/locked-package.ts";
+import { operateFilesOf } from "./release/operate-files.ts";
 import { readmeOf } from "./release/readme.ts";
 import { sbomOf } from "./release/sbom.ts";
 import { isOwn, type Target, targets } from "./release/targets.ts";
@@ -82,9 +83,10 @@ async function writeArchive(target: Target, executable: string, carried: Notices
     ["NOTICES.txt", Buffer.from(licensesText(carried))],
     ["README.md", Buffer.from(readmeOf(target, build.version, lean))],
     ["sbom.cdx.json", Buffer.from(`${JSON.stringify(sbom, null, 1)}\n`)],
-    ...(target.name.startsWith("linux")
-      ? [["runnel.service", readFileSync(inProject("server/docs/files/runnel.service"))] as [string, Uint8Array]]
-      : []),
+    ...operateFilesOf(target).map((file): [string, Uint8Array] => [
+      file,
+      readFileSync(inProject("server/docs/files", file)),
+    ]),
   ];
   const bytes = await archiveOf(
     target,
@@ -105,7 +107,7 @@ async function archiveOf(
 ): Promise<Uint8Array> {
   if (archive === "tar.xz") return await compressed(tarOf(files));
   const entries = files.map(([path, content]): [string, Uint8Array] => [path, content]);
-  return zipSync(Object.fromEntries(entries), { mtime: new Date(2000, 0, 1) }); // A zip's times are local ones.
+  return zipSync(Object.fromEntries(entries), { level: 9, mtime: new Date(2000, 0, 1) }); // A zip's times are local ones.
 }
 
 /** What `sha256sum -c SHA256SUMS` checks. */

@@ -5,11 +5,13 @@
  *   npm run storm
  *   npm run storm -- --kills 20 --runs 30 --seed 7
  *
- * Or ends leaders of a cluster in every way: 100 kills, 20 pauses, and its engine at last; then the faults of a cluster.
+ * Or ends leaders of a cluster of two cells in every way: 100 kills after which the folder is gone, 20 after which it is
+ * not, 20 pauses, and its engine 5 times; then the faults of a cluster.
  *
  *   npm run storm -- --cluster
  */
 import { parseArgs } from "node:util";
+import type { Way } from "../e2e/cluster/storm.ts";
 import { counters } from "../e2e/storm/judge.ts";
 import { runStorm, type StormReport } from "../e2e/storm/storm.ts";
 import { startPostgres } from "../server/testing/postgres.ts";
@@ -53,9 +55,10 @@ process.exitCode = report.faults.length === 0 && missed.length === 0 ? 0 : 1;
 async function stormOverCluster(): Promise<number> {
   const { clusterCounters, stormCluster } = await import("../e2e/cluster/storm.ts");
   const times = Number(values.kills ?? 100);
-  const ways = Array.from({ length: times }, (_, n) => (n % 2 === 0 ? ("killed" as const) : ("unheard" as const)));
-  const pauses = Array.from({ length: Math.ceil(times / 5) }, () => "paused" as const);
-  const { counters: found, figures, logs } = await stormCluster({ runs, ways: [...ways, ...pauses, "failedOver"] });
+  const some = (share: number, way: Way) => Array.from({ length: Math.ceil(times * share) }, () => way);
+  const kills = some(1, "killed").map((way, n) => (n % 2 === 0 ? way : "unheard"));
+  const ways = [...kills, ...some(0.2, "returned"), ...some(0.2, "paused"), ...some(0.05, "failedOver")];
+  const { counters: found, figures, logs } = await stormCluster({ cell: "main,east", runs, ways });
   for (const [name, meaning] of Object.entries(clusterCounters))
     console.log(`${name.padEnd(12)} ${String(found[name as keyof typeof found]).padStart(5)}  ${meaning}`);
   console.log(JSON.stringify(figures));

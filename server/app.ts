@@ -210,6 +210,7 @@ export function createApp(options: AppOptions) {
 
   return {
     app,
+    routes: http.routes,
     ...{ ...projects.ports, ...connections.ports, ...usage.ports, ...files.ports, ...suites.ports },
     search: search.ports,
     ...{ ...schedules.ports, keys: keys.ports.keys, threads: threads.ports, idempotency: http.idempotency },

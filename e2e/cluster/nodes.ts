@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../server/testing/free-port.ts";
 import { type Postgres, sqlAt, startPostgres } from "../../server/testing/postgres.ts";
-import { freePort } from "../free-port.ts";
 import { executable, startRunnel } from "../harness.ts";
 import { until } from "../until.ts";
 
@@ -52,9 +52,6 @@ export async function startCluster({
   const keys = await beforeCluster(first);
   let isOver = false;
   const nodes: Node[] = [];
-  /** Where the engine takes writes. */
-  let engine = postgres.primary;
-
   function launch(node: Node, port: number, dataDir: string): void {
     const flags = [
       "--cluster",
@@ -110,7 +107,7 @@ export async function startCluster({
 
   async function leader(of = cell.split(",")[0]!): Promise<Node | null> {
     const [row] = await sqlAt(
-      engine.url,
+      postgres.primary.url,
       `SELECT address FROM runnel_cells WHERE id = '${of}' AND lease_until > clock_timestamp()`,
     ).catch(() => []);
     return nodes.find(({ url }) => url === row?.address) ?? null;
@@ -131,11 +128,12 @@ export async function startCluster({
       headers: { authorization: `Bearer ${keys.test}`, "content-type": "application/json", ...init.headers },
     });
 
-  /** Settles once so many nodes answer a read, or nobody wants to know any more. */
-  async function serves(least = 1, isOver = () => false): Promise<void> {
+  /** Settles once so many nodes answer a read with this key, or nobody wants to know any more. */
+  async function serves(least = 1, isOver = () => false, key = keys.test): Promise<void> {
+    const headers = { authorization: `Bearer ${key}` };
     await until(async () => {
       if (isOver()) return true;
-      const answers = await Promise.all(nodes.map(({ url }) => request(url, "/v1/me").catch(() => null)));
+      const answers = await Promise.all(nodes.map(({ url }) => request(url, "/v1/me", { headers }).catch(() => null)));
       return answers.filter((answer) => answer?.ok).length >= least;
     });
   }
@@ -149,33 +147,28 @@ export async function startCluster({
     /** Of the Postgres. */
     url: postgres.url,
     /** Where it takes writes. */
-    engine: () => engine.url,
+    engine: () => postgres.primary.url,
     keys,
     leader: mustLead,
     /** Null while nobody leads. */
     leads: leader,
-    serves: (isOver?: () => boolean) => serves(1, isOver),
+    serves: (key?: string, isOver?: () => boolean) => serves(1, isOver, key),
     /** A request with the test key to a node. */
     request,
     logs: () => nodes.map(({ log }) => readFileSync(log, "utf8")).join("\n"),
-    /** Cuts all connections to the engine. */
-    cut: () =>
+    /** Cuts all connections to the engine of whoever leads a cell. */
+    cut: (of: string) =>
       sqlAt(
-        engine.url,
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'runnel ${cell}'`,
+        postgres.primary.url,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'runnel ${of}'`,
       ).catch(() => {}),
     /** Lets every commit wait, until it is called again. */
     holdCommits(): () => void {
-      if (engine !== postgres.primary) return () => {}; // The standby has taken over.
-      postgres.standby!.signal("SIGSTOP");
-      return () => postgres.standby!.signal("SIGCONT");
+      const { standby } = postgres;
+      standby!.signal("SIGSTOP");
+      return () => standby!.signal("SIGCONT");
     },
-    /** Ends the engine's primary as a crash would; its standby takes its place. */
-    async failEngineOver(): Promise<void> {
-      await postgres.primary.kill();
-      await postgres.standby!.promote();
-      engine = postgres.standby!;
-    },
+    failEngineOver: postgres.failOver,
     [Symbol.asyncDispose]: () => rest.disposeAsync(),
   };
 }

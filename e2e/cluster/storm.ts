@@ -1,6 +1,9 @@
+import { sqlAt } from "../../server/testing/postgres.ts";
+import { startWebhookReceiver } from "../../server/testing/webhook-receiver.ts";
 import type { Json } from "../harness.ts";
-import { inTime } from "../until.ts";
+import { inTime, until as once } from "../until.ts";
 import { type Cluster, type ClusterOptions, startCluster, ttl_s } from "./nodes.ts";
+import { answered, bothLed, command, post } from "./requests.ts";
 
 /** What must be zero, each with what it counts. */
 export const clusterCounters = {
@@ -10,12 +13,15 @@ export const clusterCounters = {
   gaps: "events that are missing in a run's record, or that a stream has told otherwise",
   unfenced: "leaders that were paused for longer than their lease and answered after",
   refused: "answers that no client should get",
+  unheard: "runs that ended, and whose webhook never came",
+  revoked: "requests that were let in by a key that somebody was told is revoked",
   damaged: "databases that a node found damaged",
 } as const;
 
 export type ClusterCounter = keyof typeof clusterCounters;
 
-export type Way = "killed" | "unheard" | "paused" | "failedOver";
+/** `returned`: killed, and the next process finds what this one left; else its folder is deleted. */
+export type Way = "killed" | "returned" | "unheard" | "paused" | "failedOver";
 
 interface StormOptions extends ClusterOptions {
   runs: number;
@@ -28,11 +34,15 @@ interface StormOptions extends ClusterOptions {
 const turns = 5;
 const patience_ms = 120_000;
 
-/** Ends leaders in every way while clients start runs of six model calls and five tool calls through any node. */
+/**
+ * Ends leaders in every way, of one cell after the other, while clients start runs of six model calls and five tool calls
+ * through any node.
+ */
 export async function stormCluster({ runs, ways, until, ...options }: StormOptions) {
   await using tools = startTools();
+  await using hooks = startWebhookReceiver();
   await using cluster = await startCluster(options);
-  const agent_id = await createAgent(cluster, tools.url);
+  const tenants = await startTenants(cluster, tools.url, hooks.url);
   const clients: Client[] = [];
   const takeovers_ms: number[] = [];
   const following: Promise<void>[] = [];
@@ -45,55 +55,117 @@ export async function stormCluster({ runs, ways, until, ...options }: StormOptio
     unsafe: tools.unsafe(),
     gaps: sum((client) => client.otherwise()),
     unfenced,
-    refused: sum((client) => client.wrong()),
+    refused: sum((client) => client.wrong().length),
+    unheard: 0,
+    revoked: tenants.reduce((sum, { keys }) => sum + keys.letIn(), 0),
     damaged: cluster.logs().match(/is damaged|malformed/g)?.length ?? 0,
   });
   const isCaught = (): boolean => until?.some((name) => counted()[name] > 0) ?? false;
 
   for (const [round, way] of ways.entries()) {
     await Bun.sleep(250 + Math.random() * 500); // The random instant is the test.
+    // Not each other one: ways alternate, too.
+    const { cell, key, keys } = tenants[Math.floor(round / 2) % tenants.length]!;
     // While commits wait, a lease that is renewed does not show.
-    const leader = await cluster.leader();
+    const leader = await cluster.leader(cell);
     const release = way === "unheard" ? cluster.holdCommits() : null;
     for (; clients.length < (runs * (round + 1)) / ways.length; ) {
-      const client = createClient(cluster, agent_id, `run ${clients.length}`);
+      const { agent_id, key } = tenants[clients.length % tenants.length]!;
+      const client = createClient(cluster, agent_id, `run ${clients.length}`, key);
       clients.push(client);
       following.push(client.follow());
     }
+    const revoking = until ? null : keys.revokeOne();
     await Bun.sleep(release ? held_ms : 100);
     const begun = performance.now();
-    if (way === "paused") unfenced += await paused(cluster, leader);
+    if (way === "paused") unfenced += await paused(cluster, leader, cell);
     else if (way === "failedOver") await cluster.failEngineOver();
     else {
       // A leader whose connection is cut sends anew what it has: it must not when nobody was to hear of it.
-      if (way === "killed") await cluster.cut();
-      await killed(leader, round % 2 === 0);
+      if (way !== "unheard") await cluster.cut(cell);
+      await killed(leader, way === "returned");
     }
     release?.();
-    await cluster.serves(isCaught);
-    if (way === "killed") takeovers_ms.push(Math.round(performance.now() - begun));
+    await cluster.serves(key, isCaught);
+    if (way === "killed" || way === "returned") takeovers_ms.push(Math.round(performance.now() - begun));
+    await revoking;
+    await keys.tryRevoked(3);
     if (isCaught()) break;
   }
   if (until) {
     for (const client of clients) client.stop();
   } else await inTime(Promise.all(following), "every run ends", patience_ms);
+  for (const { keys } of tenants) await keys.tryRevoked();
   const counters = counted();
   for (const client of until ? [] : clients) {
-    const record = await recordOf(cluster, client.id());
+    const record = await recordOf(cluster, client.id(), client.key);
     if (record?.run.status !== "completed") counters.lost++;
     const told = client.told();
     for (const events of [record?.events ?? told, told])
       counters.gaps += [...events.keys()].filter((seq, index) => seq !== index + 1).length;
     counters.gaps += [...told].filter(([seq, text]) => record && record.events.get(seq) !== text).length;
   }
+  if (!until) {
+    const unheard = () =>
+      clients.filter((client) => !hooks.received.some(({ body }) => body.includes(client.id()))).length;
+    await once(() => unheard() === 0).catch(() => {});
+    counters.unheard = unheard();
+  }
   const codes = cluster.nodes.flatMap((node) => node.codes);
   const figures = {
-    ...{ runs: clients.length, rounds: ways.length, takeovers_ms, calls: tools.count() },
-    fenced: codes.filter((code) => code === 75).length,
-    waited: sum((client) => client.waited()),
-    broken_streams: sum((client) => client.streams() - 1),
+    ...{ runs: clients.length, rounds: ways.length, takeovers_ms, calls: tools.count(), cells: tenants.length },
+    ...{ fenced: codes.filter((code) => code === 75).length, waited: sum((client) => client.waited()) },
+    ...{ broken_streams: sum((client) => client.streams() - 1), webhooks: hooks.received.length },
+    revoked_keys: tenants.reduce((sum, { keys }) => sum + keys.revoked(), 0),
   };
   return { counters, figures, logs: cluster.logs() };
+}
+
+/** A project in each cell, whose webhook hears of its runs. */
+async function startTenants(cluster: Cluster, toolsUrl: string, hooksUrl: string) {
+  const cells = cluster.cell.split(",");
+  if (cells.length > 1) await bothLed(cluster);
+  const tenants = [];
+  for (const [n, cell] of cells.entries()) {
+    const name = `storm-${n}`;
+    let key: string = cluster.keys.test;
+    if (n > 0) {
+      await command(cluster, ["projects", "create", name]);
+      const [row] = await sqlAt(cluster.engine(), `SELECT cell FROM runnel_projects WHERE name = '${name}'`);
+      if (row.cell !== cell) throw new Error(`A project that is made second is in ${row.cell}, and not in ${cell}.`);
+      key = await command(cluster, ["keys", "create", "--project", name, "--scopes", "admin"]);
+    }
+    await post(cluster.nodes[1]!.url, "/v1/webhooks", key, { url: hooksUrl, events: ["run.completed"] });
+    const agent_id = await createAgent(cluster, toolsUrl, key);
+    tenants.push({ cell, key, agent_id, keys: createKeys(cluster, key) });
+  }
+  return tenants;
+}
+
+/** Keys that are made and revoked through any node. */
+function createKeys(cluster: Cluster, admin: string) {
+  const revoked: string[] = [];
+  let letIn = 0;
+  const anyNode = () => cluster.nodes[Math.floor(Math.random() * cluster.nodes.length)]!.url;
+  return {
+    revoked: () => revoked.length,
+    letIn: () => letIn,
+    async revokeOne(): Promise<void> {
+      const { id, secret } = await post(anyNode(), "/v1/api_keys", admin, { name: "short-lived", scopes: ["read"] });
+      const { status } = await answered(anyNode(), `/v1/api_keys/${id}`, admin, { method: "DELETE" });
+      // Carried out, and asked again since the answer was lost.
+      if (status !== 200 && status !== 404) throw new Error(`A key is not revoked: ${status}`);
+      revoked.push(secret);
+    },
+    /** Asks with the newest of them, or with all. */
+    async tryRevoked(newest = revoked.length): Promise<void> {
+      for (const secret of revoked.slice(Math.max(0, revoked.length - newest))) {
+        const headers = { authorization: `Bearer ${secret}` };
+        const answer = await cluster.request(anyNode(), "/v1/me", { headers }).catch(() => null);
+        if (answer?.ok) letIn++;
+      }
+    },
+  };
 }
 
 type Leader = Awaited<ReturnType<Cluster["leader"]>>;
@@ -101,7 +173,6 @@ type Leader = Awaited<ReturnType<Cluster["leader"]>>;
 /** Shorter than a lease: who leads goes on to lead, and hears nothing. */
 const held_ms = 600;
 
-/** Every other one leaves its database to the next process. */
 async function killed(leader: Leader, keepsData: boolean): Promise<void> {
   leader.keepsData = keepsData;
   const { child } = leader;
@@ -110,10 +181,10 @@ async function killed(leader: Leader, keepsData: boolean): Promise<void> {
 }
 
 /** Longer than its lease: another node leads when it wakes up, and it has to end. Returns 1 when it does not. */
-async function paused(cluster: Cluster, { child, url }: Leader): Promise<number> {
+async function paused(cluster: Cluster, { child, url }: Leader, cell: string): Promise<number> {
   child.kill("SIGSTOP");
   await Bun.sleep(ttl_s * 1000 + 1500);
-  await cluster.leader();
+  await cluster.leader(cell);
   child.kill("SIGCONT");
   const leads = await fetch(`${url}/healthz`)
     .then(async (answer) => answer.ok && (await answer.json()).status !== "spare")
@@ -126,12 +197,8 @@ async function paused(cluster: Cluster, { child, url }: Leader): Promise<number>
   return 0;
 }
 
-export async function createAgent(cluster: Cluster, url: string): Promise<string> {
-  const create = async (path: string, body: object): Promise<Json> => {
-    const answer = await cluster.request(cluster.nodes[1]!.url, path, { method: "POST", body: JSON.stringify(body) });
-    if (answer.status !== 201) throw new Error(await answer.text());
-    return await answer.json();
-  };
+export async function createAgent(cluster: Cluster, url: string, key: string = cluster.keys.test): Promise<string> {
+  const create = (path: string, body: object): Promise<Json> => post(cluster.nodes[1]!.url, path, key, body);
   const parameters = { type: "object", properties: { n: { type: "integer" } } };
   const tool = { description: "Counts.", parameters };
   const safe = await create("/v1/tools", { ...tool, name: "safe", url: `${url}/safe`, idempotent: true });
@@ -177,21 +244,25 @@ export function startTools() {
 type Client = ReturnType<typeof createClient>;
 
 /** Starts one run, and reads its stream to its end through whichever node answers, again and again another one. */
-export function createClient(cluster: Cluster, agent_id: string, label: string) {
+export function createClient(cluster: Cluster, agent_id: string, label: string, key: string = cluster.keys.test) {
   /** What it was told of each event. */
   const told = new Map<number, string>();
   /** When it was told of each call that it is done. */
   const done = new Map<string, number>();
-  let [id, lastId, waited, streams, wrong, otherwise, isMissing, isOver] = ["", "", 0, 0, 0, 0, false, false];
+  let [id, lastId, waited, streams, otherwise, isMissing, isOver] = ["", "", 0, 0, 0, false, false];
+  /** Answers that no client should get. */
+  const wrong: string[] = [];
   const anyNode = () => cluster.nodes[Math.floor(Math.random() * cluster.nodes.length)]!.url;
+  const authorization = `Bearer ${key}`;
 
   async function begin(): Promise<void> {
     const body = JSON.stringify({ agent_id, input: label });
     while (id === "" && !isOver) {
-      const headers = { "idempotency-key": label };
+      const headers = { authorization, "idempotency-key": label };
       const answer = await cluster.request(anyNode(), "/v1/runs", { method: "POST", body, headers }).catch(() => null);
       if (answer?.status === 201) id = (await answer.json().catch(() => ({ id: "" }))).id;
-      else if (answer && answer.status !== 503 && answer.status !== 409) wrong++;
+      else if (answer && answer.status !== 503 && answer.status !== 409)
+        wrong.push(`${answer.status} ${await answer.text().catch(String)}`);
       if (id === "") {
         waited++;
         await Bun.sleep(50);
@@ -204,23 +275,28 @@ export function createClient(cluster: Cluster, agent_id: string, label: string) 
     if (!event || !data) return;
     lastId = place ?? lastId;
     if (event === "token") return;
-    const { seq, tool_call_id } = JSON.parse(data);
+    const { seq, tool_call_id, status } = JSON.parse(data);
     if (typeof seq !== "number") return; // The stream says why it ends.
     const text = `${event} ${data}`;
     if ((told.get(seq) ?? text) !== text) otherwise++;
     told.set(seq, text);
-    if (event === "tool.completed" && !done.has(tool_call_id)) done.set(tool_call_id, performance.now());
+    // Of one whose outcome is unknown nobody was told that it is done: a leader that is paused as it sends it sends it later.
+    if (event === "tool.completed" && status !== "unknown" && !done.has(tool_call_id))
+      done.set(tool_call_id, performance.now());
     isOver ||= /^run\.(completed|failed|cancelled)$/.test(event);
   }
 
   async function read(): Promise<void> {
-    const headers = { accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) };
+    const headers = { authorization, accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) };
     const signal = AbortSignal.timeout(100 + Math.random() * 300);
     const answer = await cluster.request(anyNode(), `/v1/runs/${id}/events`, { headers, signal });
     isMissing ||= answer.status === 404; // It was acknowledged, and is not there.
     isOver ||= isMissing;
-    if (!answer.ok && ![404, 503].includes(answer.status)) wrong++;
-    if (!answer.ok) throw new Error(await answer.text());
+    if (!answer.ok) {
+      const said = `${answer.status} ${await answer.text()}`;
+      if (![404, 503].includes(answer.status)) wrong.push(said);
+      throw new Error(said);
+    }
     streams++;
     const decoder = new TextDecoder();
     let text = "";
@@ -233,6 +309,7 @@ export function createClient(cluster: Cluster, agent_id: string, label: string) 
   }
 
   return {
+    key,
     done,
     id: () => id,
     told: () => told,
@@ -252,25 +329,15 @@ export function createClient(cluster: Cluster, agent_id: string, label: string) 
 }
 
 /** A run and its events by their numbers, as the leader has them now; null when it is not there. */
-export async function recordOf(cluster: Cluster, id: string) {
-  const [run, stream] = [`/v1/runs/${id}`, `/v1/runs/${id}/events`].map((path) => answered(cluster, path));
-  const [found, record] = [await run!, await stream!];
+export async function recordOf(cluster: Cluster, id: string, key: string = cluster.keys.test) {
+  const { url } = await cluster.leader();
+  const found = await answered(url, `/v1/runs/${id}`, key);
   if (found.status === 404) return null;
+  const record = await answered(url, `/v1/runs/${id}/events`, key, { headers: { accept: "text/event-stream" } });
   const events = new Map<number, string>();
   for (const { event, data } of (await record.text()).split("\n\n").map(fieldsOf))
     if (event && data && event !== "token") events.set(JSON.parse(data).seq, `${event} ${data}`);
   return { run: (await found.json()) as Json, events };
-}
-
-/** What the leader says, once there is one that the engine answers. */
-async function answered(cluster: Cluster, path: string): Promise<Response> {
-  const headers = { accept: path.endsWith("/events") ? "text/event-stream" : "application/json" };
-  for (;;) {
-    const { url } = await cluster.leader();
-    const answer = await cluster.request(url, path, { headers }).catch(() => null);
-    if (answer && answer.status !== 503) return answer;
-    await Bun.sleep(50);
-  }
 }
 
 const fieldsOf = (block: string): { id?: string; event?: string; data?: string } =>

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../server/testing/free-port.ts";
 import { sqlAt } from "../../server/testing/postgres.ts";
 import { until } from "../until.ts";
 
@@ -56,7 +57,7 @@ export function createCell(environment: Record<string, string>) {
       return [...withoutPort(flags), ...isPublic, ...ttl];
     },
     /** Where the spare is met: where these flags say that a server should be. */
-    portOf: (flags: readonly string[]): number => Number(flags[flags.indexOf("--port") + 1] ?? 0) || quietPort(),
+    portOf: (flags: readonly string[]): number => Number(flags[flags.indexOf("--port") + 1] ?? 0) || freePort(),
     /** Starts a node that follows the leader, and passes on what it is asked. They have one certificate. */
     async startSpare({ program, flags, cwd, env, port, leader, leaderDir }: Launch): Promise<Spare> {
       const dataDir = join(root, `data-${++folders}`);
@@ -81,9 +82,6 @@ export function createCell(environment: Record<string, string>) {
     forget: () => rmSync(root, { recursive: true, force: true }),
   };
 }
-
-/** Below those that the system gives to whoever asks for any: the leader starts before the spare takes it. */
-const quietPort = (): number => 10_000 + Math.floor(Math.random() * 20_000);
 
 const withoutPort = (flags: readonly string[]): string[] =>
   flags.filter((flag, at) => flag !== "--port" && flags[at - 1] !== "--port");

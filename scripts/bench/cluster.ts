@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { startCluster } from "../../e2e/cluster/nodes.ts";
 import { startRunnel } from "../../e2e/harness.ts";
 import { serverPid } from "../../e2e/process-figures.ts";
+import { startPostgres } from "../../server/testing/postgres.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string" }, runs: { type: "string" } } });
 const [rounds, runs] = [Number(values.rounds ?? 3), Number(values.runs ?? 400)];
@@ -20,7 +21,10 @@ interface Server {
 }
 
 await using single = await startRunnel({ flags: ["--insecure-http", "--workers", "1"] });
-await using cluster = await startCluster({ nodes: 1 });
+await using postgres = await startPostgres({ standby: true });
+await using cluster = await startCluster({ nodes: 1, postgres });
+await using engine = new Bun.SQL(postgres.primary.url, { max: 1 });
+await engine.unsafe("CREATE TABLE probe (bytes bytea)");
 const [node] = cluster.nodes;
 const json = (body: object) => ({ method: "POST", body: JSON.stringify(body) });
 const servers: Record<string, Server> = {
@@ -53,6 +57,13 @@ async function sentBytes(): Promise<number> {
   return Number(/^runnel_cluster_bytes_total (\S+)$/m.exec(text)![1]);
 }
 
+/** Of the engine alone: a kilobyte in two places, in milliseconds. */
+async function commit(): Promise<number> {
+  const begun = performance.now();
+  await engine.unsafe("INSERT INTO probe (bytes) VALUES ($1)", [Buffer.alloc(1000, 7)]);
+  return performance.now() - begun;
+}
+
 const agents = new Map<string, string>();
 for (const [name, server] of Object.entries(servers)) {
   const agent = { name: "Echo", instructions: "Be brief.", model: "test/echo" };
@@ -73,14 +84,22 @@ for (const name of agents.keys()) for (let n = 0; n < 100; n++) await run(name);
 const found: Record<string, Record<string, number[]>> = {};
 for (let round = 0; round < rounds; round++)
   for (const name of agents.keys()) {
-    found[name] ??= { alone_ms: [], alone_cpu_ms: [], runs_s: [], cpu_ms: [], engine_ms: [], kb: [] };
+    found[name] ??= { alone_ms: [], alone_cpu_ms: [], runs_s: [], cpu_ms: [], engine_ms: [], kb: [], commit_ms: [] };
     const figures = found[name];
     const before = { cpu: cpuOf(servers[name]!.pid()) };
     const alone: number[] = [];
     for (let n = 0; n < runs / 4; n++) alone.push(await run(name));
     figures.alone_ms!.push(median(alone));
     figures.alone_cpu_ms!.push((cpuOf(servers[name]!.pid()) - before.cpu) / (runs / 4));
-    const [cpu, engine, sent, begun] = [cpuOf(servers[name]!.pid()), engineCpu(), await sentBytes(), performance.now()];
+    const commits: number[] = [];
+    for (let n = 0; n < runs / 4; n++) commits.push(await commit());
+    figures.commit_ms!.push(median(commits));
+    const [cpu, ofEngine, sent, begun] = [
+      cpuOf(servers[name]!.pid()),
+      engineCpu(),
+      await sentBytes(),
+      performance.now(),
+    ];
     let left = runs;
     await Promise.all(
       Array.from({ length: 32 }, async () => {
@@ -89,7 +108,7 @@ for (let round = 0; round < rounds; round++)
     );
     figures.runs_s!.push((runs * 1000) / (performance.now() - begun));
     figures.cpu_ms!.push((cpuOf(servers[name]!.pid()) - cpu) / runs);
-    figures.engine_ms!.push((engineCpu() - engine) / runs);
+    figures.engine_ms!.push((engineCpu() - ofEngine) / runs);
     figures.kb!.push(((await sentBytes()) - sent) / runs / 1000);
   }
 for (const [name, figures] of Object.entries(found))

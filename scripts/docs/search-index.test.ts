@@ -12,6 +12,13 @@ const finderOf = new Function(`${readFileSync(join(import.meta.dir, "search.js")
   index: object,
 ) => (words: readonly string[]) => { path: string }[];
 
+/** How often a word is in a text, up to `most`. */
+function countOf(word: string, text: string, most: number): number {
+  let count = 0;
+  for (let at = text.indexOf(word); at !== -1 && count < most; at = text.indexOf(word, at + word.length)) count++;
+  return count;
+}
+
 /** The same by the texts themselves. */
 function finderInTexts(pages: readonly Searched[]) {
   const lower = pages.map(({ path, title, headings, text }) => ({
@@ -21,10 +28,7 @@ function finderInTexts(pages: readonly Searched[]) {
     lower
       .map(({ path, title, headings, text }) => {
         const scores = words.map(
-          (word) =>
-            (title.includes(word) ? 20 : 0) +
-            (headings.includes(word) ? 5 : 0) +
-            Math.min(text.split(word).length - 1, 5) / 2,
+          (word) => (title.includes(word) ? 20 : 0) + (headings.includes(word) ? 5 : 0) + countOf(word, text, 5) / 2,
         );
         const sum = scores.reduce((all, one) => all + one, 0) + (title === words.join(" ") ? 50 : 0);
         return { path, score: scores.includes(0) ? 0 : sum };

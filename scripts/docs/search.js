@@ -5,11 +5,13 @@
 // biome-ignore lint/correctness/noUnusedVariables: `site.js` stands below it in one file.
 function finderOf({ pages, words }) {
   const lines = words.split("\n");
+  const heads = pages.map(({ title, headings }) => [title, headings.join("\n")].map((part) => part.toLowerCase()));
 
   /** How often each page has a word in its text, also within other words. */
   function countsOf(word) {
     const counts = new Map();
     for (const line of lines) {
+      if (!line.includes(word)) continue; // Nearly all of them, at every letter that somebody types.
       const [known, places] = line.split(" ");
       const times = known.split(word).length - 1;
       let page = -1;
@@ -25,8 +27,7 @@ function finderOf({ pages, words }) {
 
   return (asked) => {
     const counts = asked.map(countsOf);
-    const scoreOf = ({ title, headings }, number) => {
-      const [inTitle, inHeadings] = [title, headings.join("\n")].map((part) => part.toLowerCase());
+    const scoreOf = ([inTitle, inHeadings], number) => {
       let score = 0;
       for (const [at, word] of asked.entries()) {
         const inText = Math.min(counts[at].get(number) ?? 0, 5) / 2;
@@ -37,7 +38,7 @@ function finderOf({ pages, words }) {
       return score + (inTitle === asked.join(" ") ? 50 : 0);
     };
     return pages
-      .map((page, number) => ({ page, score: scoreOf(page, number) }))
+      .map((page, number) => ({ page, score: scoreOf(heads[number], number) }))
       .filter(({ score }) => score > 0)
       .sort((one, other) => other.score - one.score)
       .map(({ page }) => page);

@@ -5,7 +5,7 @@ import { commandsOf } from "./commands.ts";
 export const typedIn = (markdown: string): string[][] =>
   [...markdown.matchAll(/^```(?:sh|bash)\n([\s\S]*?)^```$/gm)]
     .flatMap(([, code = ""]) => code.replaceAll("\\\n", " ").split("\n"))
-    .flatMap((line) => /^(?:[A-Z_]+=\S* |sudo -u \S+ )*(runnel .*)/.exec(line)?.[1] ?? [])
+    .flatMap((line) => /^(?:[A-Z_]+=\S* |runuser -u \S+ -- )*(runnel .*)/.exec(line)?.[1] ?? [])
     .map((line) => wordsOf(line));
 
 /** Up to what is the shell's: a redirection, or another command. */

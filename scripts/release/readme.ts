@@ -1,7 +1,9 @@
+import { operateFilesOf } from "./operate-files.ts";
 import type { Target } from "./targets.ts";
 
 /** What stands beside the executable in an archive. */
-export function readmeOf({ name }: Target, version: string, lean: boolean): string {
+export function readmeOf(target: Target, version: string, lean: boolean): string {
+  const { name } = target;
   const windows = name.startsWith("windows");
   const run = windows ? "runnel.exe" : "./runnel";
   return `# runnel ${version} for ${name}
@@ -15,7 +17,7 @@ ${run} serve
 It listens on https://127.0.0.1:8443, keeps its data in \`runnel-data\`, and prints a link that makes your account. The
 documentation is at https://127.0.0.1:8443/docs, without a key and offline. \`${run} docs\` lists its pages, and
 \`${run} doctor\` looks at the machine.
-${name.startsWith("linux") ? service : ""}${needs(name)}
+${name.startsWith("linux") ? service : ""}${operateFiles(target, run)}${needs(name)}
 The same directory of downloads has \`SHA256SUMS\`. \`sbom.cdx.json\` lists what the executable is made of (CycloneDX),
 \`NOTICES.txt\` has the licenses of all of it, and \`LICENSE\` is runnel's own: Apache-2.0.
 `;
@@ -29,6 +31,27 @@ To run it as a service of systemd, by root:
 systemctl enable --now runnel
 \`\`\`
 `;
+
+/** The files for operators, each with the page that says more. */
+function operateFiles(target: Target, run: string): string {
+  const here = new Set(operateFilesOf(target));
+  const lines = pages
+    .filter(({ files }) => files.every((file) => here.has(file)))
+    .map(
+      ({ name, use, files }) => `- ${use}: ${files.map((file) => `\`${file}\``).join(", ")} (\`${run} docs ${name}\`)`,
+    );
+  return `\nFiles for operators, each with its page:\n\n${lines.join("\n")}\n`;
+}
+
+const pages = [
+  { name: "operate/service", use: "systemd", files: ["runnel.service"] },
+  { name: "operate/container", use: "containers", files: ["Dockerfile", "compose.yaml", "litestream.yml"] },
+  { name: "operate/cluster-kubernetes", use: "clusters", files: ["compose-cluster.yaml", "kubernetes.yaml"] },
+  {
+    ...{ name: "operate/monitoring", use: "Prometheus and Grafana" },
+    files: ["prometheus.yml", "runnel-alerts.yml", "runnel-grafana.json"],
+  },
+];
 
 function needs(name: string): string {
   if (name.endsWith("-musl"))

@@ -38,6 +38,14 @@ test("the bill of materials is valid CycloneDX, names what the executable carrie
   expect(made(false)).toEqual(made(false));
   expect(names(made(false))).toEqual(expect.arrayContaining(["elysia", "sqlite-vec", "Bun", "pyodide", "react"]));
   expect(names(made(true))).not.toContain("pyodide");
+  const onWindows = names(
+    sbomOf({ ...product, target: "windows-x64", sha256: "", lean: false }, notices, lockOfProject()),
+  );
+  expect(
+    names(made(false))
+      .filter((name) => !onWindows.includes(name))
+      .sort(),
+  ).toEqual([...["CPython", "IANA time zones", "moment-timezone", "pyodide"]]);
   const elysia = (made(false) as { components: { name: string; hashes: object[] }[] }).components.find(
     ({ name }) => name === "elysia",
   );

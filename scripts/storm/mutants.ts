@@ -142,7 +142,7 @@ export const clusterMutants: readonly ClusterMutant[] = [
   {
     name: "a former leader that keeps its database",
     caughtBy: ["lost", "refused", "damaged"],
-    ways: ["killed"],
+    ways: ["returned"],
     file: "server/cluster/node.ts",
     find: `  let folder = checkFolder(options, all);
 

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import { createNodeSeal, nodeTls, passedHeader } from "../cluster/between-nodes.ts";
+import { sealOrder } from "../cluster/orders.ts";
 import { findLeader } from "../cluster/status.ts";
 import { cliActor } from "./actor.ts";
 import { readCells, readKey } from "./cluster-plan.ts";
 import { CliError } from "./exit-code.ts";
-import { commandHeader, commandPath, type Said, sealedPath } from "./leader-commands.ts";
+import { commandPath, type Said } from "./leader-commands.ts";
 import { writeBeside, writeOut } from "./output.ts";
 
 /** What the leader has answered; nothing is left to do here. */
@@ -37,8 +38,7 @@ export async function openLeader({ cluster, cell }: CellFlags) {
     /** Sends what nobody but a command sends, with the account by which it is noted. */
     send(path: string, more: object = {}): Promise<Response> {
       const body = JSON.stringify({ ...more, account: cliActor().id });
-      const headers = { [commandHeader]: seal.sign(origin, "POST", sealedPath(path, body)) };
-      return ask(path, { method: "POST", body, headers });
+      return ask(path, { method: "POST", body, headers: sealOrder(seal, path, body) });
     },
     /** Reads what the leader tells its own machine. */
     read: (path: string): Promise<Response> =>

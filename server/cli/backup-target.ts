@@ -1,6 +1,5 @@
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import { Readable } from "node:stream";
-import { Decrypter, Encrypter } from "age-encryption";
 import { CliError, usageError } from "./exit-code.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -82,6 +81,7 @@ export function openBackupTarget(url: string, environment: Environment, { answer
     const stored = client.file(at(name)).stream() as Bytes;
     if (!isEncrypted(name)) return stored.pipeThrough(gunzip());
     if (key === null) throw usageError(`${name} is encrypted: set RUNNEL_BACKUP_KEY.`);
+    const { Decrypter } = await loadAge();
     const decrypter = new Decrypter();
     decrypter.addPassphrase(key);
     return (await decrypter.decrypt(stored)).pipeThrough(gunzip());
@@ -182,7 +182,11 @@ function timeOf(name: string): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
+/** Where something is encrypted, and not at each start: it brings much arithmetic along. */
+const loadAge = () => import("age-encryption");
+
 async function encrypted(plain: Bytes, key: string): Promise<Bytes> {
+  const { Encrypter } = await loadAge();
   const encrypter = new Encrypter();
   encrypter.setPassphrase(key);
   encrypter.setScryptWorkFactor(workFactor);

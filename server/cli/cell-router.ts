@@ -35,6 +35,11 @@ interface Leading {
   sure(): Promise<void>;
 }
 
+interface Place {
+  cell: string;
+  project?: string;
+}
+
 export type CellRouter = ReturnType<typeof createCellRouter>;
 
 /** So long a request waits for a project that is being moved. */
@@ -79,7 +84,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
   }
 
   /** The cell of a name that is none of this node's; the first one for what nobody knows. */
-  async function placeOf(name: string | null, fresh = false): Promise<{ cell: string; project?: string }> {
+  async function placeOf(name: string | null, fresh = false): Promise<Place> {
     return (name === null ? null : await directory.find(name, fresh)) ?? { cell: first };
   }
 
@@ -129,8 +134,12 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
         const origin = originIn(request);
         const hops = origin?.hops ?? 0;
         if (name === null && own === first) return await handle(request);
-        const { cell, project } = await placeOf(name, hops > 0);
-        const moved = cell === own && project !== undefined ? mover.over(project) : null;
+        const isMoving = ({ cell, project }: Place) => (cell === own && project ? mover.over(project) : null);
+        let place = await placeOf(name, hops > 0);
+        // Found out before its project left, perhaps: its rows are not here.
+        if (place.cell === own && place.project && !isMoving(place)) place = await placeOf(name, true);
+        const { cell, project } = place;
+        const moved = isMoving(place);
         if (moved) return await later(request, project!, moved);
         if (cell === own) return await handle(request);
         if (!people || origin?.person || own !== first) return await pass(request, cell, name);

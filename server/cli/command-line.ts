@@ -1,3 +1,4 @@
+import { serves } from "../lib/begin-anew.ts";
 import { applyConfigFile, configPathIn, configSettings } from "./config-file.ts";
 import { exitCodeOf, exitCodes, explain } from "./exit-code.ts";
 import { printBeside } from "./print.ts";
@@ -7,8 +8,9 @@ import { serveCommand } from "./serve-command.ts";
 /** Does what the command line asks for, and ends the process: nobody waits for a store or a server that went silent. */
 export async function runCommandLine(): Promise<never> {
   try {
-    readConfiguration(process.argv.slice(2));
-    await createProgram().parseAsync(process.argv);
+    const args = process.argv.slice(2);
+    readConfiguration(args);
+    await createProgram(serves(args) && !args.some(mayNameAnother)).parseAsync(process.argv);
   } catch (error) {
     const said = explain(error);
     if (said !== null) printBeside(said);
@@ -16,6 +18,9 @@ export async function runCommandLine(): Promise<never> {
   }
   process.exit(process.exitCode ?? exitCodes.done);
 }
+
+/** The help lists all commands; and what follows `--` may be one. */
+const mayNameAnother = (arg: string): boolean => ["--help", "-h", "--"].includes(arg);
 
 function readConfiguration(args: readonly string[]): void {
   const path = configPathIn(args, process.env);

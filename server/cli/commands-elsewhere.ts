@@ -1,7 +1,8 @@
 import { type NodeSeal, nodeTls } from "../cluster/between-nodes.ts";
 import type { Directory } from "../cluster/directory.ts";
+import { sealOrder } from "../cluster/orders.ts";
 import { CliError, exitCodes } from "./exit-code.ts";
-import { type CommandOrder, commandHeader, commandPath, type Said, sealedPath } from "./leader-commands.ts";
+import { type CommandOrder, commandPath, type Said } from "./leader-commands.ts";
 import { type ListedProject, projectsTable } from "./projects.ts";
 
 interface ElsewhereOptions {
@@ -64,9 +65,8 @@ export function commandsElsewhere({ own, cells, seal, directory, over }: Elsewhe
     const leader = directory.leaderOf(cell);
     if (!leader) throw new CliError(`Nobody leads the cell "${cell}" at the moment.`);
     const body = JSON.stringify(order);
-    const sealed = seal.sign({ peer: null, plain: false }, "POST", sealedPath(commandPath, body));
     const answer = await fetch(`${leader.address}${commandPath}`, {
-      ...{ method: "POST", body, timeout: false, headers: { [commandHeader]: sealed } },
+      ...{ method: "POST", body, timeout: false, headers: sealOrder(seal, commandPath, body) },
       tls: nodeTls(leader.certificate),
     } as RequestInit).catch((error) => {
       throw new CliError(`The leader at ${leader.address} is not reached: ${(error as Error).message}`);

@@ -352,16 +352,17 @@ function certificate(tls: string): Verdict {
   return left < soon_ms ? warn(`${days}; the next start makes a new one`) : days;
 }
 
-function masterKey(dir: DataDir): Verdict {
+/** Whether the key that the secrets of the database need is there, and where from. */
+export function masterKey(dir: DataDir, environment: NodeJS.ProcessEnv = process.env): Verdict {
   const needed = neededKey(dir.database);
   const file = join(dir.path, "master.key");
-  const isGiven = Boolean(process.env.RUNNEL_MASTER_KEY);
+  const isGiven = Boolean(environment.RUNNEL_MASTER_KEY);
   const need = `the secrets in the database need the master key ${needed}`;
   if (!isGiven && !existsSync(file))
     return needed === null ? "none yet" : fail(`${need}. Put it into ${file} (mode 600) or into RUNNEL_MASTER_KEY.`);
   const mode = isGiven ? 0o600 : statSync(file).mode & 0o777;
   if ((mode & 0o077) !== 0) return fail(`others can read ${file} (mode ${mode.toString(8)}). Run: chmod 600 ${file}`);
-  const id = masterKeyId(dir.masterKey(process.env));
+  const id = masterKeyId(dir.masterKey(environment));
   if (needed !== null && id !== needed) return fail(`${need}, and this one is ${id}`);
   return isGiven ? "from the environment" : "in master.key";
 }

@@ -31,7 +31,12 @@ function stage(next: Handle, tls?: { cert: string; key: string }) {
     done,
     handOver: (
       stop: () => Promise<void>,
-      { follow = async () => void done.push("followed"), serving_ms = 20_000 } = {},
+      {
+        follow = async () => void done.push("followed"),
+        serving_ms = 20_000,
+        retire_ms = patience.retire_ms,
+        told = never as Promise<unknown>,
+      } = {},
     ) =>
       handOver({
         entrance: {
@@ -49,8 +54,8 @@ function stage(next: Handle, tls?: { cert: string; key: string }) {
           kill: () => void done.push("killed"),
         },
         address: `${tls ? "https" : "http"}://${host}:${successor.port}`,
-        ...{ masterKey: new Uint8Array(32), log: silentLog, told: never, stop },
-        patience: { ...patience, serving_ms },
+        ...{ masterKey: new Uint8Array(32), log: silentLog, told, stop },
+        patience: { ...patience, serving_ms, retire_ms },
         close: () => void done.push("closed"),
         onServing: () => void done.push("serving"),
       }),
@@ -88,9 +93,8 @@ test("a process that is replaced ends, and lets the next one have the data, thou
 test("what comes on a connection that is open is passed on, whoever has certified the next process", async () => {
   const certified = createCertificateAuthority().issue({ names: ["api.example.com"] });
   const { listener, handOver } = stage(() => new Response("Here."), certified);
-  const over = handOver(async () => {});
   const { cut } = client(listener.port, head("GET"));
-  await over;
+  await handOver(async () => {}, { told: cut, retire_ms: 20_000 });
   expect(await cut).toContain("Here.");
 });
 

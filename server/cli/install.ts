@@ -47,7 +47,8 @@ function install({ root, json }: { root: string; json?: boolean }): void {
     throw new CliError(`It cannot be installed: ${error instanceof Error ? error.message : error}. Are you root?`);
   }
   told(["systemd-sysusers", `--root=${root}`, "runnel.conf"]);
-  if (root === "/") told(["systemctl", "daemon-reload"]);
+  // As sd_booted(3) asks. Where systemd does not run, as while an image is made, it has nothing to load anew.
+  if (root === "/" && existsSync("/run/systemd/system")) told(["systemctl", "daemon-reload"]);
   const next = "systemctl enable --now runnel";
   print(json, { program, unit, settings, next }, () =>
     [`Installed ${program} and ${unit}.`, `Settings go into ${settings}.`, `Start it: ${next}`].join("\n"),

@@ -1,6 +1,7 @@
 import { setPriority } from "node:os";
 import { Command } from "commander";
 import { type NodeSeal, pathOf } from "../cluster/between-nodes.ts";
+import { isOrder, readOrder, unsigned } from "../cluster/orders.ts";
 import type { Backups } from "../console/backups.ts";
 import type { Actor } from "../db/audit.ts";
 import { ownCommand } from "../lib/own-command.ts";
@@ -17,14 +18,9 @@ import { projectsCommand } from "./projects.ts";
 export const commandPath = "/.runnel/command";
 export const backupPath = "/.runnel/backup";
 export const doctorPath = "/.runnel/doctor";
-export const commandHeader = "x-runnel-command";
 
 /** A line of the answer to a command: what it says, as it says it, and last how it ended. */
 export type Said = { stdout: string } | { stderr: string } | { code: number };
-
-/** What stands for the path of a command that is signed: its body too, which nobody may change on its way. */
-export const sealedPath = (path: string, body: string | Uint8Array): string =>
-  `${path}#${new Bun.CryptoHasher("sha256").update(body).digest("hex")}`;
 
 interface LeaderCommandsOptions {
   seal: NodeSeal;
@@ -93,17 +89,12 @@ export function createLeaderCommands(options: LeaderCommandsOptions) {
   }
 
   return async (request: Request): Promise<Response | null> => {
-    const value = request.headers.get(commandHeader);
-    const path = pathOf(request.url);
-    const answer = answers[path];
-    if (value === null || request.method !== "POST" || !answer) return null;
-    const body = await request.text();
-    if (!seal.verifyOnce(value, "POST", sealedPath(path, body)))
-      return new Response("It was not signed with this cluster's RUNNEL_MASTER_KEY, or its clock is a minute off.", {
-        status: 403,
-      });
+    const answer = answers[pathOf(request.url)];
+    if (!answer || !isOrder(request)) return null;
+    const body = await readOrder(request, seal, { once: true });
+    if (!body) return unsigned();
     try {
-      return await answer(body);
+      return await answer(new TextDecoder().decode(body));
     } catch (error) {
       return new Response(explain(error), { status: 500 });
     }

@@ -1,6 +1,6 @@
 import { type NodeSeal, nodeTls } from "../cluster/between-nodes.ts";
 import type { Directory } from "../cluster/directory.ts";
-import { commandHeader, sealedPath } from "./leader-commands.ts";
+import { sealOrder } from "../cluster/orders.ts";
 
 /** What leaders tell each other of a project that goes from one to the other; behind it the cell and the id of its move. */
 export const movesPath = "/.runnel/moves/";
@@ -32,10 +32,9 @@ export async function tellLeader(
 ): Promise<Response> {
   const leader = directory.leaderOf(cell);
   if (!leader) throw new Error(`Nobody leads the cell "${cell}".`);
-  const sealed = seal.sign({ peer: null, plain: false }, "POST", sealedPath(path, body));
   const answer = await fetch(`${leader.address}${path}`, {
-    ...{ method: "POST", body, headers: { [commandHeader]: sealed }, signal: AbortSignal.timeout(patience_ms) },
-    tls: nodeTls(leader.certificate),
+    ...{ method: "POST", body, headers: sealOrder(seal, path, body), tls: nodeTls(leader.certificate) },
+    signal: AbortSignal.timeout(patience_ms),
   } as RequestInit);
   if (!answer.ok)
     throw new Error(`The cell "${cell}" answers ${answer.status}: ${(await answer.text()).slice(0, 300)}`);

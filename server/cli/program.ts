@@ -23,13 +23,29 @@ import { suiteCommand } from "./suite-command.ts";
 import type { TopFlags } from "./top.ts";
 import { variables } from "./variables.ts";
 
-/** The command line. Commands load what they need when they run: `runnel version` loads no server. */
-export function createProgram(): Command {
+/**
+ * The command line. Commands load what they need when they run: `runnel version` loads no server. Of one that can only
+ * start the server (`servesOnly`) the other commands are not made, since that would be noticed in each start.
+ */
+export function createProgram(servesOnly = false): Command {
   const serve = serveCommand();
   const program = new Command("runnel")
     .description("A self-hosted agent runtime in one executable.")
     .version(versionText(), "--version", "print the version")
-    .addCommand(serve, { isDefault: true })
+    .addCommand(serve, { isDefault: true });
+  if (!servesOnly) addOthers(program, serve);
+  for (const command of [program, ...descendants(program)])
+    command
+      .exitOverride()
+      .configureHelp({ showGlobalOptions: false })
+      .configureOutput({ writeOut, writeErr: writeBeside })
+      .showHelpAfterError("(--help tells more)");
+  tidyEnvironment(program);
+  return program;
+}
+
+function addOthers(program: Command, serve: Command): void {
+  program
     .addCommand(sendToLeader(keysCommand()))
     .addCommand(sendToLeader(projectsCommand()))
     .addCommand(sendToLeader(modelsCommand()))
@@ -61,14 +77,6 @@ Without a flag: ${variables.map(({ name }) => name).join(", ")} ("runnel docs re
 Exit codes: 0 done, 1 failed, 2 usage, 75 data directory in use, 78 database newer than this executable, or no way into the cluster,
 141 nobody reads what it prints.`,
     );
-  for (const command of [program, ...descendants(program)])
-    command
-      .exitOverride()
-      .configureHelp({ showGlobalOptions: false })
-      .configureOutput({ writeOut, writeErr: writeBeside })
-      .showHelpAfterError("(--help tells more)");
-  tidyEnvironment(program);
-  return program;
 }
 
 const descendants = (command: Command): Command[] =>

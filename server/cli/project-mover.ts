@@ -8,7 +8,7 @@ import { type Actor, itself } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
-import type { Move, MoveStore } from "../projects/moves.ts";
+import type { Move, MoveStore, ParcelSize } from "../projects/moves.ts";
 import { TooLarge } from "../projects/parcel.ts";
 import type { Project } from "../projects/store.ts";
 import { CliError } from "./exit-code.ts";
@@ -132,12 +132,12 @@ export function createProjectMover(options: MoverOptions) {
         await directory.ask((sql) => offerMove(sql, leader, { id, project, name, target }));
         const standing = await hand(move);
         if (standing.is === "in") return await finish(move);
-        if (await calledOff(move, standing.is === "refused" ? standing.why : "")) return;
+        await callOff(move, standing.is === "refused" ? standing.why : "");
       } catch (error) {
         if (error instanceof CliError) throw error;
         log.warn("a project waits to be moved", { project, to: target, error });
         if (performance.now() < until) continue;
-        await calledOff(move, `The cell "${target}" does not answer: ${(error as Error).message}`).catch((refusal) => {
+        await callOff(move, `The cell "${target}" does not answer: ${(error as Error).message}`).catch((refusal) => {
           if (refusal instanceof CliError) throw refusal;
         });
       }
@@ -151,16 +151,11 @@ export function createProjectMover(options: MoverOptions) {
       tellLeader({ seal, directory }, cell, `${movesPath}${cell}/${id}${tail}`, body);
     const known = (await (await tell("")).json()) as Standing;
     if (known.is === "in") return known;
-    const pieces = moves.pieces(id);
-    let bytes = 0;
-    for (let position = 0; position < pieces; position++) {
-      const piece = moves.piece(id, position);
-      bytes += piece.length;
-      await tell(piece, `/${position}`);
-    }
+    const size = moves.size(id);
+    const { pieces } = size;
+    for (let position = 0; position < pieces; position++) await tell(moves.piece(id, position), `/${position}`);
     failpoint?.("mid_move.sent");
-    const work_ms = 2000 + pieces * 200 + Math.round(bytes / 1000);
-    const arrival: Arrival = { ...{ project, name, from: own, at_ms, pieces, version }, work_ms };
+    const arrival: Arrival = { ...{ project, name, from: own, at_ms, pieces, version }, work_ms: unpacking_ms(size) };
     return (await (await tell(JSON.stringify(arrival))).json()) as Standing;
   }
 
@@ -173,12 +168,14 @@ export function createProjectMover(options: MoverOptions) {
     await tidy();
   }
 
-  /** False where the other cell has taken it: that one alone may say what becomes of it. Else it throws `CliError`. */
-  async function calledOff(move: Move, why: string): Promise<boolean> {
+  /** Throws `CliError` once it is back. Where the other cell has taken it, that one alone may say what becomes of it. */
+  async function callOff(move: Move, why: string): Promise<void> {
     const { id, project, name } = move;
-    if (!(await directory.ask((sql) => undoMove(sql, id, leader)))) return false;
-    await moves.undo(move, itself, why);
-    await moving.arrived();
+    if (!(await directory.ask((sql) => undoMove(sql, id, leader)))) return;
+    await ship.longer(unpacking_ms(moves.size(id)), () => moves.undo(move, itself, why));
+    await moving
+      .arrived()
+      .catch((error) => log.error("what came back with a project waits for the next start", { project, error }));
     await stay(project);
     throw new CliError(`${name} stays. ${why}`);
   }
@@ -199,7 +196,9 @@ export function createProjectMover(options: MoverOptions) {
   }
 
   function close(project: string): void {
-    if (!closed.has(project)) closed.set(project, Promise.withResolvers());
+    if (closed.has(project)) return;
+    closed.set(project, Promise.withResolvers());
+    directory.forget(project); // From here on its names are not found in this cell, and have to be asked for.
   }
 
   function open(project: string): void {
@@ -236,3 +235,6 @@ export function createProjectMover(options: MoverOptions) {
     },
   };
 }
+
+/** How long it may take to put a parcel into tables: more than was ever measured. */
+const unpacking_ms = ({ pieces, bytes }: ParcelSize): number => 2000 + pieces * 200 + Math.round(bytes / 1000);

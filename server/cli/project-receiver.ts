@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { type NodeSeal, pathOf } from "../cluster/between-nodes.ts";
 import type { Directory } from "../cluster/directory.ts";
 import { refuseMove, takeMove } from "../cluster/moves.ts";
+import { readOrder, unsigned } from "../cluster/orders.ts";
 import type { Shipper } from "../cluster/shipper.ts";
 import { isId } from "../core/ids.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
 import type { MoveStore } from "../projects/moves.ts";
-import { commandHeader, sealedPath } from "./leader-commands.ts";
 import { type Arrival, movesPath, type Standing } from "./move-messages.ts";
 
 interface ReceiverOptions {
@@ -51,8 +51,6 @@ export function createProjectReceiver(options: ReceiverOptions) {
       log.warn("a project could not be brought in", { project, from, error });
       await directory.ask((sql) => refuseMove(sql, id, { cell: own, epoch }));
       return { is: "refused", why: reasonOf(error, own, name) };
-    } finally {
-      rmSync(join(folder, id), { recursive: true, force: true });
     }
     log.info("a project has come from another cell", { project, from });
     void arrived().catch((error) => log.error("what came with a project waits for the next start", { project, error }));
@@ -68,9 +66,14 @@ export function createProjectReceiver(options: ReceiverOptions) {
     }
   }
 
-  /** Asked for again meanwhile, it is the same work. */
+  /** Asked for again meanwhile, it is the same work. After it, a new request sends all pieces again. */
   function once(id: string, arrival: Arrival): Promise<Standing> {
-    const work = bringing.get(id) ?? bringIn(id, arrival).finally(() => bringing.delete(id));
+    const work =
+      bringing.get(id) ??
+      bringIn(id, arrival).finally(() => {
+        bringing.delete(id);
+        rmSync(join(folder, id), { recursive: true, force: true });
+      });
     bringing.set(id, work);
     return work;
   }
@@ -83,9 +86,8 @@ export function createProjectReceiver(options: ReceiverOptions) {
   return async (request: Request): Promise<Response | null> => {
     const path = pathOf(request.url);
     if (!path.startsWith(movesPath) || request.method !== "POST") return null;
-    const body = await request.bytes();
-    if (!seal.verify(request.headers.get(commandHeader) ?? "", "POST", sealedPath(path, body)))
-      return new Response("It was not signed with this cluster's RUNNEL_MASTER_KEY.", { status: 403 });
+    const body = await readOrder(request, seal);
+    if (!body) return unsigned();
     const [cell, id = "", position] = path.slice(movesPath.length).split("/");
     // Sent to where its leader was before.
     if (cell !== own) return new Response(`This is the cell "${own}".`, { status: 421 });

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { clusterMark } from "../db/cluster-mark.ts";
+import type { DataDir } from "../db/data-dir.ts";
 import type { Restored } from "../db/restore.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
@@ -31,12 +32,20 @@ export const restoreCommand = (): Command =>
     .addHelpText("after", "\nThe next start takes up the runs that were in progress when the backup was made.")
     .action(restoreBackup);
 
-async function restoreBackup(file: string | undefined, { dataDir, from, force, json }: Options): Promise<void> {
-  if (file === undefined && from === undefined)
+async function restoreBackup(file: string | undefined, options: Options): Promise<void> {
+  if (file === undefined && options.from === undefined)
     throw usageError("Say which backup: a file, or --from s3://bucket/folder.");
   const { openDataDir } = await import("../db/data-dir.ts");
+  const dir = openDataDir(options.dataDir, { lock: true });
+  try {
+    await restoreInto(dir, file, options);
+  } finally {
+    dir.release();
+  }
+}
+
+async function restoreInto(dir: DataDir, file: string | undefined, { from, force, json }: Options): Promise<void> {
   const { restore } = await import("../db/restore.ts");
-  const dir = openDataDir(dataDir, { lock: true });
   if (existsSync(join(dir.path, clusterMark)))
     throw new CliError(
       `${dir.path} belongs to a node of a cluster, which begins with what the Postgres has. Restore into an empty --data-dir, and start its node first, with another --cell.`,
@@ -52,7 +61,6 @@ async function restoreBackup(file: string | undefined, { dataDir, from, force, j
     print(json, { path: dir.database, ...restored }, () => told(dir.database, keyFile, restored));
   } finally {
     fetched?.remove();
-    dir.release();
   }
 }
 

@@ -63,7 +63,7 @@ async function follow(
   timeout = Number.POSITIVE_INFINITY,
 ): Promise<ShownSuiteRun> {
   const path = `/suites/${started.suite_id}/runs/${started.id}`;
-  const stopListening = cancelOnInterrupt(client, path);
+  const interrupts = cancelOnInterrupt(client, path);
   const end = performance.now() + timeout * 1000;
   let now = started;
   let told = 0;
@@ -76,9 +76,11 @@ async function follow(
       if (performance.now() > end) throw await late(client, path, started.id);
       await Bun.sleep(Math.min(pause_ms, end - performance.now() + 1));
       now = await patiently(() => client.get<ShownSuiteRun>(path), started.id);
+      // Its last case still waits for a fork then, whose end is in what the cancel returns.
+      if (now.status === "cancelled") now = (await interrupts.cancelled()) ?? now;
     }
   } finally {
-    stopListening();
+    interrupts.stop();
   }
 }
 
@@ -107,18 +109,24 @@ async function late(client: ApiClient, path: string, id: string): Promise<CliErr
 }
 
 /** The first Ctrl-C cancels the suite run, which then ends; the second one leaves at once. */
-function cancelOnInterrupt(client: ApiClient, path: string): () => void {
-  let isAsked = false;
+function cancelOnInterrupt(client: ApiClient, path: string) {
+  let cancelled: Promise<ShownSuiteRun | null> | null = null;
   const interrupt = () => {
-    if (isAsked) process.exit(exitCodes.usage);
-    isAsked = true;
+    if (cancelled) process.exit(exitCodes.usage);
     console.error("cancelling …");
-    client.post(`${path}/cancel`).catch((error: Error) => console.error(printable(error.message)));
+    cancelled = client.post<ShownSuiteRun>(`${path}/cancel`).catch((error: Error) => {
+      console.error(printable(error.message));
+      return null;
+    });
   };
   // A build that is cancelled ends its commands by the latter.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, interrupt);
-  return () => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, interrupt);
+  return {
+    /** The response of the cancel; null where none was sent, or it failed. */
+    cancelled: () => cancelled,
+    stop() {
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, interrupt);
+    },
   };
 }
 

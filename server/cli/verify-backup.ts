@@ -9,6 +9,8 @@ import { CliError } from "./exit-code.ts";
 import { print } from "./print.ts";
 import { fetched } from "./remote-backup.ts";
 
+const remedy = "Use another backup.";
+
 /** Reads a backup through: whether it is one, and whether it is whole. Throws for one that is not. */
 export async function verify(file: string, { json }: { json?: boolean }): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "runnel-verify-"));
@@ -26,15 +28,15 @@ export async function verify(file: string, { json }: { json?: boolean }): Promis
 }
 
 function verified(path: string, named: string): number {
-  if (!looksLikeDatabase(path)) throw new CliError(`There is no backup ${named}.`);
+  if (!looksLikeDatabase(path, remedy)) throw new CliError(`There is no backup ${named}.`);
   const sqlite = new Database(path, { readonly: true });
   try {
-    requireOwn(sqlite, named);
+    requireOwn(sqlite, named, remedy);
     const faults = faultsOf(sqlite, "full");
     if (faults.length > 0) throw new CliError(`${named} is damaged: ${faults.join("; ")}`);
     return versionOf(sqlite);
   } catch (error) {
-    throw nameDamage(error, named);
+    throw nameDamage(error, named, remedy);
   } finally {
     sqlite.close();
   }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { whileSignedIn } from "./while-signed-in.ts";
 
+const look_ms = 5;
 const encoder = new TextEncoder();
 const events = { headers: { "content-type": "text/event-stream; charset=utf-8" } };
 
@@ -13,12 +14,13 @@ function stage(isSignedIn: () => boolean) {
     },
     cancel: () => left.resolve(),
   });
-  const answer = whileSignedIn(new Response(source, events), isSignedIn, () => "https://a.example");
+  const answer = whileSignedIn(new Response(source, events), isSignedIn, () => "https://a.example", look_ms);
   return {
     answer,
     left: left.promise,
     say: (text: string) => controller.enqueue(encoder.encode(text)),
     end: () => controller.close(),
+    fail: () => controller.error(new Error("It died.")),
   };
 }
 
@@ -38,6 +40,21 @@ test("what was cut in the middle of an event is not gone on with", async () => {
   const { answer, say } = stage(() => false);
   say("data: 1");
   expect(await answer.text()).toBe("data: 1");
+});
+
+test("a stream that breaks off does so for its reader, and nobody asks about that one any more", async () => {
+  let asked = 0;
+  const { answer, fail } = stage(() => {
+    asked++;
+    return true;
+  });
+  const text = answer.text().catch(String);
+  while (asked === 0) await Bun.sleep(1);
+  fail();
+  expect(await text).toContain("It died.");
+  const before = asked;
+  await Bun.sleep(4 * look_ms); // It would have been asked meanwhile.
+  expect(asked).toBe(before);
 });
 
 test("a stream that is over is over, and what is no stream is left as it is", async () => {

@@ -1,10 +1,13 @@
 import { missingSession } from "../console/auth.ts";
 import { errorEvent, type PublicUrl } from "../http/errors.ts";
 
-const look_ms = 500;
-
 /** A stream of another cell ends within a second of its reader's sign-out, as it does in the cell that has the accounts. */
-export function whileSignedIn(answer: Response, isSignedIn: () => boolean, publicUrl: PublicUrl): Response {
+export function whileSignedIn(
+  answer: Response,
+  isSignedIn: () => boolean,
+  publicUrl: PublicUrl,
+  look_ms = 500,
+): Response {
   if (!answer.body || !answer.headers.get("content-type")?.startsWith("text/event-stream")) return answer;
   const reader = answer.body.getReader();
   let isWhole = true;
@@ -15,7 +18,10 @@ export function whileSignedIn(answer: Response, isSignedIn: () => boolean, publi
       timer = setInterval(() => isSignedIn() || over.resolve("over"), look_ms);
     },
     async pull(controller) {
-      const next = await Promise.race([over.promise, reader.read()]);
+      const next = await Promise.race([over.promise, reader.read()]).catch((error) => {
+        clearInterval(timer);
+        throw error;
+      });
       if (next !== "over" && !next.done) {
         isWhole = endsEvent(next.value);
         return controller.enqueue(next.value);

@@ -92,7 +92,8 @@ export function createDirectory(url: string, cells: readonly string[]): Director
     },
     forget(name) {
       found.delete(name);
-      for (const [known, { place }] of found) if (place?.project === name) found.delete(known);
+      // What was unknown a moment ago may be of it, too.
+      for (const [known, { place }] of found) if (!place || place.project === name) found.delete(known);
     },
     projects: () =>
       ask(

@@ -1,4 +1,4 @@
-import { SQL } from "bun";
+import type { SQL } from "bun";
 import { ClusterError } from "./cluster-error.ts";
 import { addressesIn, withoutPassword } from "./hosts.ts";
 
@@ -31,7 +31,7 @@ interface EngineOptions {
 
 export type OpenConnection = (options: SQL.Options) => SQL;
 
-const openSql: OpenConnection = (options) => new SQL(options);
+const openSql: OpenConnection = (options) => new Bun.SQL(options);
 
 /** At the first of the hosts, and after each fault at the next one. Nothing is connected before it is asked. */
 export function createEngine(
@@ -40,9 +40,12 @@ export function createEngine(
 ): Engine {
   const addresses = addressesIn(url);
   let [reconnects, fault]: [number, string | null] = [0, null];
+  /** Of the present connection: whether it takes writes. */
+  let checked: Promise<boolean> | null = null;
   let sql = open();
 
   function open(): SQL {
+    checked = null;
     return openConnection({
       url: addresses[reconnects % addresses.length]!,
       max: 1, // Statements of a cell are carried out in their order.
@@ -63,24 +66,41 @@ export function createEngine(
     sql = open();
   }
 
+  /** At the present host or the next one that takes writes: a standby may show less than was acknowledged. */
+  async function connected(): Promise<SQL> {
+    for (let left = addresses.length; ; ) {
+      const client = sql;
+      checked ??= takesWrites(client);
+      const why = await checked.then((does) => (does ? null : "it takes no writes"), messageOf);
+      if (why === null) return client;
+      giveUp(client, why);
+      if (--left === 0) throw new Error(why);
+    }
+  }
+
   async function attempt<T>(work: (client: SQL, heard: () => void) => Promise<T>, ms = patience_ms): Promise<T | null> {
-    const client = sql;
+    let [client, isLate]: [SQL | null, boolean] = [null, false];
     const { promise: late, resolve } = Promise.withResolvers<null>();
     // A connection that has gone silent never ends by itself.
     const timer = setTimeout(() => {
-      giveUp(client, `no answer within ${ms} ms`);
+      isLate = true;
+      giveUp(client ?? sql, `no answer within ${ms} ms`);
       resolve(null);
     }, ms);
     const heard = (): void => {
       if (client === sql) timer.refresh();
     };
+    const worked = async (): Promise<T | null> => {
+      client = await connected();
+      return isLate ? null : await work(client, heard); // Nobody waits for it any more.
+    };
     try {
-      const done = await Promise.race([work(client, heard), late]);
+      const done = await Promise.race([worked(), late]);
       if (done !== null) fault = null;
       return done;
     } catch (error) {
       if (error instanceof ClusterError) throw error;
-      giveUp(client, messageOf(error));
+      if (client) giveUp(client, messageOf(error));
       return null;
     } finally {
       clearTimeout(timer);
@@ -98,7 +118,20 @@ export function createEngine(
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/**
+ * Whether this host takes writes: a standby does not. Sets the session's limit for idle transactions, too: a process that
+ * is paused within one would keep the row of its cell locked, and no other node could take the cell. The engine rolls
+ * such a transaction back and closes its connection.
+ */
+async function takesWrites(sql: SQL): Promise<boolean> {
+  const [row] = await sql.unsafe(`SELECT current_setting('transaction_read_only') AS read_only,
+    set_config('idle_in_transaction_session_timeout', '${idle_ms}', false)`);
+  return row?.read_only === "off";
+}
+
 const start_ms = 12_000;
+/** More than a leader computes between two statements of a transaction. */
+const idle_ms = 5000;
 /** Codes of Postgres for a wrong user or password, and for a database that is not there. */
 const refusals = new Set(["28P01", "28000", "3D000"]);
 
@@ -111,9 +144,9 @@ export async function requireEngine(url: string, open = openSql): Promise<string
     for (const address of addresses) {
       const sql = open({ url: address, max: 1, connectionTimeout: 3 });
       try {
-        const [row] = await Promise.race([sql.unsafe("SHOW transaction_read_only"), Bun.sleep(4000).then(() => [])]);
-        if (row?.transaction_read_only === "off") return address;
-        why = `${withoutPassword(address)}: ${row ? "it takes no writes" : "no answer"}`;
+        const does = await Promise.race([takesWrites(sql), Bun.sleep(4000).then(() => null)]);
+        if (does) return address;
+        why = `${withoutPassword(address)}: ${does === null ? "no answer" : "it takes no writes"}`;
       } catch (error) {
         why = `${withoutPassword(address)}: ${messageOf(error)}`;
         if (addresses.length === 1 && refusals.has(codeOf(error) ?? "")) throw new ClusterError(why);

@@ -158,10 +158,12 @@ export function createShipper(options: ShipperOptions): Shipper {
     asking++;
     const answer = await engine.ask(sql, values);
     asking--;
-    if (answer) unheardSince = asking > 0 ? performance.now() : null;
-    if (answer && answer.length > 0 && begun.mono > heard.mono) {
+    // A row that matches nothing is answered by an engine that cannot write, too: its disk may be full.
+    if (!answer || answer.length === 0) return answer;
+    unheardSince = asking > 0 ? performance.now() : null;
+    if (begun.mono > heard.mono) {
       [heard, held_ms] = [begun, lease_ms];
-      tellThreads();
+      count();
     }
     return answer;
   }
@@ -182,6 +184,18 @@ export function createShipper(options: ShipperOptions): Shipper {
       agreeing = null;
     });
     return agreeing;
+  }
+
+  /** From now on the lease is asked for that much longer: works follow each other on this thread, so that all of them count. */
+  function lease(more_ms: number): void {
+    statements = statementsFor(statements.lease_ms + more_ms);
+    count();
+  }
+
+  /** Of a lease that was longer nothing is counted on: the engine may know already that it is not, and its answer be lost. */
+  function count(): void {
+    held_ms = Math.min(held_ms, statements.lease_ms);
+    tellThreads();
   }
 
   function fenced(): void {
@@ -266,12 +280,12 @@ export function createShipper(options: ShipperOptions): Shipper {
     },
     leadsUntil: leadsUntil.buffer,
     async longer(ms, work) {
-      statements = statementsFor(ttl_ms + ms);
+      lease(ms);
       try {
-        while (held_ms < ttl_ms + ms && !isOver) await agreed();
+        while (held_ms < statements.lease_ms && !isOver) await agreed();
         return await work();
       } finally {
-        statements = statementsFor(ttl_ms);
+        lease(-ms);
         void agreed();
       }
     },

@@ -1,4 +1,4 @@
-import { SQL } from "bun";
+import type { SQL } from "bun";
 import { ClusterError } from "./cluster-error.ts";
 import { requireEngine } from "./engine.ts";
 import { type MoveStatus, readMoves } from "./moves.ts";
@@ -123,7 +123,7 @@ async function standbysOf(sql: SQL): Promise<number | null> {
 
 async function asking<T>(url: string, ask: (sql: SQL) => Promise<T>): Promise<T> {
   const address = await requireEngine(url);
-  const sql = new SQL({ url: address, max: 1, bigint: true, connectionTimeout: 5 });
+  const sql = new Bun.SQL({ url: address, max: 1, bigint: true, connectionTimeout: 5 });
   try {
     await makeTables(sql);
     return await ask(sql);

@@ -1,4 +1,4 @@
-import { type AnyElysia, Elysia } from "elysia";
+import { Elysia } from "elysia";
 import type { PriceStore } from "../connections/prices.ts";
 import type { ConnectionStore } from "../connections/store.ts";
 import { tryConnection } from "../connections/try-connection.ts";
@@ -13,7 +13,7 @@ import type { User } from "./accounts.ts";
 import { createBackups, type MakeBackup } from "./backups.ts";
 import { type ClusterPort, createClusterReader } from "./cluster.ts";
 import { connectionRoutes } from "./connection-routes.ts";
-import { type Console, type ConsoleOptions, createConsole } from "./console.ts";
+import { type Console, type ConsoleOptions, type ConsoleRoutes, createConsole } from "./console.ts";
 import { createMails } from "./mails.ts";
 import { createOidc, type OidcSettings } from "./oidc.ts";
 import { createOidcPeople } from "./oidc-people.ts";
@@ -106,7 +106,7 @@ export function composeConsole({
         return user && reaches(user.role, "member") ? user : null;
       },
       /** For people, who have a session and no key. */
-      routes: (): AnyElysia => (dashboard ? createConsole({ ...base, ...dashboard, ...shared }) : new Elysia()),
+      routes: (): ConsoleRoutes | null => (dashboard ? createConsole({ ...base, ...dashboard, ...shared }) : null),
     },
     stop: backups.stop,
   } satisfies Part;

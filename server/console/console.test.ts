@@ -39,45 +39,48 @@ async function startConsole({ secureCookie = true } = {}) {
   const closing = new AbortController();
   const bugs: unknown[] = [];
   const root = new Elysia({ normalize: false });
-  const app = root
-    .use(createEdge({ routes: () => root.routes, limiter, publicUrl, onBug: (error) => bugs.push(error) }))
-    .use(
-      createConsole({
-        pages: new Elysia(),
-        secureCookie,
-        version: "1.2.3",
-        db,
-        seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
-        audit,
-        projects,
-        sessions: createSessions({ db, audit, now }),
-        cookie: sessionCookie({ secure: secureCookie }),
-        limiter,
-        watches: {
-          listen(listener) {
-            listeners.add(listener);
-            return () => listeners.delete(listener);
-          },
-        },
-        clientOf: (request) => request.headers.get("test-address"),
-        ending: () => closing.signal,
-        publicUrl,
-        ofServer: () => new Elysia(),
-        resources: (auth) =>
-          new Elysia()
-            .use(auth)
-            .get(
-              "/whoami",
-              ({ principal: { kind, id, project_id, environment } }) => ({ kind, id, project_id, environment }),
-              {
-                permission: "admin",
-              },
-            )
-            .get("/runs/:id", ({ params }) => ({ id: params.id }), { permission: "read", params: pathOf("run") })
-            .post("/whoami", ({ principal }) => ({ id: principal.id }), { permission: "admin" }),
-        now,
-      }),
-    );
+  const { own, ofProjects } = createConsole({
+    pages: new Elysia(),
+    secureCookie,
+    version: "1.2.3",
+    db,
+    seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
+    audit,
+    projects,
+    sessions: createSessions({ db, audit, now }),
+    cookie: sessionCookie({ secure: secureCookie }),
+    limiter,
+    watches: {
+      listen(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    clientOf: (request) => request.headers.get("test-address"),
+    ending: () => closing.signal,
+    publicUrl,
+    ofServer: () => new Elysia(),
+    resources: (into, auth) =>
+      into.use(
+        new Elysia()
+          .use(auth)
+          .get(
+            "/whoami",
+            ({ principal: { kind, id, project_id, environment } }) => ({ kind, id, project_id, environment }),
+            {
+              permission: "admin",
+            },
+          )
+          .get("/runs/:id", ({ params }) => ({ id: params.id }), { permission: "read", params: pathOf("run") })
+          .post("/whoami", ({ principal }) => ({ id: principal.id }), { permission: "admin" }),
+      ),
+    now,
+  });
+  const app = ofProjects(
+    root
+      .use(createEdge({ routes: () => root.routes, limiter, publicUrl, onBug: (error) => bugs.push(error) }))
+      .use(own),
+  );
 
   let jar = "";
   async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {

@@ -79,8 +79,15 @@ export interface Console extends ConsoleOptions {
   now?: () => number;
 }
 
-/** The dashboard's side of the server: its files, its sessions, and the API's resources behind them. */
-export function createConsole(deps: Console) {
+/** The dashboard's side of the server. */
+export interface ConsoleRoutes {
+  /** Its files, its sessions and what belongs to no project. */
+  own: AnyElysia;
+  /** Puts the API's resources where people reach them. */
+  ofProjects(into: AnyElysia): AnyElysia;
+}
+
+export function createConsole(deps: Console): ConsoleRoutes {
   const { db, audit, projects, sessions, cookie, limiter, watches, publicUrl, ending, resources, now } = deps;
   const throttle = createLoginThrottle({ now });
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle, now });
@@ -143,19 +150,20 @@ export function createConsole(deps: Console) {
     { permission: "read" },
   );
 
-  return new Elysia()
+  const own = new Elysia()
     .use(deps.pages)
     .use(sessionRoutes({ ...deps, accounts, secondFactor, passkeys, resets, people, setup }))
     .use(projectRoutes({ signedIn: admitted, projects }))
     .use(peopleRoutes({ signedIn: admitted, people, mails }))
     .use(accountRoutes({ signedIn: admitted, accounts, sessions }))
     .use(factorRoutes({ signedIn: admitted, accounts, secondFactor, passkeys }))
-    .use(deps.ofServer(admitted))
-    .group("/console/api/:project_id/:environment", (scoped) =>
-      scoped
-        .use(live)
-        .use(found)
-        .use(alerts)
-        .use(resources(new Elysia(), auth, noLongerValid)),
-    );
+    .use(deps.ofServer(admitted));
+
+  return {
+    own,
+    ofProjects: (into) =>
+      into.group("/console/api/:project_id/:environment", (scoped) =>
+        resources(scoped.use(live).use(found).use(alerts), auth, noLongerValid),
+      ),
+  };
 }

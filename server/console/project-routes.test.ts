@@ -28,21 +28,22 @@ async function startConsole() {
   const setup = createSetup({ db, audit, accounts });
   const bugs: unknown[] = [];
   const root = new Elysia({ normalize: false });
-  const app = root
-    .use(createEdge({ routes: () => root.routes, limiter, publicUrl, onBug: (error) => bugs.push(error) }))
-    .use(
-      createConsole({
-        seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
-        ...{ db, audit, projects, limiter, pages: new Elysia(), secureCookie: true, version: "1.2.3" },
-        ...{ sessions: createSessions({ db, audit }), cookie: sessionCookie({ secure: true }) },
-        watches: { listen: () => () => true },
-        clientOf: () => "192.0.2.1",
-        ending: () => new AbortController().signal,
-        publicUrl,
-        ofServer: () => new Elysia(),
-        resources: (auth) => new Elysia().use(auth).get("/whoami", () => ({}), { permission: "admin" }),
-      }),
-    );
+  const { own, ofProjects } = createConsole({
+    seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
+    ...{ db, audit, projects, limiter, pages: new Elysia(), secureCookie: true, version: "1.2.3" },
+    ...{ sessions: createSessions({ db, audit }), cookie: sessionCookie({ secure: true }) },
+    watches: { listen: () => () => true },
+    clientOf: () => "192.0.2.1",
+    ending: () => new AbortController().signal,
+    publicUrl,
+    ofServer: () => new Elysia(),
+    resources: (into, auth) => into.use(new Elysia().use(auth).get("/whoami", () => ({}), { permission: "admin" })),
+  });
+  const app = ofProjects(
+    root
+      .use(createEdge({ routes: () => root.routes, limiter, publicUrl, onBug: (error) => bugs.push(error) }))
+      .use(own),
+  );
   let cookie = "";
   async function send(method: string, path: string, body?: unknown, more: Record<string, string> = {}) {
     const changes = { "x-runnel-console": "1", origin, "sec-fetch-site": "same-origin" };

@@ -96,7 +96,8 @@ beforeAll(async () => {
   projectId = (await server.projects.create("default")).id;
 });
 
-const routes = server.app.routes
+const routes = server
+  .routes()
   .filter(({ path }) => path.startsWith("/console/api/"))
   .map(({ method, path }) => `${method} ${path.slice("/console/api".length).replace(/\/$/, "")}`);
 

@@ -152,7 +152,7 @@ test("a log that grew under a long reader is given back once nobody reads or wri
   await write(20);
   expect(logSize()).toBeGreaterThan(16 * megabyte);
   reader.close();
-  const end = performance.now() + 5000;
+  const end = performance.now() + 50_000; // Bounds only what hangs.
   while (logSize() > 0 && performance.now() < end) await Bun.sleep(5);
   expect(logSize()).toBe(0);
   keeper.stop();

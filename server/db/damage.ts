@@ -28,8 +28,8 @@ export function isDamage(error: unknown): boolean {
 export const isStorageRefusal = (error: unknown): boolean => error instanceof SQLiteError && !isDamage(error);
 
 /** The error by which a database was refused, with the file's name if it has none. */
-export const nameDamage = (error: unknown, path: string): unknown =>
-  isDamage(error) ? new DatabaseUnusable(path, `is damaged (${(error as Error).message})`) : error;
+export const nameDamage = (error: unknown, path: string, remedy?: string): unknown =>
+  isDamage(error) ? new DatabaseUnusable(path, `is damaged (${(error as Error).message})`, remedy) : error;
 
 /** False when there is no such file. Throws `DatabaseUnusable` for one that cannot be a database of SQLite. */
 export function looksLikeDatabase(path: string, remedy?: string): boolean {

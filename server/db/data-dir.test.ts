@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DataDirInUse, DataDirRefused, openDataDir } from "./data-dir.ts";
@@ -59,4 +59,19 @@ test("a released lock can be taken again", () => {
   expect(() => openDataDir(path, { lock: true })).toThrow(DataDirInUse);
   first.release();
   openDataDir(path, { lock: true }).release();
+});
+
+test("a directory that was made and not used is gone when it is released, one with a file stays", () => {
+  openDataDir(path, { lock: true }).release();
+  expect(readdirSync(folder)).toEqual([]);
+  const used = openDataDir(path, { lock: true });
+  writeFileSync(used.database, "");
+  used.release();
+  expect(readdirSync(path).sort()).toEqual(["lock.db", "runnel.db"]);
+});
+
+test("a directory that was there before is left as it was", () => {
+  mkdirSync(path, { mode: 0o700 });
+  openDataDir(path, { lock: true }).release();
+  expect(readdirSync(folder)).toEqual(["data"]);
 });

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { vecLibrary } from "../lib/assets.ts";
 import { loadMasterKey } from "../lib/master-key.ts";
@@ -33,7 +33,10 @@ export interface DataDir {
   /** Path for `loadExtension`. */
   vecLibrary(): string;
   masterKey(environment: Record<string, string | undefined>): Uint8Array;
-  /** Lets the next process have the lock; the end of this process does the same. */
+  /**
+   * Lets the next process have the lock; the end of this process does the same. A folder that was made for this process
+   * and holds nothing yet is deleted.
+   */
   release(): void;
 }
 
@@ -48,7 +51,7 @@ interface OpenDataDir {
 export function openDataDir(given: string, { lock, create = true }: OpenDataDir): DataDir {
   const path = resolve(given);
   process.umask(0o077); // Also for the files that SQLite makes.
-  if (create) mkdirSync(path, { recursive: true, mode: 0o700 });
+  const isNew = create && mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
   checkFolder(path);
   const database = join(path, "runnel.db");
   const held = lock ? takeLock(path) : null;
@@ -61,7 +64,11 @@ export function openDataDir(given: string, { lock, create = true }: OpenDataDir)
     serverFile: join(path, "server.json"),
     vecLibrary: () => vecLibrary(join(path, "lib")),
     masterKey: (environment) => loadMasterKey(path, environment),
-    release: () => held?.close(true),
+    release() {
+      // While the lock is held: nobody can have taken it, nor find the folder afterwards.
+      if (held && isNew && platform.deletesOpenFiles) removeUnused(path);
+      held?.close(true);
+    },
   };
 }
 
@@ -87,9 +94,19 @@ function checkFolder(path: string): void {
     );
 }
 
+const lockName = "lock.db";
+
+/** Deletes a folder that has nothing but its lock, and that one's journal. */
+function removeUnused(path: string): void {
+  const names = existsSync(path) ? readdirSync(path) : [];
+  if (names.length === 0 || !names.every((name) => name.startsWith(lockName))) return;
+  for (const name of names) rmSync(join(path, name));
+  rmdirSync(path);
+}
+
 /** The operating system frees the lock with the process, however that ends: no stale file to delete after a crash. */
 function takeLock(path: string): Database {
-  const file = join(path, "lock.db");
+  const file = join(path, lockName);
   const lock = new Database(file, { create: true });
   giveToFolderOwner(file);
   try {

@@ -1,6 +1,7 @@
 import type { Aside } from "./docx-notes.ts";
 import type { ListMarks, ListPlace } from "./docx-numbering.ts";
 import type { DocxStyles } from "./docx-styles.ts";
+import { drawnImageText } from "./image-text.ts";
 import { addToCell, markdownTable } from "./markdown.ts";
 import type { Outline } from "./outline.ts";
 import { raisedEnd, raisedStart, withRaised } from "./raised.ts";
@@ -20,10 +21,19 @@ interface Paragraph {
 /** What a drawing shows once more for those who cannot draw it, and what was moved to elsewhere. */
 const unseen = new Set(["Fallback", "moveFrom"]);
 
+/** What a text document has beside its main part. */
+interface DocxAround {
+  styles: DocxStyles;
+  marks: ListMarks;
+  aside: Aside;
+  /** Reads the document of this id that stands in place of a paragraph. */
+  insert(id: string): void;
+}
+
 /** Reads the main part of a text document. */
 export function docxBody(
   outline: Outline,
-  { styles, marks, aside }: { styles: DocxStyles; marks: ListMarks; aside: Aside },
+  { styles, marks, aside, insert }: DocxAround,
 ): XmlListener & { pages(): number } {
   let paragraph = newParagraph();
   // A text box has paragraphs within the one that it is tied to.
@@ -35,6 +45,7 @@ export function docxBody(
   let tables = 0;
   let span = 1;
   let list: string[] = [];
+  const choices = { all: [] as string[], taken: 0 };
   // Notes and text boxes, which stand behind the paragraph.
   let behind: string[] = [];
 
@@ -120,6 +131,28 @@ export function docxBody(
       isRaised = inRun && attribute("val") === "superscript";
       if (isRaised) paragraph.text += raisedStart;
     },
+    docpr(attribute) {
+      const said = drawnImageText(attribute);
+      if (said !== "") behind.push(said);
+    },
+    // Letters along a line.
+    textpath(attribute) {
+      paragraph.text += ` ${attribute("string") ?? ""} `;
+    },
+    // A field of a form: it shows one of its entries.
+    ddlist() {
+      Object.assign(choices, { all: [], taken: 0 });
+    },
+    result(attribute) {
+      choices.taken = Number(attribute("val")) || 0;
+    },
+    listentry(attribute) {
+      choices.all.push(attribute("val") ?? "");
+    },
+    altchunk(attribute) {
+      flushList();
+      insert(attribute("id", true) ?? "");
+    },
     // Of a formula.
     sup() {
       paragraph.text += raisedStart;
@@ -173,6 +206,9 @@ export function docxBody(
     },
     sup() {
       paragraph.text += raisedEnd;
+    },
+    ddlist() {
+      paragraph.text += choices.all[choices.taken] ?? "";
     },
     // Of a fraction.
     num() {

@@ -1,3 +1,4 @@
+import { drawnImageText } from "./image-text.ts";
 import { readXml } from "./xml.ts";
 
 interface Note {
@@ -39,16 +40,22 @@ export function asideOf(part: (type: string) => Uint8Array | null) {
 export function notesOf(content: Uint8Array | null, element: string): Map<string, Note> {
   const notes = new Map<string, Note>();
   let note: Note = { text: "", author: null };
-  let [id, reading] = ["", false];
+  let [id, reading, hidden] = ["", false, 0];
   if (content === null) return notes;
   readXml(content, {
     open(name, attribute) {
       if (name === element) [id, note] = [attribute("id") ?? "", { text: "", author: attribute("author") }];
+      // What a drawing shows once more for those who cannot draw it.
+      if (name === "Fallback") hidden++;
+      if (hidden > 0) return;
       reading = name === "t";
       if (name === "tab" || name === "br") note.text += " ";
+      if (name === "docPr") note.text += ` ${drawnImageText(attribute)} `;
+      if (name === "textpath") note.text += ` ${attribute("string") ?? ""} `;
     },
     close(name) {
       reading = false;
+      if (name === "Fallback") hidden--;
       if (name === "p") note.text += " ";
       if (name !== element) return;
       const text = note.text.replace(/\s+/g, " ").trim();

@@ -1,8 +1,9 @@
+import { drawnImageText } from "./image-text.ts";
 import type { OfficeFile } from "./office.ts";
 import type { Outline } from "./outline.ts";
 import { readXml } from "./xml.ts";
 
-const drawn = ["drawing", "chart", "chartEx", "diagramData"];
+const drawn = ["drawing", "chart", "chartEx", "chartUserShapes", "diagramData"];
 
 /** What is written in the drawings that a part names: its text boxes, charts (with their values) and diagrams. */
 export function outlineDrawings(file: OfficeFile, part: string, outline: Outline): void {
@@ -14,8 +15,8 @@ export function outlineDrawings(file: OfficeFile, part: string, outline: Outline
       const content = file.read(part);
       if (content === null) continue;
       outline.block(linesOf(content).join("\n"));
-      // A sheet's drawing holds its charts.
-      if (type === "drawing") add(part);
+      // A sheet's drawing holds its charts, and a chart what is drawn upon it.
+      if (type !== "diagramData") add(part);
     }
   };
   add(part);
@@ -31,14 +32,16 @@ function linesOf(content: Uint8Array): string[] {
     line = "";
   };
   readXml(content, {
-    open(name) {
-      if (name === "v" && line !== "") line += " ";
+    open(name, attribute) {
+      const isValue = name === "v" || name === "pt";
+      if (isValue && line !== "" && !line.endsWith(" ")) line += " ";
       if (name === "br") line += "\n";
-      reading = name === "t" || name === "v";
+      if (name === "cNvPr" && drawnImageText(attribute) !== "") lines.push(drawnImageText(attribute));
+      reading = name === "t" || isValue;
     },
     close(name) {
       reading = false;
-      if (["p", "strCache", "numCache"].includes(name)) end();
+      if (["p", "strCache", "numCache", "strLit", "numLit", "lvl", "txData"].includes(name)) end();
     },
     text(text) {
       if (reading) line += text;

@@ -1,3 +1,4 @@
+import { imageText } from "./image-text.ts";
 import { listNumber } from "./list-numbers.ts";
 import { markdownTable } from "./markdown.ts";
 import { type OdfStyles, readOdfStyle } from "./odf-styles.ts";
@@ -12,9 +13,13 @@ const unseen = new Set([
   "page-number",
   "page-count",
   "note-citation",
-  "date",
+  "dc:date",
   "creator-initials",
 ]);
+/** Elements that share their names with fields of a text. */
+const prefixed = new Set(["dc:date", "dc:creator", "svg:title", "svg:desc"]);
+const nameOf = (name: string, prefix: string): string =>
+  prefixed.has(`${prefix}:${name}`) ? `${prefix}:${name}` : name;
 /** Cells and rows that an element may stand for. */
 const repeatedMost = 100;
 
@@ -24,11 +29,14 @@ interface Paragraph {
   level: number | null;
 }
 
-/** Reads the content of a text document, a workbook or a presentation. Objects in it are told by their names. */
+/**
+ * Reads the content of a text document, a workbook or a presentation. Objects in it are told by their names, and what
+ * many slides show by its text.
+ */
 export function odfBody(
   outline: Outline,
   styles: OdfStyles,
-  addObject: (name: string) => void,
+  { addObject, addEdge }: { addObject(name: string): void; addEdge(text: string): void },
 ): XmlListener & { slides(): number } {
   let paragraph: Paragraph = { text: "", level: null };
   const outer: Paragraph[] = [];
@@ -46,7 +54,8 @@ export function odfBody(
   let items: string[] = [];
   const spans: boolean[] = [];
   let creator = "";
-  let reading: "text" | "creator" = "text";
+  let reading: "text" | "creator" | "image" | "edge" = "text";
+  let [image, edge] = [[] as string[], ""];
 
   const flushItems = () => {
     outline.block(items.join("\n"));
@@ -102,6 +111,14 @@ export function odfBody(
     if (row.length === 0) rows.pop();
     else for (let left = rowRepeated; left > 1; left--) rows.push([...row]);
   };
+  const startEdge = () => {
+    edge = "";
+    reading = "edge";
+  };
+  const endEdge = () => {
+    reading = "text";
+    addEdge(edge);
+  };
   const startOf: Record<string, (attribute: Attributes) => void> = {
     p() {
       outer.push(paragraph);
@@ -142,8 +159,22 @@ export function odfBody(
       creator = "";
       beside.push({ from: behind.length, mark: "> Comment: " });
     },
-    creator() {
+    "dc:creator"() {
       reading = "creator";
+    },
+    "svg:title"() {
+      image.push("");
+      reading = "image";
+    },
+    "svg:desc"() {
+      image.push("");
+      reading = "image";
+    },
+    "header-decl": startEdge,
+    "footer-decl": startEdge,
+    // What is drawn upon a sheet stands before its cells.
+    shapes() {
+      beside.push({ from: behind.length, mark: "" });
     },
     "text-box"() {
       // That of a slide is tied to no paragraph.
@@ -192,7 +223,16 @@ export function odfBody(
     },
     note: endBeside,
     annotation: endBeside,
-    creator() {
+    "svg:title"() {
+      reading = "text";
+    },
+    "svg:desc"() {
+      reading = "text";
+    },
+    "header-decl": endEdge,
+    "footer-decl": endEdge,
+    shapes: endBeside,
+    "dc:creator"() {
       reading = "text";
       const note = beside.at(-1);
       if (note?.mark === "> Comment: ") note.mark = `> Comment by ${creator}: `;
@@ -201,6 +241,10 @@ export function odfBody(
       if (outer.length > 0) endBeside();
     },
     frame() {
+      const said = imageText(...image);
+      image = [];
+      if (said !== "") behind.push(said);
+      if (said !== "" && outer.length === 0 && tables === 0) flushBehind();
       if (isTitle) outline.heading(1, title.join(" "));
       [isTitle, title] = [false, []];
     },
@@ -224,19 +268,23 @@ export function odfBody(
   };
   return {
     slides: () => slides,
-    open(name, attribute) {
+    open(local, attribute, prefix) {
+      const name = nameOf(local, prefix);
       if (name === "body") inBody = true;
       if (!inBody) return readOdfStyle(styles, name, attribute);
       if (unseen.has(name)) hidden++;
       if (hidden === 0 && Object.hasOwn(startOf, name)) startOf[name]!(attribute);
     },
-    close(name) {
+    close(local, prefix) {
+      const name = nameOf(local, prefix);
       if (hidden === 0 && inBody && Object.hasOwn(endOf, name)) endOf[name]!();
       if (inBody && unseen.has(name)) hidden--;
     },
     text(text) {
       if (!inBody || hidden > 0) return;
       if (reading === "creator") creator += text;
+      else if (reading === "image") image.push(`${image.pop() ?? ""}${text}`);
+      else if (reading === "edge") edge += text;
       else if (outer.length > 0) paragraph.text += text.replace(/\s+/g, " ");
     },
   };

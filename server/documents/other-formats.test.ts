@@ -51,6 +51,13 @@ test("RTF: every script, headings, tables, notes, raised letters and numbers of 
   );
 });
 
+test("RTF: cells of several paragraphs, tables within tables and a row that is cut off keep all their words", async () => {
+  const rtf = String.raw`{\rtf1\ansi \trowd\pard\intbl first\par second\cell b\cell\row
+\trowd\pard\intbl c\par\pard\intbl\itap2 in 1\nestcell in 2\nestcell{\*\nesttableprops\trowd\nestrow}{\nonesttables\par}\pard\intbl\cell d\cell\row
+\trowd\pard\intbl cut\cell off}`;
+  expect(await textOf("rtf", rtf)).toBe("| first second | b |\n| --- | --- |\n| c in 1 in 2 | d |\n| cut | off |");
+});
+
 test("EML: who wrote what, in whatever encoding, the plainest of its ways to say it, and what is attached", async () => {
   const mail = [
     "From: =?utf-8?q?J=C3=B6rg?= <a@x.test>\r\nTo: b@x.test\r\nSubject: =?iso-8859-1?B?TfxuemU=?=\r\n =?utf-8?q?_now?=\r\nReceived: x",

@@ -17,7 +17,7 @@ export function parseEml(bytes: Uint8Array, outline: Outline): void {
   const message = (part: Part, depth: number, level: number) => {
     const header = (name: string) => decodedWords(part.headers.get(name) ?? "");
     outline.heading(Math.min(6, level), header("subject"));
-    const said = ["From", "To", "Cc", "Date"].filter((name) => part.headers.has(name.toLowerCase()));
+    const said = ["From", "Reply-To", "To", "Cc", "Bcc", "Date"].filter((name) => part.headers.has(name.toLowerCase()));
     outline.block(said.map((name) => `${name}: ${header(name.toLowerCase())}`).join("\n"));
     read(part, depth, level);
   };
@@ -38,7 +38,8 @@ export function parseEml(bytes: Uint8Array, outline: Outline): void {
     if (name !== "" || /^attachment/i.test(disposition)) outline.block(`Attachment: ${name || kind}`);
     if (kind === "message/rfc822")
       return message(partOf(contentOf(part).toString("latin1").replace(/\r\n?/g, "\n")), depth + 1, level + 1);
-    if (!kind.startsWith("text/")) return;
+    // What became of a message is told in lines too.
+    if (!/^text\/|^message\/(?:delivery-status|disposition-notification|feedback-report)$/.test(kind)) return;
     const content = new Uint8Array(contentOf(part));
     if (kind === "text/html") parseHtml(content, outline);
     else outline.block(decodeText(content, parameterOf(type, "charset") || undefined));
@@ -69,11 +70,11 @@ function partsOf(body: string, boundary: string): Part[] {
 
 /** A parameter of a header, also one in pieces or in another encoding. */
 function parameterOf(header: string, name: string): string {
-  const found = new RegExp(`;\\s*${name}(\\*(?:0\\*?)?)?\\s*=\\s*(?:"([^"]{0,1000})"|([^;\\s]{0,1000}))`, "i").exec(
-    header,
-  );
-  const value = found?.[2] ?? found?.[3] ?? "";
-  if (!found?.[1]) return value;
+  const pattern = new RegExp(`;\\s*${name}(\\*\\d{0,2}\\*?)?\\s*=\\s*(?:"([^"]{0,1000})"|([^;\\s]{0,1000}))`, "gi");
+  const found = [...header.matchAll(pattern)].slice(0, 100);
+  const isPieces = /\d/.test(found[0]?.[1] ?? "");
+  const value = (isPieces ? found : found.slice(0, 1)).map(([, , quoted, bare]) => quoted ?? bare ?? "").join("");
+  if (!found.some(([, mark]) => mark?.endsWith("*"))) return value;
   try {
     return decodeURIComponent(value.replace(/^[^']*'[^']*'/, ""));
   } catch {

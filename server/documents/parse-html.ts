@@ -19,11 +19,24 @@ const plainTags = {
 
 /** A page of the web, as Markdown. Nothing that it names is loaded. */
 export function parseHtml(bytes: Uint8Array, outline: Outline): void {
-  const html = titled(decodeText(bytes, charsetOf(bytes)));
+  const html = withInnerFeet(titled(decodeText(bytes, charsetOf(bytes))));
   const markdown = htmlToMarkdown(html, { plugins: { filter: { exclude: noise }, tagOverrides: plainTags } });
   // A picture in the page itself is a thousand words of noise.
   const text = markdown.replace(/!\[([^\]\n]{0,200})\]\(data:[^)\s]*\)/g, "$1");
   outlineMarkdown(withRaised(text).replace(/^\|.*$/gm, withoutTags), outline);
+}
+
+/** The foot of an article or of a quotation says whose it is; that of a page is around its content. */
+function withInnerFeet(html: string): string {
+  let depth = 0;
+  return html.replace(
+    /<(\/?)(article|blockquote|section|figure|footer)(?=[\s>])/gi,
+    (tag, slash: string, name: string) => {
+      if (name.toLowerCase() === "footer") return depth > 0 ? `<${slash}div` : tag;
+      depth = Math.max(0, depth + (slash === "" ? 1 : -1));
+      return tag;
+    },
+  );
 }
 
 /** A row of a table, in whose cells were lists and other tables: no Markdown can say so. What is code stays. */

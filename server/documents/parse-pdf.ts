@@ -4,6 +4,7 @@ import type { Box, PlacedLine } from "./boxes.ts";
 import { DocumentError, Scanned, tooLarge, unreadable } from "./document-error.ts";
 import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
+import { annotationsOn } from "./pdf-annotations.ts";
 import { withoutFurniture } from "./pdf-furniture.ts";
 import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfItem, type PdfLine } from "./pdf-lines.ts";
 import { imagesOn, pictureOf } from "./pdf-scan.ts";
@@ -24,18 +25,21 @@ export async function parsePdf(
   const pdf = await open(bytes);
   if (pdf.numPages > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} pages.`);
   const pages: PdfLine[][] = [];
+  const annotations: PlacedLine[][] = [];
   const scans = openScans(ocr, clock);
   let [size, failed] = [0, 0];
   for (let number = 1; number <= pdf.numPages; number++) {
-    const lines = await linesOf(pdf, number);
-    if (lines === null) failed++;
-    if (lines?.length === 0) size += await scans.read(pdf, number);
-    size += (lines ?? []).reduce((sum, { text }) => sum + text.length, 0);
+    const page = await readPage(pdf, number);
+    if (page === null) failed++;
+    const { lines, beside } = page ?? { lines: [], beside: [] };
+    if (page?.lines.length === 0) size += await scans.read(pdf, number);
+    size += [...lines, ...beside].reduce((sum, { text }) => sum + text.length, 0);
     if (size > documentBounds.text) throw tooLarge(`It holds more than ${documentBounds.text} bytes of text.`);
-    pages.push(lines ?? []);
+    pages.push(lines);
+    annotations.push(beside);
   }
   if (failed === pages.length) throw unreadable("None of its pages can be read.");
-  outlinePages(pages, scans.found, outline);
+  outlinePages({ pages, annotations, scans: scans.found }, outline);
   const note = scans.note();
   if (note !== null) outline.block(note);
   if (size === 0) throw new DocumentError("document_empty", noText);
@@ -99,16 +103,21 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
   }
 }
 
-/** Null: the page is damaged. The others are read all the same. */
-async function linesOf(pdf: Pdf, number: number): Promise<PdfLine[] | null> {
+/** The lines of a page, and what stands beside them. Null: it is damaged. The others are read all the same. */
+async function readPage(pdf: Pdf, number: number): Promise<{ lines: PdfLine[]; beside: PlacedLine[] } | null> {
   try {
     const page = await pdf.getPage(number);
+    const boxOf = boxesOn(page.getViewport({ scale: 1 }));
     const { items } = await page.getTextContent();
+    const beside = await annotationsOn(page, boxOf);
     page.cleanup();
-    return linesFrom(
-      items.filter((item) => "str" in item),
-      boxesOn(page.getViewport({ scale: 1 })),
-    );
+    return {
+      lines: linesFrom(
+        items.filter((item) => "str" in item),
+        boxOf,
+      ),
+      beside,
+    };
   } catch {
     return null;
   }
@@ -148,11 +157,14 @@ const edgesMost = 4;
 const larger = 1.2;
 const titleLimit = 200;
 
-function outlinePages(
-  all: readonly (readonly PdfLine[])[],
-  scans: ReadonlyMap<number, PlacedLine[][]>,
-  outline: Outline,
-): void {
+interface PdfPages {
+  pages: readonly (readonly PdfLine[])[];
+  /** What is filled in and said on each. */
+  annotations: readonly (readonly PlacedLine[])[];
+  scans: ReadonlyMap<number, PlacedLine[][]>;
+}
+
+function outlinePages({ pages: all, annotations, scans }: PdfPages, outline: Outline): void {
   const body = bodySize(all.flat());
   const isTitle = ({ text, size }: PdfLine) => size >= larger * body && text.length <= titleLimit && !isContents(text);
   const pages = withoutFurniture(all, isTitle);
@@ -178,6 +190,7 @@ function outlinePages(
       if (isTitle(group[0]!)) outline.heading(levelOf(group[0]!), text);
       else outline.lines(text);
     }
+    for (const line of annotations[at] ?? []) outline.lines([line]);
   }
 }
 

@@ -1,6 +1,7 @@
 import { documentBounds } from "./bounds.ts";
 import { tooLarge } from "./document-error.ts";
 import { outlineDrawings } from "./drawing-text.ts";
+import { drawnImageText } from "./image-text.ts";
 import { listNumber } from "./list-numbers.ts";
 import { addToCell, markdownTable } from "./markdown.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
@@ -10,23 +11,32 @@ import { readXml } from "./xml.ts";
 
 const main = "ppt/presentation.xml";
 
-/** A presentation: each slide is a page under its title, with its notes and comments. Gives how many there are. */
+/**
+ * A presentation: each slide is a page under its title, with its notes and comments. Behind the last stands once what
+ * many show: their feet, and what is written upon their layouts. Gives how many there are.
+ */
 export function parsePptx(bytes: Uint8Array, outline: Outline): number {
   const file = openOffice(bytes);
   const related = file.related(main);
   const slides = slideIds(file).map((id) => related.get(id)?.part ?? "");
   if (slides.length > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} slides.`);
+  const shared = new Set<string>();
+  const backgrounds = new Set<string>();
   for (const [at, part] of slides.entries()) {
     outline.page(at + 1, { forgotten: true });
     const slide = file.read(part);
     if (slide === null) continue;
-    readSlide(slide, outline);
+    readSlide(slide, outline, shared);
     outlineDrawings(file, part, outline);
     for (const { type, part: beside } of file.related(part).values()) {
       const content = type === "notesSlide" || type === "comments" ? file.read(beside) : null;
-      if (content) readSlide(content, outline);
+      if (content) readSlide(content, outline, shared);
     }
+    addBackgrounds(file, part, backgrounds);
   }
+  for (const part of backgrounds) for (const text of writtenOn(file.read(part))) shared.add(text);
+  if (shared.size > 0) outline.leave();
+  for (const text of shared) outline.block(text);
   return slides.length;
 }
 
@@ -40,10 +50,46 @@ function slideIds(file: OfficeFile): string[] {
   return ids;
 }
 
-/** Kinds of places on a slide that say nothing of it. */
-const furniture = new Set(["sldNum", "dt", "ftr", "hdr", "sldImg"]);
+/** The layout that a slide, or notes, are upon, and the one that this is upon. */
+function addBackgrounds(file: OfficeFile, part: string, found: Set<string>): void {
+  for (const { type, part: below } of file.related(part).values()) {
+    if ((type !== "slideLayout" && type !== "slideMaster") || found.has(below)) continue;
+    found.add(below);
+    addBackgrounds(file, below, found);
+  }
+}
 
-function readSlide(content: Uint8Array, outline: Outline): void {
+/** What is written on a layout itself: not in the places that it keeps free. */
+function writtenOn(content: Uint8Array | null): string[] {
+  const texts: string[] = [];
+  let [isPlace, text, reading] = [false, "", false];
+  if (content === null) return texts;
+  readXml(content, {
+    open(name) {
+      if (name === "sp") [isPlace, text] = [false, ""];
+      if (name === "ph") isPlace = true;
+      if (name === "br") text += "\n";
+      reading = name === "t";
+    },
+    close(name) {
+      reading = false;
+      if (name === "p") text += "\n";
+      if (name === "sp" && !isPlace && text.trim() !== "") texts.push(text.trim());
+    },
+    text(piece) {
+      if (reading) text += piece;
+    },
+  });
+  return texts;
+}
+
+/** Kinds of places on a slide that say nothing of it. */
+const furniture = new Set(["sldNum", "dt", "sldImg"]);
+/** Those of its head and its foot. */
+const edges = new Set(["ftr", "hdr"]);
+
+/** Texts that other slides have too go to `shared`. */
+function readSlide(content: Uint8Array, outline: Outline, shared: Set<string>): void {
   let kind = "";
   let text = "";
   let lines: string[] = [];
@@ -53,6 +99,7 @@ function readSlide(content: Uint8Array, outline: Outline): void {
   const numbers = slideNumbers();
   const endShape = () => {
     if (kind === "title" || kind === "ctrTitle") outline.heading(1, lines.join(" "));
+    else if (edges.has(kind)) shared.add(lines.join("\n").trim());
     else if (!furniture.has(kind)) outline.block(lines.join("\n"));
     [kind, lines] = ["", []];
     numbers.end();
@@ -71,6 +118,7 @@ function readSlide(content: Uint8Array, outline: Outline): void {
       if (name === "tr") rows.push([]);
       if (name === "tc") rows.at(-1)?.push("");
       if (name === "br") text += "\n";
+      if (name === "cNvPr") outline.block(drawnImageText(attribute));
       if (name === "pPr") numbers.level(Number(attribute("lvl")) || 0);
       if (name === "buAutoNum") numbers.number(attribute("type") ?? "", Number(attribute("startAt")) || 1);
       isRaised ||= name === "rPr" && Number.parseInt(attribute("baseline") ?? "", 10) > 0;

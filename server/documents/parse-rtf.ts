@@ -1,15 +1,16 @@
 import { unreadable } from "./document-error.ts";
 import { addToCell, markdownTable } from "./markdown.ts";
 import type { Outline } from "./outline.ts";
+import { saysMore } from "./page-edges.ts";
 import { raisedEnd, raisedStart, withRaised } from "./raised.ts";
 
 /** Parts of the file that are no text of the document. What `\*` stands before is none either, unless it is known. */
 const unseen = new Set(
-  "fonttbl colortbl stylesheet info pict object themedata colorschememapping latentstyles datastore listtable listoverridetable rsidtbl generator xmlnstbl mmathPr fldinst bkmkstart bkmkend pntext pntxta pntxtb nonshppict atnid atnref atnauthor atndate revtbl filetbl".split(
+  "fonttbl colortbl stylesheet info pict object themedata colorschememapping latentstyles datastore listtable listoverridetable rsidtbl generator xmlnstbl mmathPr fldinst bkmkstart bkmkend pntxta pntxtb nonshppict atnid atnref atnauthor atndate revtbl filetbl".split(
     " ",
   ),
 );
-const known = new Set(["shppict", "shpinst", "shptxt", "annotation", "footnote"]);
+const known = new Set(["shppict", "shpinst", "shptxt", "annotation", "footnote", "moMath"]);
 const beside: Record<string, string> = { footnote: "Note: ", annotation: "> Comment: ", shptxt: "" };
 const edges = new Set(["header", "footer", "headerl", "headerr", "headerf", "footerl", "footerr", "footerf"]);
 const signs: Record<string, string> = {
@@ -60,7 +61,13 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
     if (bytesHeld.length > 0) write(decode(bytesHeld, group.encoding));
     bytesHeld = [];
   };
+  const endRow = () => {
+    if (cells.at(-1) === "") cells.pop();
+    if (cells.length > 0) rows.push(cells);
+    cells = [];
+  };
   const endTable = () => {
+    endRow();
     if (rows.length > 0) outline.block(markdownTable(rows));
     rows = [];
   };
@@ -72,8 +79,11 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
     }
     const done = withRaised(text);
     text = "";
-    if (group.edge) return void (/\p{L}{2}/u.test(done) && edgeTexts.add(done.trim()));
-    if (inTable) return addToCell([cells], done);
+    if (group.edge) return void (saysMore(done) && edgeTexts.add(done.trim()));
+    if (inTable) {
+      if (cells.length === 0) cells.push("");
+      return addToCell([cells], done);
+    }
     endTable();
     if (level > 0 && done.trim() !== "") outline.heading(level, done);
     else outline.block(done);
@@ -102,14 +112,14 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
     },
     cell() {
       inTable = true;
-      if (cells.length === 0) cells.push("");
       endParagraph();
       cells.push("");
     },
     nestcell: endParagraph,
     row() {
-      if (cells.length > 1) rows.push(cells.slice(0, -1));
-      [cells, text] = [[], ""];
+      inTable = true;
+      endParagraph();
+      endRow();
     },
     super() {
       group.raised = true;

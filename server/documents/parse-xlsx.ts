@@ -2,7 +2,10 @@ import { outlineDrawings } from "./drawing-text.ts";
 import { markdownTable } from "./markdown.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
-import { readXml } from "./xml.ts";
+import { commentsOf, personsOf, threadsOf } from "./sheet-comments.ts";
+import { edgeReader } from "./sheet-edges.ts";
+import { hintReader } from "./sheet-hints.ts";
+import { readXml, together, type XmlListener } from "./xml.ts";
 
 const main = "xl/workbook.xml";
 /** No sheet has more columns: what is said to be behind them is none of its cells. */
@@ -17,41 +20,30 @@ export function parseXlsx(bytes: Uint8Array, outline: Outline): void {
   const sheets = sheetsOf(file);
   const related = file.related(main);
   const partOf = (type: string) => [...related.values()].find((one) => one.type === type)?.part ?? "";
-  const strings = sharedStrings(file.read(partOf("sharedStrings")));
-  const dates = dateFormats(file.read(partOf("styles")));
+  const book = {
+    strings: sharedStrings(file.read(partOf("sharedStrings"))),
+    dates: dateFormats(file.read(partOf("styles"))),
+    epoch: epochOf(file.need(main)),
+  };
+  const persons = personsOf(file.read(partOf("person")));
   for (const { name, id } of sheets) {
     const part = related.get(id)?.part ?? "";
     const content = file.read(part);
-    const rows = content ? rowsOf(content, strings, dates) : [];
-    if (rows.length === 0 && file.related(part).size === 0) continue;
+    const [{ rows, ...cells }, { hints, ...data }, { edges, ...pages }] = [rowReader(book), hintReader(), edgeReader()];
+    if (content) readXml(content, together(cells, data, pages));
+    if (rows.length === 0 && edges.size === 0 && file.related(part).size === 0) continue;
     outline.heading(1, name);
     const start = startOfTable(rows);
     for (const { values } of rows.slice(0, start)) outline.block(values.join(" "));
     if (rows.length > start) outline.block(markdownTable(dense(rows.slice(start))));
     outlineDrawings(file, part, outline);
-    const comments = [...file.related(part).values()].find(({ type }) => type === "comments");
-    for (const text of commentsOf(file.read(comments?.part ?? ""))) outline.block(text);
+    const beside = (type: string) =>
+      file.read([...file.related(part).values()].find((one) => one.type === type)?.part ?? "");
+    const threads = threadsOf(beside("threadedComment"), persons);
+    for (const text of commentsOf(beside("comments"), new Set(threads.keys()))) outline.block(text);
+    for (const texts of threads.values()) for (const text of texts) outline.block(text);
+    for (const text of [...hints, ...edges]) outline.block(text);
   }
-}
-
-/** "> Comment on B2: …" for each. */
-function commentsOf(content: Uint8Array | null): string[] {
-  const comments: string[] = [];
-  let reading = false;
-  if (content === null) return comments;
-  readXml(content, {
-    open(name, attribute) {
-      if (name === "comment") comments.push(`> Comment on ${attribute("ref") ?? "a cell"}: `);
-      reading = name === "t";
-    },
-    close() {
-      reading = false;
-    },
-    text(text) {
-      if (reading) comments.push(`${comments.pop() ?? ""}${text.replace(/\s+/g, " ")}`);
-    },
-  });
-  return comments;
 }
 
 /** The cells of a row that are not empty, by their columns from 0. */
@@ -141,19 +133,28 @@ function isDate(id: string, own: ReadonlyMap<string, string>): boolean {
   return number >= 14 && number <= 22;
 }
 
-function rowsOf(content: Uint8Array, strings: readonly string[], dates: readonly boolean[]): Row[] {
+/** What a workbook's cells are read by. */
+interface Book {
+  strings: readonly string[];
+  /** Of each format of cells whether it shows dates. */
+  dates: readonly boolean[];
+  epoch: number;
+}
+
+function rowReader({ strings, dates, epoch }: Book): XmlListener & { rows: Row[] } {
   const rows: Row[] = [];
   let row: Row = { columns: [], values: [] };
   let next = 0;
   let cell = { type: "", date: false, value: "", formula: "", column: 0 };
   let reading: "value" | "formula" | null = null;
   const endCell = () => {
-    const value = shown(cell, strings);
+    const value = shown(cell, strings, epoch);
     if (value.trim() === "" || cell.column >= columnLimit) return;
     row.columns.push(cell.column);
     row.values.push(value);
   };
-  readXml(content, {
+  return {
+    rows,
     open(name, attribute) {
       if (name === "row") [row, next] = [{ columns: [], values: [] }, 0];
       if (name === "c") {
@@ -174,8 +175,7 @@ function rowsOf(content: Uint8Array, strings: readonly string[], dates: readonly
     text(text) {
       if (reading) cell[reading] += text;
     },
-  });
-  return rows;
+  };
 }
 
 /** "AB12" is in column 27, the first being 0. */
@@ -191,18 +191,29 @@ interface Cell {
   formula: string;
 }
 
-function shown({ type, date, value, formula }: Cell, strings: readonly string[]): string {
+function shown({ type, date, value, formula }: Cell, strings: readonly string[], epoch: number): string {
   if (value.trim() === "" && formula !== "") return `=${formula}`;
   if (type === "s") return strings[Number(value)] ?? "";
   if (type === "b") return value === "1" ? "TRUE" : "FALSE";
-  if (type === "n" && date) return dateOf(Number(value)) ?? value;
+  if (type === "n" && date) return dateOf(Number(value), epoch) ?? value;
   return value;
 }
 
-/** Days since the end of 1899, as the date and time that they stand for; less than one is a time of the day. */
-function dateOf(days: number): string | null {
+/** Days from the day from which a workbook counts to the first of 1970: it is at the end of 1899, or in 1904. */
+function epochOf(workbook: Uint8Array): number {
+  let epoch = 25_569;
+  readXml(workbook, {
+    open(name, attribute) {
+      if (name === "workbookPr" && /^(?:1|true)$/.test(attribute("date1904") ?? "")) epoch = 24_107;
+    },
+  });
+  return epoch;
+}
+
+/** Days as the date and time that they stand for; less than one is a time of the day. */
+function dateOf(days: number, epoch: number): string | null {
   if (!(days >= 0 && days < 2_958_466)) return null;
-  const iso = new Date(Math.round((days - 25_569) * 86_400) * 1000).toISOString();
+  const iso = new Date(Math.round((days - epoch) * 86_400) * 1000).toISOString();
   if (days < 1) return iso.slice(11, 19);
   return Number.isInteger(days) ? iso.slice(0, 10) : iso.slice(0, 19).replace("T", " ");
 }

@@ -2,10 +2,10 @@ import { SaxesParser } from "saxes";
 import { decodeText } from "./decode.ts";
 import { DocumentError, unreadable } from "./document-error.ts";
 
-/** What is told of XML, in its order. Names come without their prefix. */
+/** What is told of XML, in its order. Names come without their prefix, which stands apart. */
 export interface XmlListener {
-  open?(name: string, attributes: Attributes): void;
-  close?(name: string): void;
+  open?(name: string, attributes: Attributes, prefix: string): void;
+  close?(name: string, prefix: string): void;
   text?(text: string): void;
 }
 
@@ -20,11 +20,11 @@ export function readXml(bytes: Uint8Array, listener: XmlListener): void {
   let depth = 0;
   parser.on("opentag", ({ name, attributes }) => {
     if (++depth > depthLimit) throw unreadable("A part of it nests too deep.");
-    listener.open?.(localName(name), attributesOf(attributes));
+    listener.open?.(localName(name), attributesOf(attributes), prefixOf(name));
   });
   parser.on("closetag", ({ name }) => {
     depth--;
-    listener.close?.(localName(name));
+    listener.close?.(localName(name), prefixOf(name));
   });
   const tell = (text: string) => listener.text?.(text);
   parser.on("text", tell);
@@ -40,7 +40,22 @@ export function readXml(bytes: Uint8Array, listener: XmlListener): void {
   }
 }
 
+/** Tells several of the same part, which is read once. */
+export const together = (...listeners: readonly XmlListener[]): XmlListener => ({
+  open(...given) {
+    for (const { open } of listeners) open?.(...given);
+  },
+  close(...given) {
+    for (const { close } of listeners) close?.(...given);
+  },
+  text(given) {
+    for (const { text } of listeners) text?.(given);
+  },
+});
+
 const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
+
+const prefixOf = (name: string): string => name.slice(0, Math.max(0, name.indexOf(":")));
 
 const attributesOf =
   (given: Readonly<Record<string, string>>): Attributes =>

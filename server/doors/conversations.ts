@@ -236,7 +236,7 @@ export function createConversations({
     const runId = underWay(talk, chat, userId);
     const threadId = threadOf(talk, chat, userId);
     const page = threadId ? await must(talk, "GET", `/v1/threads/${threadId}/messages?limit=100`) : { data: [] };
-    const run = runId === null ? { messages: [] } : await must(talk, "GET", `/v1/runs/${runId}`);
+    const run = runId === null ? { messages: [] } : await must(talk, "GET", `/v1/runs/${runId}?exclude=tool_calls`);
     const said: Recorded[] = page.data.toReversed();
     const begin = said.findIndex(({ role }) => role === "user");
     const asked: Recorded[] = run.messages.filter(({ role }: Recorded) => role === "user");

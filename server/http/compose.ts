@@ -1,6 +1,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { docsDir } from "../lib/assets.ts";
+import { lazy } from "../lib/lazy.ts";
 import { createSignal } from "../lib/signal.ts";
 import { type Authenticate, count, createAuth, createIdentify, type NoLongerValid, type OnRefused } from "./auth.ts";
 import { createCors } from "./cors.ts";
@@ -39,7 +40,8 @@ interface Served {
   metrics: AnyElysia;
   /** What stands under /v1. */
   resources: Mount;
-  dashboard: AnyElysia;
+  /** What people reach; null where nobody looks. */
+  dashboard: { own: AnyElysia; ofProjects(into: AnyElysia): AnyElysia } | null;
   /** Other protocols over the same API. */
   doors: readonly ((access: DoorAccess) => AnyElysia)[];
 }
@@ -57,6 +59,12 @@ export function composeHttp({
   const cors = createCors({ db });
   const exposed = createSignal<[authorization: string]>();
   const answered = createSignal<[Answered]>();
+  // The routes of resources for people are made when the first of them asks: many a server has programs alone to answer.
+  let forPeople = () => {};
+  const routes = () => {
+    forPeople();
+    return root.routes;
+  };
   const within = createWithin((request) => root.handle(request));
   const gate =
     transport &&
@@ -70,7 +78,7 @@ export function composeHttp({
   const onBug = (error: unknown, request_id: string) => log.error("a request met a bug", { request_id, error });
   const idempotency = createIdempotency({ db, seal, onBug, now });
   const openApi = createOpenApi(() => root.routes);
-  const isNewWork = createIsNewWork(() => root.routes);
+  const isNewWork = createIsNewWork(routes);
   const checks = {
     database: () => db.sqlite.query("SELECT 1").get() !== null,
     integrity: () => storage?.isWhole() ?? true,
@@ -99,7 +107,8 @@ export function composeHttp({
     idempotency,
     clientOf,
     openApi,
-    routes: () => root.routes,
+    /** All that there are. */
+    routes,
     /** Told of the `Authorization` header that somebody sent in clear text. */
     onExposed: exposed.listen,
     /** Told of each response to a request from outside, as it leaves. */
@@ -119,8 +128,15 @@ export function composeHttp({
       const onAnswered = (response: Answered, request: Request) => {
         if (within.outerOf(request) === request) answered.tell(response);
       };
-      const routes = () => root.routes;
+      forPeople = lazy(() => {
+        dashboard?.ofProjects(root);
+        root.compile();
+      });
       const app = root
+        .wrap((handle, { url }) => {
+          if (url.includes("/console/api/")) forPeople();
+          return handle;
+        })
         .wrap(idempotency.around)
         .use(createEdge({ routes, limiter, publicUrl, identify, cors, gate, onAnswered, onClientId, onBug, now }))
         .onRequest(({ request }) => admit(request))
@@ -129,7 +145,7 @@ export function composeHttp({
         .use(docsRoutes({ folder: docs, openApi }))
         .use(callbacks)
         .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))
-        .use(dashboard);
+        .use(dashboard?.own ?? new Elysia());
       const countAhead: DoorAccess["countAhead"] = (outer, principal, bucket) => {
         count(limiter, principal, bucket);
         within.counted(outer, bucket);

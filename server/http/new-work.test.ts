@@ -55,7 +55,7 @@ test("a disk that is nearly full refuses every writing request with 507, but tho
 
 const server = testApp({ dashboard: true });
 afterAll(() => server[Symbol.asyncDispose]());
-const isNewWork = createIsNewWork(() => server.app.routes as Route[]);
+const isNewWork = createIsNewWork(server.routes as () => Route[]);
 
 test.each([
   ["POST", "/console/api/proj_1/live/agents", true],

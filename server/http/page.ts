@@ -1,4 +1,4 @@
-import type { SQLQueryBindings } from "bun:sqlite";
+import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { SQL } from "drizzle-orm";
@@ -167,10 +167,14 @@ interface ListQuery<R extends Relation, Name extends keyof R["$inferSelect"], Mo
   sort?: keyof R["$inferSelect"] & string;
   /** An index that knows which rows may be meant. */
   narrow?: Narrow;
+  /** Columns by each of which, alone, an index finds rows in the order of the list. */
+  indexed?: readonly string[];
+  /** Whether `where` may leave out most rows. */
+  isSparse?: boolean;
 }
 
 /** Some of the rows that may be meant, in their order from a place on: up to `until`, that one included; null: all the rest. */
-export type Narrow = (after: string | null, descending: boolean) => Condition & { until: string | null };
+export type Narrow = (after: string | null, descending: boolean) => Promise<Condition & { until: string | null }>;
 
 /** The body of a list. */
 export interface List<Item> {
@@ -207,7 +211,8 @@ export async function listPage<
   toItem: (row: NoInfer<Pick<R["$inferSelect"], Name> & More>) => Made<Item>,
   idOf: (item: Item) => string = (item) => (item as { id: string }).id,
 ): Promise<List<Item>> {
-  const { kind, page, narrow, sort, whole = false } = query;
+  const { kind, page, sort, whole = false } = query;
+  const narrow = query.narrow ?? (sort ? undefined : windowsOf(sqlite, query));
   const [table, by] = [nameOf(query.table), query.by ?? "id"];
   const cursor = page.starting_after ?? page.ending_before;
   if (cursor !== null && kind !== null && !isId(kind, cursor)) throw noSuchPlace();
@@ -232,21 +237,50 @@ export async function listPage<
       )
       .all(...among.flatMap(({ values }) => values), ...(after === null ? [] : [after]), rowsPerRead);
   const idIn = (raw: Record<string, unknown>) => String(raw[by]);
-  function* rowsOf(): Generator<Record<string, unknown>> {
-    if (!narrow) return yield* read(select(conditions), cursor, idIn);
+  async function* narrowed(narrow: Narrow): AsyncGenerator<Record<string, unknown>> {
+    const rest = inSlices();
     for (let from = cursor; ; ) {
-      const window = narrow(from, descending);
+      const window = await narrow(from, descending);
       yield* read(select([...conditions, window]), from, idIn);
       if (window.until === null) return;
       from = window.until;
+      await rest(); // None of the rows that the index knows of may be meant.
     }
   }
+  const rows = narrow ? narrowed(narrow) : read(select(conditions), cursor, idIn);
   const toRow = createReader(query.table) as (raw: object) => Parameters<typeof toItem>[0];
-  const { data, has_more } = await fillPage(rowsOf(), page.limit, async (raw) => {
+  const { data, has_more } = await fillPage(rows, page.limit, async (raw) => {
     const item = await toItem(toRow(raw));
     return item && (whole ? item : abridged(item));
   });
   return toList(backwards ? data.reverse() : data, has_more, idOf);
+}
+
+// Rows that are looked at together where an index does not know which of them are meant.
+const perWindow = 1000;
+
+/** Looks through the rows of a list some at a time, so that others are answered; undefined where an index finds them. */
+function windowsOf<R extends Relation>(
+  sqlite: Database,
+  query: Pick<ListQuery<R, never, object>, "table" | "by" | "scope" | "within" | "page" | "indexed" | "isSparse">,
+): Narrow | undefined {
+  const { page, scope, within = inScope(scope), indexed = [], isSparse = false } = query;
+  const columns = Object.keys(page.filters);
+  const hasMore = page.created_at.length + page.metadata.length > 0;
+  const isFound = columns.length === 1 && indexed.includes(columns[0]!);
+  if (!isSparse && !hasMore && (columns.length === 0 || isFound)) return;
+  const [table, by] = [nameOf(query.table), query.by ?? "id"];
+  return async (after, descending) => {
+    const [direction, behind, upTo] = descending ? ["DESC", "<", ">="] : ["ASC", ">", "<="];
+    const last = sqlite
+      .query<{ place: string | number }, SQLQueryBindings[]>(
+        `SELECT ${by} AS place FROM ${table} WHERE (${within.sql}) ${after === null ? "" : `AND ${by} ${behind} ?`}
+         ORDER BY ${by} ${direction} LIMIT 1 OFFSET ?`,
+      )
+      .get(...within.values, ...(after === null ? [] : [after]), perWindow - 1);
+    if (!last) return { sql: "TRUE", values: [], until: null };
+    return { sql: `${by} ${upTo} ?`, values: [last.place], until: String(last.place) };
+  };
 }
 
 /** What rows of a list fulfil, whichever page of it is asked for. */
@@ -270,13 +304,17 @@ function conditionsOf<R extends Relation>(
 /** How many rows a list has, and no more than `most`: others are answered while it counts. */
 export async function countRows<R extends Relation>(
   { sqlite }: Pick<Db, "sqlite">,
-  query: Pick<ListQuery<R, never, object>, "table" | "scope" | "page" | "where" | "narrow">,
+  query: Pick<
+    ListQuery<R, never, object>,
+    "table" | "scope" | "within" | "page" | "where" | "narrow" | "indexed" | "isSparse"
+  >,
   most: number,
 ): Promise<number> {
   const conditions = conditionsOf(query);
+  const narrow = query.narrow ?? windowsOf(sqlite, query);
   const rest = inSlices();
   for (let [from, count]: [string | null, number] = [null, 0]; ; ) {
-    const window: ReturnType<Narrow> | null = query.narrow?.(from, true) ?? null;
+    const window: Awaited<ReturnType<Narrow>> | null = (await narrow?.(from, true)) ?? null;
     const among = window ? [...conditions, window] : conditions;
     // The windows of an index have their last row in common with nobody: they begin behind it.
     const behind = from === null ? "" : "AND id < ?";

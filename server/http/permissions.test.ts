@@ -44,25 +44,43 @@ function ask(server: TestApp, { method, path }: Route, authorization: string | n
   return server.send(method, `${addressOf(path)}?nonsense=1`, body, headers);
 }
 
+/** A server with keys of which all but one are not valid any more, or not here. */
+async function makeGuarded() {
+  let at = 1_800_000_000_000;
+  const guarded = testApp({ now: () => at });
+  const admin = await guarded.client();
+  const make = async (more: object) =>
+    (await admin.post("/v1/api_keys", { name: "k", scopes: ["admin"], ...more })).body as {
+      id: string;
+      secret: string;
+    };
+  const [revoked, expired, elsewhere] = [
+    await make({}),
+    await make({ expires_in_seconds: 5 }),
+    await make({ allowed_cidrs: ["203.0.113.0/24"] }),
+  ];
+  await admin.delete(`/v1/api_keys/${revoked.id}`);
+  at += 5000;
+  return { guarded, admin, revoked, expired, elsewhere };
+}
+
+// Sixty guesses a minute are taken from an address: as many routes share a server as make fewer.
+const routesOfServer = 5;
+const guardedServers = new Map<number, ReturnType<typeof makeGuarded>>();
+const guardedFor = (route: Route): ReturnType<typeof makeGuarded> => {
+  const number = Math.floor(routes.indexOf(route) / routesOfServer);
+  const made = guardedServers.get(number) ?? makeGuarded();
+  guardedServers.set(number, made);
+  return made;
+};
+afterAll(async () => {
+  for (const { guarded } of await Promise.all(guardedServers.values())) await guarded[Symbol.asyncDispose]();
+});
+
 test.each(routes)(
   "$method $path lets nobody in without a valid key, and all invalid ones look alike",
   async (route) => {
-    let at = 1_800_000_000_000;
-    await using guarded = testApp({ now: () => at }); // Guesses are limited by address: each route gets its own.
-    const admin = await guarded.client();
-    const make = async (more: object) =>
-      (await admin.post("/v1/api_keys", { name: "k", scopes: ["admin"], ...more })).body as {
-        id: string;
-        secret: string;
-      };
-    const [revoked, expired, elsewhere] = [
-      await make({}),
-      await make({ expires_in_seconds: 5 }),
-      await make({ allowed_cidrs: ["203.0.113.0/24"] }),
-    ];
-    await admin.delete(`/v1/api_keys/${revoked.id}`);
-    at += 5000;
-
+    const { guarded, admin, revoked, expired, elsewhere } = await guardedFor(route);
     const missing = await ask(guarded, route, null);
     expect([missing.status, missing.body.error.code]).toEqual([401, "missing_api_key"]);
     const invalid = {

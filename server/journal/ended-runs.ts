@@ -1,5 +1,6 @@
 import type { JournalEntry } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
+import { createAfterCommits } from "../db/after-commits.ts";
 import type { Db } from "../db/open.ts";
 import type { runs } from "../db/schema.ts";
 import type { Log } from "../lib/log.ts";
@@ -37,8 +38,6 @@ const all = 3;
 // Whoever waits for the next write waits for so long, and whoever wants the thread has most of it.
 const write_ms = 5;
 const share = 4;
-const soon_ms = 500;
-const again_ms = 5_000;
 const runsPerRound = 50;
 const entriesPerRead = 200;
 
@@ -57,9 +56,6 @@ export function createEndedRuns({ db, journal, log }: { db: Db; journal: Pick<Jo
   const mark = sqlite.query<unknown, [number, string, number, number]>(
     "UPDATE runs SET projected = ?1 WHERE id = ?2 AND projected = ?3 AND (summary IS NULL) = ?4",
   );
-  let isRunning = false;
-  let timer: Timer | undefined;
-  let working: Promise<void> | null = null;
 
   /** Shows a run to whoever has not had it. A record that cannot be read is shown as far as it can. */
   async function collect(run: EndedRun, rest: () => Promise<void>): Promise<Projected[]> {
@@ -116,46 +112,23 @@ export function createEndedRuns({ db, journal, log }: { db: Db; journal: Pick<Jo
     return due.length;
   }
 
-  async function work(): Promise<void> {
-    const beside = (worked_ms: number) => Bun.sleep(share * worked_ms);
-    while (isRunning && (await round(runsPerRound, beside)) === runsPerRound);
-  }
-
-  function look(): void {
-    timer = undefined;
-    working = work()
-      .catch((error) => {
-        log.error("runs that are over are not searchable yet", { error });
-        arm(again_ms);
-      })
-      .finally(() => {
-        working = null;
-      });
-  }
-
-  function arm(ms: number): void {
-    if (!isRunning || timer || working) return;
-    timer = setTimeout(look, ms);
-    timer.unref();
-  }
-
-  db.write.timed(() => arm(soon_ms));
+  const beside = (worked_ms: number) => Bun.sleep(share * worked_ms);
+  const { start, stop, working } = createAfterCommits({
+    db,
+    log,
+    failed: "runs that are over are not searchable yet",
+    async work(goOn) {
+      while (goOn() && (await round(runsPerRound, beside)) === runsPerRound);
+    },
+  });
 
   return {
     follow: (projection: Projection): void => void projections.push(projection),
-    start(): void {
-      isRunning = true;
-      arm(soon_ms);
-    },
-    async stop(): Promise<void> {
-      isRunning = false;
-      clearTimeout(timer);
-      timer = undefined;
-      await working?.catch(() => {});
-    },
+    start,
+    stop,
     /** Does all that is due, now and without a pause. */
     async catchUp(): Promise<void> {
-      await working;
+      await working();
       while ((await round(runsPerRound, async () => {})) > 0);
     },
   };

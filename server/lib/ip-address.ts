@@ -76,7 +76,7 @@ function parse4(text: string): bigint | null {
   if (!/^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/.test(text)) return null;
   const octets = text.split(".").map(Number);
   if (octets.some((octet) => octet > 255)) return null;
-  return octets.reduce((value, octet) => (value << 8n) | BigInt(octet), 0n);
+  return BigInt(octets.reduce((value, octet) => value * 256 + octet, 0));
 }
 
 function parse6(text: string): bigint | null {
@@ -87,7 +87,7 @@ function parse6(text: string): bigint | null {
   if (halves.length === 2 ? missing < 1 : missing !== 0) return null;
   const groups = [...head, ...Array<string>(missing).fill("0"), ...tail];
   if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return null;
-  return groups.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n);
+  return BigInt(`0x${groups.map((group) => group.padStart(4, "0")).join("")}`);
 }
 
 /** `::ffff:10.0.0.1` → `::ffff:a00:1`. */

@@ -17,6 +17,8 @@ export function createNamedSignals(all: AbortSignal) {
     /** Ends what lasts now, and at once what begins from now on. */
     end: (name: string): void => of(name).abort(),
     /** What begins from now on lasts again. */
-    renew: (name: string): void => void known.delete(name),
+    renew(name: string): void {
+      if (known.get(name)?.signal.aborted) known.delete(name); // Any other one is still to end what it was given to.
+    },
   };
 }

@@ -16,7 +16,7 @@ test.each([
   (system, cpu, expected, file, of) => {
     const found = platformOf(system, cpu);
     expect(found).toMatchObject(expected);
-    expect(found.syncsFolders).toBe(system !== "win32");
+    expect([found.syncsFolders, found.deletesOpenFiles]).toEqual([system !== "win32", system !== "win32"]);
     expect(found.vec).toEqual({ file, package: `sqlite-vec-${of}` });
   },
 );

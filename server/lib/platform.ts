@@ -18,6 +18,8 @@ export interface Platform {
   modes: boolean;
   /** Names are durable when their folder was synced; elsewhere a folder cannot be opened, and need not be. */
   syncsFolders: boolean;
+  /** A file can be deleted while a process has it open. */
+  deletesOpenFiles: boolean;
   /** sqlite-vec's library, and the package of npm that has it. */
   vec: { file: string; package: string };
 }
@@ -29,7 +31,7 @@ export function platformOf(system: string, cpu: string): Platform {
   return {
     ...{ jail: linux, threadPriorities: linux, leadsConnections: linux, beginsAnew: linux, systemd: linux },
     ...{ fileSystemTypes: linux, processes: linux ? "/proc" : null },
-    ...{ modes: !windows, syncsFolders: !windows },
+    ...{ modes: !windows, syncsFolders: !windows, deletesOpenFiles: !windows },
     vec: { file: `vec0.${ending}`, package: `sqlite-vec-${windows ? "windows" : system}-${cpu}` },
   };
 }

@@ -12,48 +12,54 @@ interface Block {
 
 type BlockPart = Extract<LanguageModelV4StreamPart, { type: `${"text" | "reasoning"}-${"start" | "delta" | "end"}` }>;
 
-/** Numbers the parts of one answer in the order in which they show, and gathers what the provider wants back. */
+/**
+ * Numbers the parts of one answer in the order in which they show, and gathers what the provider wants back. Lists and no
+ * generators: of those the runtime compiles the code anew again and again.
+ */
 export function answerParts() {
   const open = new Map<string, Block>();
   let parts = 0;
 
-  function* show(block: Block, text: string): Generator<ModelEvent> {
-    if (block.part === null) block.part = parts++;
-    yield { type: "delta", part: block.part, kind: block.kind, text };
+  function show(block: Block, text: string): ModelEvent {
+    block.part ??= parts++;
+    return { type: "delta", part: block.part, kind: block.kind, text };
   }
 
-  function* append(block: Block, delta: string): Generator<ModelEvent> {
+  function append(block: Block, delta: string): ModelEvent[] {
     const text = block.half + delta;
     block.half = /[\ud800-\udbff]$/.exec(text)?.[0] ?? "";
     const whole = text.slice(0, text.length - block.half.length);
-    if (whole !== "") yield* show(block, whole);
+    return whole === "" ? [] : [show(block, whole)];
   }
 
-  function* close(id: string): Generator<ModelEvent> {
+  function close(id: string): ModelEvent[] {
     const block = open.get(id);
     open.delete(id);
-    if (block && block.half !== "") yield* show(block, block.half.toWellFormed());
-    if (!block?.metadata) return;
+    const events = block && block.half !== "" ? [show(block, block.half.toWellFormed())] : [];
+    if (!block?.metadata) return events;
     // An empty delta says what kind of part it is: encrypted reasoning has metadata and no text.
-    if (block.part === null && block.kind === "reasoning") yield* show(block, "");
-    if (block.part !== null) yield { type: "metadata", part: block.part, metadata: block.metadata };
+    if (block.part === null && block.kind === "reasoning") events.push(show(block, ""));
+    if (block.part !== null) events.push({ type: "metadata", part: block.part, metadata: block.metadata });
+    return events;
   }
 
-  function* read(part: BlockPart): Generator<ModelEvent> {
-    if (part.type === "text-start" || part.type === "reasoning-start") {
-      yield* close(part.id); // Some providers use one id for every block of a kind.
-      const kind = part.type === "text-start" ? "output" : "reasoning";
-      open.set(part.id, { kind, part: null, metadata: undefined, half: "" });
-    }
+  function begin(id: string, kind: Block["kind"]): ModelEvent[] {
+    const before = close(id); // Some providers use one id for every block of a kind.
+    open.set(id, { kind, part: null, metadata: undefined, half: "" });
+    return before;
+  }
+
+  function read(part: BlockPart): ModelEvent[] {
+    const isStart = part.type === "text-start" || part.type === "reasoning-start";
+    const before = isStart ? begin(part.id, part.type === "text-start" ? "output" : "reasoning") : [];
     const block = open.get(part.id);
-    if (!block) return;
+    if (!block) return before;
     block.metadata = merge(block.metadata, part.providerMetadata);
-    if (part.type === "text-delta" || part.type === "reasoning-delta") {
-      // Google hangs signatures on empty deltas; elsewhere an empty delta says nothing.
-      if (part.delta === "" && part.providerMetadata && block.part === null) yield* show(block, "");
-      else yield* append(block, part.delta);
-    }
-    if (part.type === "text-end" || part.type === "reasoning-end") yield* close(part.id);
+    if (isStart) return before;
+    if (part.type === "text-end" || part.type === "reasoning-end") return close(part.id);
+    // Google hangs signatures on empty deltas; elsewhere an empty delta says nothing.
+    if (part.delta === "" && part.providerMetadata && block.part === null) return [show(block, "")];
+    return append(block, part.delta);
   }
 
   function toolCall(name: string, input: string, metadata?: Record<string, unknown>): ModelEvent {
@@ -62,11 +68,7 @@ export function answerParts() {
     return { type: "tool_call", part: parts++, name, arguments: text, ...(metadata && { metadata }) };
   }
 
-  function* closeAll(): Generator<ModelEvent> {
-    for (const id of [...open.keys()]) yield* close(id);
-  }
-
-  return { read, toolCall, closeAll };
+  return { read, toolCall, closeAll: () => [...open.keys()].flatMap(close) };
 }
 
 /** One level deep, since metadata is kept by provider: a signature joins what the block began with. */

@@ -12,7 +12,7 @@ const call = (fields: object, name: string | null, args: unknown) => ({
 /** What comes of reads that brought these payloads. */
 function heard(...reads: string[][]): ModelEvent[] {
   const chat = chatAnswer([]);
-  return [...reads.flatMap((payloads) => [...chat.read(payloads)]), ...chat.end()];
+  return [...reads.flatMap(chat.read), ...chat.end()];
 }
 
 const calls = (events: ModelEvent[]) =>
@@ -64,7 +64,7 @@ test.each([
 test("nothing counts behind the end", () => {
   const chat = chatAnswer([]);
   expect(chat.isOver()).toBe(false);
-  expect(texts([...chat.read([said({ content: "So." }), stop, "[DONE]", said({ content: "And?" })])])).toEqual(["So."]);
+  expect(texts(chat.read([said({ content: "So." }), stop, "[DONE]", said({ content: "And?" })]))).toEqual(["So."]);
   expect(chat.isOver()).toBe(true);
 });
 
@@ -72,7 +72,8 @@ test("what was said before a broken chunk or an error was said", () => {
   const chat = chatAnswer([]);
   const events: ModelEvent[] = [];
   expect(() => {
-    for (const event of chat.read([said({ content: "Well" }), "{broken"])) events.push(event);
+    events.push(...chat.read([said({ content: "Well" }), "{broken", said({ content: "And?" })]));
+    chat.end();
   }).toThrow(SyntaxError);
   expect(texts(events)).toEqual(["Well"]);
   const failed = heard([said({ content: "Well" }), JSON.stringify({ error: { message: "Oh." } }), stop]);

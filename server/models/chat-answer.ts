@@ -14,7 +14,7 @@ interface Call {
 
 /**
  * Reads the chunks of one streamed chat completion. Servers differ in what they send: reasoning has two names or stands
- * among the content, calls come in pieces with and without an index, errors come as chunks. Throws for what is no JSON.
+ * among the content, calls come in pieces with and without an index, errors come as chunks.
  */
 export function chatAnswer(secrets: readonly string[]) {
   const parts = answerParts();
@@ -27,31 +27,40 @@ export function chatAnswer(secrets: readonly string[]) {
   // The server has said that this was all, or that it failed.
   let over = false;
   let failed = false;
+  let broken = false;
 
   /** Events for payloads that arrived together: what they say is joined, since it reached us in the same instant. */
-  function* read(payloads: readonly string[]): Generator<ModelEvent> {
+  function read(payloads: readonly string[]): ModelEvent[] {
+    const events: ModelEvent[] = [];
     let [kind, text]: [Kind, string] = ["output", ""];
+    const speak = () => {
+      if (text !== "") events.push(...say(kind, text));
+      text = "";
+    };
     for (const payload of payloads) {
       if (over || payload === "") continue;
       over = payload === "[DONE]";
       if (over) continue;
       const chunk = parsed(payload);
       if (chunk === null || chunk.error) {
-        if (text !== "") yield* say(kind, text); // What came before it was said.
-        if (chunk === null) throw new SyntaxError("A chunk is no JSON.");
-        over = failed = true;
-        yield { type: "error", error: toModelError(chunk.error, secrets), usage: unknownUsage };
-        return;
+        speak(); // What came before it was said.
+        over = true;
+        if (chunk === null) broken = true;
+        else events.push(fail(chunk.error));
+        continue;
       }
       for (const [next, piece] of take(chunk)) {
-        if (next !== kind && text !== "") {
-          yield* say(kind, text);
-          text = "";
-        }
+        if (next !== kind) speak();
         [kind, text] = [next, text + piece];
       }
     }
-    if (text !== "") yield* say(kind, text);
+    speak();
+    return events;
+  }
+
+  function fail(error: unknown): ModelEvent {
+    failed = true;
+    return { type: "error", error: toModelError(error, secrets), usage: unknownUsage };
   }
 
   /** Notes everything but the text, and answers the pieces of that. */
@@ -91,31 +100,35 @@ export function chatAnswer(secrets: readonly string[]) {
     return call;
   }
 
-  function* say(kind: Kind, text: string): Generator<ModelEvent> {
+  function say(kind: Kind, text: string): ModelEvent[] {
+    const events: ModelEvent[] = [];
     if (open !== kind) {
-      yield* close();
+      events.push(...close(), ...parts.read({ type: kind === "output" ? "text-start" : "reasoning-start", id: kind }));
       open = kind;
-      yield* parts.read({ type: kind === "output" ? "text-start" : "reasoning-start", id: kind });
     }
-    yield* parts.read({ type: kind === "output" ? "text-delta" : "reasoning-delta", id: kind, delta: text });
+    events.push(...parts.read({ type: kind === "output" ? "text-delta" : "reasoning-delta", id: kind, delta: text }));
+    return events;
   }
 
-  function* close(): Generator<ModelEvent> {
-    if (open) yield* parts.read({ type: open === "output" ? "text-end" : "reasoning-end", id: open });
+  function close(): ModelEvent[] {
+    const events = open ? parts.read({ type: open === "output" ? "text-end" : "reasoning-end", id: open }) : [];
     open = null;
+    return events;
   }
 
-  /** What the answer came to, once the stream has ended. */
-  function* end(): Generator<ModelEvent> {
-    if (failed) return;
-    yield* close();
+  /** What the answer came to, once the stream has ended. Throws where a chunk was no JSON. */
+  function end(): ModelEvent[] {
+    if (broken) throw new SyntaxError("A chunk is no JSON.");
+    if (failed) return [];
+    const events = close();
     const asked = calls.filter(({ name, arguments: args }) => name !== "" || args !== "");
     // A server that gives up in the middle says [DONE] too: only the reason says that this was all.
     if (finish === null || asked.some(({ name }) => name === ""))
-      return yield { type: "error", error: incompleteError, usage };
+      return [...events, { type: "error", error: incompleteError, usage }];
     for (const { name, arguments: input, extra_content } of asked)
-      yield parts.toolCall(name, input, extra_content ? { extra_content } : undefined);
-    yield { type: "done", finish: finishOf(finish, refused), usage };
+      events.push(parts.toolCall(name, input, extra_content ? { extra_content } : undefined));
+    events.push({ type: "done", finish: finishOf(finish, refused), usage });
+    return events;
   }
 
   return { read, end, isOver: () => over };

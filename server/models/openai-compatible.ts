@@ -29,15 +29,15 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
     if (!response.ok) throw await refusal(response);
     const chat = chatAnswer(secrets);
     try {
+      // One by one: to delegate to what is at hand costs a token several promises.
       if (response.headers.get("content-type")?.startsWith("application/json"))
-        yield* chat.read([await textOf(response, answerMax_bytes)]);
+        for (const event of chat.read([await textOf(response, answerMax_bytes)])) yield event;
       else
         for await (const payloads of payloadsOf(response)) {
-          // One by one: to delegate to what is at hand costs a token several promises.
           for (const event of chat.read(payloads)) yield event;
           if (chat.isOver()) break; // Some servers keep the connection open behind the end.
         }
-      yield* chat.end();
+      for (const event of chat.end()) yield event;
     } catch (failure) {
       throw onceBegun(failure);
     }

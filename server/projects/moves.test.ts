@@ -25,7 +25,7 @@ const pack = (db: Db, { scope: { project_id } }: Client): Promise<Move> =>
 
 function parcelOf(db: Db): Uint8Array[] {
   const moves = storeOf(db);
-  return Array.from({ length: moves.pieces(id) }, (_, position) => moves.piece(id, position));
+  return Array.from({ length: moves.size(id).pieces }, (_, position) => moves.piece(id, position));
 }
 
 const count = ({ sqlite }: Db, from: string): number =>
@@ -182,4 +182,22 @@ test("runs of a project that stays go on where they rested", async () => {
   while ((await client.get(`/v1/runs/${run.id}`)).body.status === "in_progress") await Bun.sleep(10);
   expect((await client.get(`/v1/runs/${run.id}`)).body).toMatchObject({ status: "completed", output: "done" });
   expect(callsOf(tools)).toEqual([1, 1]);
+});
+
+test("a run whose record is damaged keeps none of the others that came with it from going on", async () => {
+  await using server = testApp();
+  const client = await server.client({ project: "shop" });
+  const { project_id } = client.scope;
+  const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
+  server.moving.park(project_id);
+  const create = async () => (await client.post("/v1/runs", { agent_id: agent.id, input: "x" })).body.id as string;
+  const [damaged, whole] = [await create(), await create()];
+  await server.db.write(() =>
+    server.db.sqlite.query("UPDATE run_events SET data = '{' WHERE run_id = ? AND seq > 1").run(damaged),
+  );
+  await server.moving.arrived();
+  server.moving.stay(project_id);
+  const statusOf = async (run: string) => (await client.get(`/v1/runs/${run}?exclude=messages,tool_calls`)).body.status;
+  while ((await statusOf(whole)) === "in_progress") await Bun.sleep(5);
+  expect(await statusOf(whole)).toBe("completed");
 });

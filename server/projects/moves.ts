@@ -8,6 +8,12 @@ import { packProject, removeProject, unpackProject } from "./parcel.ts";
 /** A project's way out of this cell, or into it. */
 export type Move = typeof projectMoves.$inferSelect;
 
+/** Compressed, as it is kept and sent. */
+export interface ParcelSize {
+  pieces: number;
+  bytes: number;
+}
+
 interface PackOptions {
   id: string;
   project: string;
@@ -40,7 +46,9 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
   const selectPiece = sqlite.query<{ content: Uint8Array }, [string, number]>(
     "SELECT content FROM project_parcels WHERE move = ? AND position = ?",
   );
-  const count = sqlite.query<{ n: number }, [string]>("SELECT count(*) AS n FROM project_parcels WHERE move = ?");
+  const size = sqlite.query<ParcelSize, [string]>(
+    "SELECT count(*) AS pieces, coalesce(sum(length(content)), 0) AS bytes FROM project_parcels WHERE move = ?",
+  );
   const deletePieces = sqlite.query(
     `DELETE FROM project_parcels WHERE (move, position) IN
        (SELECT move, position FROM project_parcels WHERE move = ? LIMIT ${piecesPerWrite})`,
@@ -48,7 +56,6 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
   const setGone = sqlite.query("UPDATE project_moves SET state = 'gone' WHERE id = ? AND state = 'out'");
   const deleteMove = sqlite.query("DELETE FROM project_moves WHERE id = ?");
 
-  const pieces = (id: string): number => count.get(id)!.n;
   const piece = (id: string, position: number): Uint8Array => selectPiece.get(id, position)!.content;
 
   return {
@@ -57,7 +64,7 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
     out: (): Move[] => out.all(),
     /** Whether a project has come in by this move. */
     isIn: (id: string): boolean => byId.get(id)?.state === "in",
-    pieces,
+    size: (id: string): ParcelSize => size.get(id)!,
     piece,
 
     /** Takes all rows of a project out of their tables and puts them into its parcel, in one write. */
@@ -114,6 +121,6 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
   };
 
   function* all(id: string): Generator<Uint8Array> {
-    for (let position = 0, last = pieces(id); position < last; position++) yield piece(id, position);
+    for (let position = 0, last = size.get(id)!.pieces; position < last; position++) yield piece(id, position);
   }
 }

@@ -139,11 +139,19 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     return unfinished.length;
   }
 
+  function openModelCall(runId: string): ReturnType<typeof openStep> {
+    try {
+      return openStep(journal.state(runId), "model_call");
+    } catch {
+      return undefined; // It cannot be read: what drives it will say so.
+    }
+  }
+
   /** Runs have come from elsewhere, at rest: they go on where they were. */
   function takeUp(): void {
     for (const id of runs.unfinished()) {
       if (pool.drives(id)) continue;
-      const step = openStep(journal.state(id), "model_call");
+      const step = openModelCall(id);
       if (step) watches.goOn(id, step.anchor, step.step_index);
       pool.start(id);
     }

@@ -9,20 +9,18 @@ import { hashJson } from "../lib/hash.ts";
 import { corpus, type Recorded } from "../testing/corpus.ts";
 import { type Compared, compareFork, forkOf, stepsOf } from "../testing/fork-of.ts";
 import { runFixture } from "../testing/run-fixture.ts";
-import { live } from "../testing/simulation/life.ts";
+import { live, recordedLives } from "../testing/simulation/life.ts";
 import { createReplays } from "./replay.ts";
 
 // What came of lives of the simulation, in which processes, threads, storage, models, tools and clients fail at random,
-// and the records of earlier versions.
-const lives = Number(process.env.SEEDS ?? 300);
-
+// and the records of earlier versions. A promise that such a life finds broken fails these tests.
 type Run = Omit<Recorded, "name">;
 const lived: Run[] = [];
 const records: JournalEntry[][] = corpus.filter(({ name }) => name.startsWith("v1/")).map(({ entries }) => entries);
 
 beforeAll(() => {
   const db = openDatabase(":memory:");
-  for (let seed = 0; seed < lives; seed++) live(db, seed, (run) => lived.push(run));
+  for (let seed = 0; seed < recordedLives; seed++) live(db, seed, (run) => lived.push(run));
   db.close();
   records.push(...lived.map(({ entries }) => entries));
 }, 60_000);

@@ -39,6 +39,9 @@ export type RunStore = ReturnType<typeof createRunStore>;
 
 const shown = { sql: isShown, values: [] };
 
+// Each with the id behind it.
+const indexed = ["status", "agent_id", "thread_id", "user_id", "parent_run_id", "source_run_id"];
+
 // How many runs that are over are kept as they are answered, unless they are long.
 const overMost = 200;
 
@@ -66,11 +69,14 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   const { placeOf } = queueRows;
   const items = createRunItems({ journal, briefOf: createBriefs(journal), placeOf });
 
-  const asked = (scope: Viewer, { page, where = [], asked = null }: Pick<RunQuery, "page"> & Partial<RunQuery>) => ({
-    ...{ table: runs, scope, page },
-    where: [shown, ...ofAgents(scope, "agent_id"), ...withinBounds(scope), ...where],
-    ...(asked && { narrow: narrow(scope, asked) }),
-  });
+  function asked(scope: Viewer, { page, where = [], asked = null }: Pick<RunQuery, "page"> & Partial<RunQuery>) {
+    const bounds = [...ofAgents(scope, "agent_id"), ...withinBounds(scope)];
+    return {
+      ...{ table: runs, scope, page, indexed, isSparse: bounds.length > 0 },
+      where: [shown, ...bounds, ...where],
+      ...(asked && { narrow: narrow(scope, asked) }),
+    };
+  }
 
   /** The row of a run that has its journal, from memory: it has no summary yet. */
   function recorded({ project_id, environment }: Scope, id: string): RunRow | null {

@@ -50,7 +50,9 @@ export const inTurn = (make: ThreadFactory, ordering?: (send: Thread["send"]) =>
     ? make
     : (...given) => {
         const thread = make(...given);
-        return { ...thread, send: ordering(thread.send) };
+        const inOrder = ordering(thread.send);
+        // What asks for a sign of life tells nothing, and a thread that does not get it would be taken for dead.
+        return { ...thread, send: (order) => (order.do === "ping" ? thread.send(order) : inOrder(order)) };
       };
 
 /** The same loops on the calling thread: `--workers 0`, and tests. */

@@ -160,21 +160,15 @@ to_js([1]).constructor.constructor("const all = []; for (;;) all.push(new Uint8A
   });
 });
 
-test("hostile Python comes to nothing, of each kind one", async () => {
+test("hostile Python comes to nothing, be it after time, memory, the answer or the system", async () => {
   let visits = 0;
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { open: () => void visits++, data() {} } });
   const all = hostilePython({ port: listener.port, parent: process.pid });
+  // All of them are run by the executable, in e2e/python.e2e.ts.
   const some = someOf(all, [
     "a loop that catches all",
-    "a flood of files",
-    "a dictionary that grows",
-    "a large text as the result",
-    "an end at once",
     "memory that is not there",
-    "a mount of the system",
-    "odd names of files",
-    "broken builtins",
-    "the machine's mounts, by another thread",
+    "a large text as the result",
     "what the system denies",
   ]);
   const run = (hostile: Program) => sandbox.run({ ...hostile, language: "python" }, never);

@@ -20,10 +20,7 @@ export function createBeginnings(sqlite: Database): Beginnings {
   );
   return (beginning) => {
     const own = spelled(beginning);
-    const length = [...own].length;
-    // What begins with one letter is nearly everything.
-    if (length <= 1) return [own];
-    if (length <= indexedMost) return null;
+    if ([...own].length <= indexedMost) return null;
     const words: string[] = [];
     for (let from = own; words.length < wordsMost; ) {
       const term = selectNext.get(from)?.term;
@@ -36,10 +33,16 @@ export function createBeginnings(sqlite: Database): Beginnings {
   };
 }
 
+/** What begins with one letter is nearly everything: it is a word of its own. */
+export const isLetter = (word: string): boolean => [...spelled(word)].length <= 1;
+
 /** As the index writes a word: small, and without marks upon Latin letters. */
-const spelled = (word: string): string =>
-  word
-    .toLowerCase()
+export function spelled(word: string): string {
+  const small = word.toLowerCase();
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: plain ASCII has no marks.
+  if (/^[\x00-\x7f]*$/.test(small)) return small;
+  return small
     .normalize("NFD")
     .replace(/(\p{Script=Latin})\p{Mn}+/gu, "$1")
     .normalize("NFC");
+}

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { timeOf } from "../core/ids.ts";
 import type { Scope } from "../core/scope.ts";
-import { searchText } from "./query.ts";
+import { indexText } from "./query.ts";
 import type { Texts } from "./texts.ts";
 
 const perMillisecond = 1024;
@@ -57,7 +57,7 @@ export function createDocuments(sqlite: Database) {
       let number = numberOf(id);
       while (insert.run(number, project_id, environment, type, id, created_at_ms).changes === 0)
         number = nextFree(number);
-      insertWords.run(number, place, searchText(title), searchText(text));
+      insertWords.run(number, place, indexText(title), indexText(text));
     },
   };
 }

@@ -3,11 +3,14 @@ import type { Viewer } from "../http/auth.ts";
 import type { Narrow } from "../http/page.ts";
 import { createBeginnings } from "./beginnings.ts";
 import { createPlaceOf } from "./documents.ts";
+import { createMatches, everywhere } from "./matches.ts";
 import { within } from "./place.ts";
-import { expressionOf } from "./query.ts";
+import { wordsOf } from "./query.ts";
 
-// Candidates that are looked at together; for a list that is sorted by something else, all that are.
+// Candidates that are looked at together: twice as many each time that none of them is meant, since the index opens all
+// words of a beginning anew. For a list that is sorted by something else, all that are.
 const perWindow = 200;
+const mostWindow = 5000;
 const mostSorted = 10_000;
 export interface Asked {
   q: string | null;
@@ -24,28 +27,37 @@ export interface Asked {
 export function createNarrow(sqlite: Database) {
   const placeOf = createPlaceOf(sqlite);
   const beginnings = createBeginnings(sqlite);
+  const matches = createMatches(sqlite);
+  const selectIds = (direction: "ASC" | "DESC") =>
+    sqlite.query<{ id: string; number: number }, [string, number, number, string, string, number]>(
+      `SELECT d.id, d.number FROM search_words w CROSS JOIN search_documents d ON d.number = w.rowid
+       WHERE search_words MATCH ? AND w.rowid > ? AND w.rowid < ? AND d.project_id = ? AND d.environment = ?
+       ORDER BY w.rowid ${direction} LIMIT ?`,
+    );
+  const [idsUp, idsDown] = [selectIds("ASC"), selectIds("DESC")];
   return (viewer: Viewer, { q, facets, unread, sorted, window = perWindow }: Asked): Narrow => {
     const { project_id, environment } = viewer;
-    const words = q === null ? null : expressionOf(q, beginnings);
+    const words = q === null ? null : wordsOf(q, beginnings);
     const nothing = q !== null && words === null;
-    const expression = [within(viewer, ["run"], facets), ...(words ? [words] : [])].join(" AND ");
-    const most = sorted ? mostSorted : window;
+    const place = within(viewer, ["run"], facets);
+    const expression = words ? `${place} AND ${words.expression}` : place;
+    let next = sorted ? mostSorted : window;
 
-    function candidates(after: string | null, descending: boolean): string[] {
+    async function candidates(after: string | null, descending: boolean, most: number): Promise<string[]> {
       if (nothing) return [];
-      const bound = after === null || sorted ? "" : `AND w.rowid ${descending ? "<" : ">"} ${placeOf(viewer, after)}`;
-      return sqlite
-        .query<{ id: string }, [string, string, string, number]>(
-          `SELECT d.id FROM search_words w CROSS JOIN search_documents d ON d.number = w.rowid
-           WHERE search_words MATCH ? ${bound} AND d.project_id = ? AND d.environment = ?
-           ORDER BY w.rowid ${descending ? "DESC" : "ASC"} LIMIT ?`,
-        )
-        .all(expression, project_id, environment, most)
-        .map(({ id }) => id);
+      const behind = after === null || sorted ? {} : { [descending ? "high" : "low"]: placeOf(viewer, after) };
+      const found = await matches({
+        ...{ scope: viewer, words, within: { ...everywhere, ...behind }, descending, most },
+        select: ({ low, high }, limit) =>
+          (descending ? idsDown : idsUp).all(expression, low, high, project_id, environment, limit),
+      });
+      return found.map(({ id }) => id);
     }
 
-    return (after, descending) => {
-      const ids = candidates(after, descending);
+    return async (after, descending) => {
+      const most = next;
+      next = sorted ? most : Math.min(2 * most, Math.max(window, mostWindow));
+      const ids = await candidates(after, descending, most);
       const until = sorted || ids.length < most ? null : ids.at(-1)!;
       const end = until === null ? [] : [until];
       const range = until === null ? "" : `AND id ${descending ? ">=" : "<="} ?`;

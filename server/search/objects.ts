@@ -1,4 +1,5 @@
 import type { Scope } from "../core/scope.ts";
+import { createAfterCommits } from "../db/after-commits.ts";
 import type { Db } from "../db/open.ts";
 import type { searchChanges } from "../db/schema.ts";
 import type { Log } from "../lib/log.ts";
@@ -39,8 +40,6 @@ const kinds: Record<Exclude<SearchType, "run">, Kind> = {
   },
 };
 
-const soon_ms = 500;
-const again_ms = 5_000;
 const perWrite = 50;
 
 /**
@@ -52,9 +51,6 @@ export function createObjects({ db, documents, log }: { db: Db; documents: Docum
     "SELECT project_id, environment, type, id FROM search_changes LIMIT ?",
   );
   const done = sqlite.query("DELETE FROM search_changes WHERE project_id = ? AND environment = ? AND id = ?");
-  let isRunning = false;
-  let timer: Timer | undefined;
-  let working: Promise<void> | null = null;
 
   function read({ project_id, environment, type, id }: Change) {
     const { from, name, text, agent } = kinds[type as keyof typeof kinds];
@@ -88,37 +84,16 @@ export function createObjects({ db, documents, log }: { db: Db; documents: Docum
       );
   }
 
-  function look(): void {
-    timer = undefined;
-    working = takeAll(() => isRunning)
-      .catch((error) => {
-        log.error("what has changed is not searchable yet", { error });
-        arm(again_ms);
-      })
-      .finally(() => {
-        working = null;
-      });
-  }
-
-  function arm(ms: number): void {
-    if (!isRunning || timer || working) return;
-    timer = setTimeout(look, ms);
-    timer.unref();
-  }
-
-  db.write.timed(() => arm(soon_ms));
+  const { start, stop } = createAfterCommits({
+    db,
+    work: takeAll,
+    log,
+    failed: "what has changed is not searchable yet",
+  });
 
   return {
-    start(): void {
-      isRunning = true;
-      arm(soon_ms);
-    },
-    async stop(): Promise<void> {
-      isRunning = false;
-      clearTimeout(timer);
-      timer = undefined;
-      await working?.catch(() => {});
-    },
+    start,
+    stop,
     catchUp: () => takeAll(() => true),
   };
 }

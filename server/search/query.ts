@@ -1,11 +1,38 @@
 import { formerWordText, oneSpelling, word } from "../retrieval/search/word-text.ts";
-import type { Beginnings } from "./beginnings.ts";
+import { type Beginnings, isLetter, spelled } from "./beginnings.ts";
 
-/** What is looked at of a query. */
-const mostTerms = 12;
+// What is looked at of a query.
+const mostWords = 32;
+// So often a document has a word.
+const mostPlaces = 2000;
 
-/** A text as it is indexed: letters of scripts that put no space between words stand alone. */
-export const searchText = (text: string): string => formerWordText(text.toWellFormed());
+/** What a query asks of the index. */
+export interface Words {
+  /** As an FTS5 expression: all of the words, wherever they stand. */
+  expression: string;
+  /** Whether words that are to stand one behind the other do so there; null where none are. */
+  stand: ((title: string, text: string) => boolean) | null;
+  /** Words that each document must have. */
+  each: readonly string[];
+  /** What one of the words begins with, where it is not whole. */
+  beginning: string | null;
+}
+
+/** A text as it is asked for: letters of scripts that put no space between words stand alone. */
+const searchText = (text: string): string => formerWordText(text.toWellFormed());
+
+/** The same as it is indexed: without what it says again and again. */
+export function indexText(text: string): string {
+  const plain = searchText(text);
+  if (plain.length < 2 * mostPlaces) return plain;
+  const places = new Map<string, number>();
+  return plain.replace(word, (each) => {
+    const own = spelled(each);
+    const place = (places.get(own) ?? 0) + 1;
+    places.set(own, place);
+    return place > mostPlaces ? "" : each;
+  });
+}
 
 /** A text as it was, for people to read. */
 const letter = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]`;
@@ -13,27 +40,49 @@ const apart = new RegExp(`(?<=${letter}) +(?=${letter})`, "gv");
 export const readable = (text: string): string => text.replace(apart, "").replace(/\s+/g, " ").trim();
 
 /**
- * What people type as an FTS5 expression: all words must be there, those in quotes one behind the other, and of the last one
- * its beginning. Null where there is no word in it. Nothing but words gets into it, so that any text is a query.
+ * What people type as words of the index: all must be there, those in quotes one behind the other, and of the last one its
+ * beginning. Null where there is no word in it. Nothing but words gets into it, so that any text is a query.
  */
-export function expressionOf(query: string, beginnings: Beginnings): string | null {
-  const terms = [...oneSpelling(query).matchAll(/"([^"]*)"?|[^\s"]+/g)].flatMap(([all, quoted], index, { length }) => {
-    const words = searchText(quoted ?? all).match(word);
+export function wordsOf(query: string, beginnings: Beginnings): Words | null {
+  const [each, phrases, ways]: [string[], RegExp[], string[]] = [[], [], []];
+  let beginning: string | null = null;
+  const given = [...oneSpelling(query).matchAll(/"([^"]*)"?|[^\s"]+/g)];
+  for (const [index, [all, quoted]] of given.entries()) {
+    const words = searchText(quoted ?? all)
+      .match(word)
+      ?.slice(0, mostWords - each.length);
+    if (!words?.length) continue;
     // A query that goes on behind its last word is done with it.
-    const isOpen = quoted === undefined && index === length - 1 && !/\s$/.test(query);
-    return words ? [isOpen ? openTerm(words, beginnings) : `"${words.join(" ")}"`] : [];
-  });
-  return terms.length > 0 ? `{title text} : (${terms.slice(0, mostTerms).join(" AND ")})` : null;
+    const isLast = quoted === undefined && index === given.length - 1 && !/\s$/.test(query);
+    const isOpen = isLast && !isLetter(words.at(-1)!);
+    if (words.length > 1) phrases.push(phraseOf(words, isOpen));
+    if (isOpen) {
+      beginning = words.pop()!;
+      const whole = beginnings(beginning);
+      ways.push(whole ? `(${whole.map((one) => `"${one}"`).join(" OR ")})` : `"${beginning}" *`);
+    }
+    each.push(...words);
+  }
+  const known = [...new Set(each)];
+  const expression = [...known.map((one) => `"${one}"`), ...ways].join(" AND ");
+  if (expression === "") return null;
+  const isIn = (phrase: RegExp, text: string): boolean => phrase.test(text);
+  const stand = (title: string, text: string): boolean => {
+    const [own, rest] = [spelled(title), spelled(text)];
+    return phrases.every((phrase) => isIn(phrase, rest) || isIn(phrase, own));
+  };
+  return {
+    ...{ expression: `{title text} : (${expression})`, each: known, beginning },
+    stand: phrases.length > 0 ? stand : null,
+  };
 }
 
-/** Words one behind the other, of which the last goes on. */
-function openTerm(words: readonly string[], beginnings: Beginnings): string {
-  const before = words.slice(0, -1).map((each) => `${each} `);
-  const whole = beginnings(words.at(-1)!);
-  return whole === null
-    ? `"${words.join(" ")}" *`
-    : `(${whole.map((each) => `"${before.join("")}${each}"`).join(" OR ")})`;
-}
+const inWords = String.raw`[\p{L}\p{N}\p{Co}\p{M}]`;
+const between = String.raw`[^\p{L}\p{N}\p{Co}\p{M}]+`;
+
+/** Words one behind the other, of which the last may go on. */
+const phraseOf = (words: readonly string[], isOpen: boolean): RegExp =>
+  new RegExp(`(?<!${inWords})${words.map(spelled).join(between)}${isOpen ? "" : `(?!${inWords})`}`, "u");
 
 /** The beginning of an id, in the way ids are written; null for what is none. */
 export function idOf(query: string): string | null {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { newId } from "../core/ids.ts";
+import { firstIdAt, newId } from "../core/ids.ts";
 import { openDatabase } from "../db/open.ts";
 import { vecLibrary } from "../lib/assets.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
+import { createDocuments } from "./documents.ts";
+import { placeOf } from "./place.ts";
 
 const server = testApp();
 let client: Client;
@@ -190,6 +192,98 @@ test("a list goes on where a page ended, without a gap and without a repetition"
   const second = await search(word, client, `&limit=2&starting_after=${first[1]}`);
   const third = await search(word, client, `&limit=2&starting_after=${second[1]}`);
   expect([...first, ...second, ...third]).toEqual(ids);
+});
+
+describe("whoever has written what is in the index", () => {
+  /** Puts texts into the index, as threads: the ids, newest first. */
+  async function indexed(by: Client, texts: readonly string[]): Promise<string[]> {
+    const documents = createDocuments(server.db.sqlite);
+    const now = Date.now();
+    const ids = texts.map((_, at) => firstIdAt("thread", now + at));
+    await server.db.write(() => {
+      for (const [at, text] of texts.entries()) {
+        const of = { ...by.scope, id: ids[at]!, created_at_ms: Date.now() };
+        documents.put(of, "thread", placeOf(by.scope, "thread", null), { title: "", text });
+      }
+    });
+    return ids.toReversed();
+  }
+  const path = (q: string) => `/v1/search?q=${encodeURIComponent(q)}&limit=100`;
+
+  test("a word that a text says ten thousand times is found as fast as others", async () => {
+    const by = await server.client({ project: "repeats" });
+    await indexed(by, ["a ".repeat(20_000)]);
+    await by.get(path("b"));
+    const before = process.cpuUsage();
+    const { body } = await by.get(path("a"));
+    const { user, system } = process.cpuUsage(before);
+    expect(body.data.length).toBe(1);
+    expect((user + system) / 1000).toBeLessThan(500); // Three seconds where each place was compared with all others.
+  });
+
+  test("others are served while words that stand everywhere are looked for one behind the other", async () => {
+    const by = await server.client({ project: "phrases" });
+    await indexed(by, Array(600).fill(`b ${"a ".repeat(3000)}`));
+    let [turns, isOver] = [0, false];
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const phrase = `"${"a ".repeat(31)}b"`;
+    expect((await by.get(path(`${phrase} ${phrase}`))).body.data).toEqual([]);
+    isOver = true;
+    expect(turns).toBeGreaterThan(20);
+    expect((await by.get(path(`"b ${"a ".repeat(31)}"`))).body.data.length).toBe(100);
+  });
+
+  test("others are served while a list of runs looks at thousands that have a word, and has none of them", async () => {
+    const by = await server.client({ project: "lists" });
+    const documents = createDocuments(server.db.sqlite);
+    const now = Date.now();
+    await server.db.write(() => {
+      for (let at = 0; at < 20_000; at++) {
+        const of = { ...by.scope, id: firstIdAt("run", now + at), created_at_ms: now };
+        documents.put(of, "run", placeOf(by.scope, "run", null), { title: "", text: "word" });
+      }
+    });
+    let [turns, isOver] = [0, false];
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    expect((await by.get("/v1/runs?q=word")).body.data).toEqual([]);
+    isOver = true;
+    expect(turns).toBeGreaterThan(2);
+  });
+
+  test("a text that says one word more than two thousand times is found by what else it says, too", async () => {
+    const by = await server.client({ project: "often" });
+    const [id] = await indexed(by, [`${"often ".repeat(5000)} end`]);
+    for (const q of ["often", "end", '"often end"'])
+      expect([q, (await by.get(path(q))).body.data[0]?.id]).toEqual([q, id]);
+    server.db.sqlite.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.places USING fts5vocab(main, search_words, col)");
+    const places = server.db.sqlite.query("SELECT cnt FROM temp.places WHERE term = 'often' AND col = 'text'");
+    expect(places.get()).toEqual({ cnt: 2000 });
+  });
+
+  test("what is looked at in several goes is all there, in its order, and once", async () => {
+    const by = await server.client({ project: "goes" });
+    const random = Array.from({ length: 400 }, (_, at) => (at * 7919) % 243);
+    const texts = random.map((of) =>
+      [...of.toString(3).padStart(5, "0")].map((digit) => "xyz"[Number(digit)]).join(" "),
+    );
+    const ids = await indexed(by, texts);
+    const wanted = ids.filter((_, at) => texts.at(-1 - at)!.includes("x y"));
+    const found: string[] = [];
+    for (let after = ""; ; after = `&starting_after=${found.at(-1)}`) {
+      const { body } = await by.get(path('"x y" '.repeat(12)) + after);
+      found.push(...body.data.map((each: { id: string }) => each.id));
+      if (!body.has_more) break;
+    }
+    expect(found).toEqual(wanted);
+  });
 });
 
 describe("any text is a query", () => {

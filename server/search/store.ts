@@ -5,12 +5,15 @@ import type { Db } from "../db/open.ts";
 import { ofAgents, type Viewer } from "../http/auth.ts";
 import { type List, noSuchPlace, toList } from "../http/page.ts";
 import { isShown } from "../journal/journal.ts";
+import { inSlices } from "../lib/slices.ts";
 import type { SearchType } from "../wire/names.ts";
 import type { SearchResult } from "../wire/search.ts";
 import { createBeginnings } from "./beginnings.ts";
 import { createPlaceOf, numberOf } from "./documents.ts";
+import { excerpt } from "./excerpt.ts";
+import { createMatches, everywhere } from "./matches.ts";
 import { within } from "./place.ts";
-import { expressionOf, idOf, readable } from "./query.ts";
+import { idOf, readable, type Words, wordsOf } from "./query.ts";
 
 interface Search {
   q: string;
@@ -24,7 +27,8 @@ interface Found {
   type: SearchType;
   id: string;
   title: string;
-  snippet: string | null;
+  /** Found by its words, and not by its id. */
+  by_words: 0 | 1;
   created_at_ms: number;
   agent_id: string | null;
   status: RunStatus | null;
@@ -41,28 +45,33 @@ const withRuns = `LEFT JOIN runs ON d.type = 'run' AND runs.id = d.id AND runs.$
 export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; now: () => number }) {
   const numberIn = createPlaceOf(sqlite);
   const beginnings = createBeginnings(sqlite);
+  const matches = createMatches(sqlite);
+  const selectText = sqlite.query<{ text: string }, [number]>("SELECT text FROM search_words WHERE rowid = ?");
   const all = (sql: string, ...values: SQLQueryBindings[]): Found[] =>
     sqlite.query<Found, SQLQueryBindings[]>(sql).all(...values);
 
   /** By words. */
-  function byWords(viewer: Viewer, { q, types }: Search, before: number, limit: number): Found[] {
-    const words = expressionOf(q, beginnings);
-    if (words === null) return [];
+  function byWords(viewer: Viewer, words: Words, types: Search["types"], before: number, most: number) {
     const { project_id, environment } = viewer;
-    return all(
-      `SELECT ${columns}, w.title, snippet(search_words, 2, '', '', '…', 24) AS snippet
-       FROM search_words w CROSS JOIN search_documents d ON d.number = w.rowid ${withRuns}
-       WHERE search_words MATCH ? AND w.rowid < ? AND d.project_id = ? AND d.environment = ? AND ${isThere}
-       ORDER BY w.rowid DESC LIMIT ?`,
-      ...[`${within(viewer, types)} AND ${words}`, before, project_id, environment, now(), limit],
-    );
+    const expression = `${within(viewer, types)} AND ${words.expression}`;
+    return matches<Found>({
+      ...{ scope: viewer, words, within: { ...everywhere, high: before }, descending: true, most },
+      select: ({ low, high }, limit) =>
+        all(
+          `SELECT ${columns}, w.title, 1 AS by_words
+           FROM search_words w CROSS JOIN search_documents d ON d.number = w.rowid ${withRuns}
+           WHERE search_words MATCH ? AND w.rowid > ? AND w.rowid < ? AND d.project_id = ? AND d.environment = ? AND ${isThere}
+           ORDER BY w.rowid DESC LIMIT ?`,
+          ...[expression, low, high, project_id, environment, now(), limit],
+        ),
+    });
   }
 
   /** By the beginning of an id. */
   function byId(viewer: Viewer, id: string, { types }: Search, before: number, limit: number): Found[] {
     const { project_id, environment } = viewer;
     return all(
-      `SELECT ${columns}, w.title, NULL AS snippet
+      `SELECT ${columns}, w.title, 0 AS by_words
        FROM search_documents d CROSS JOIN search_words w ON w.rowid = d.number ${withRuns}
        WHERE d.project_id = ? AND d.environment = ? AND d.id >= ? AND d.id < ? AND search_words MATCH ?
          AND d.number < ? AND ${isThere} ORDER BY d.id DESC LIMIT ?`,
@@ -81,7 +90,7 @@ export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; 
     if (types && !types.includes("run")) return [];
     const bound = ofAgents(viewer, "agent_id");
     return all(
-      `SELECT 'run' AS type, id, created_at_ms, agent_id, status, '' AS title, NULL AS snippet FROM runs
+      `SELECT 'run' AS type, id, created_at_ms, agent_id, status, '' AS title, 0 AS by_words FROM runs
        WHERE project_id = ? AND environment = ? AND id >= ? AND id < ? AND projected & 1 = 0 AND ${isShown}
        ${bound.map(({ sql }) => `AND ${sql}`).join(" ")} ORDER BY id DESC LIMIT ?`,
       ...[viewer.project_id, viewer.environment, id, `${id}~`, ...bound.flatMap(({ values }) => values), limit],
@@ -90,8 +99,8 @@ export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; 
       .filter(({ number }) => number < before);
   }
 
-  return (viewer: Viewer, search: Search): List<SearchResult> => {
-    const { q, limit, starting_after } = search;
+  return async (viewer: Viewer, search: Search): Promise<List<SearchResult>> => {
+    const { q, types, limit, starting_after } = search;
     const id = idOf(q);
     // Whoever gives a whole id means that one: it comes first, and all others in their order behind it.
     const isFirst = starting_after === null || starting_after === id;
@@ -99,19 +108,28 @@ export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; 
     const most = limit + 2;
     const named = id === null ? [] : [byId, unread].flatMap((by) => by(viewer, id, search, before, most));
     const exact = starting_after === null ? named.filter((one) => one.id === id) : [];
-    const others = [...named, ...byWords(viewer, search, before, most)].filter((one) => one.id !== id);
+    const words = wordsOf(q, beginnings);
+    const worded = words ? await byWords(viewer, words, types, before, most) : [];
+    const others = [...named, ...worded].filter((one) => one.id !== id);
     const sorted = [...new Map(others.map((one) => [one.id, one])).values()].sort((a, b) => b.number - a.number);
     const found = [...exact, ...sorted];
-    return toList(found.slice(0, limit).map(shown), found.length > limit, (one) => one.id);
+    const rest = inSlices();
+    const data: SearchResult[] = [];
+    for (const one of found.slice(0, limit)) {
+      const text = words && one.by_words ? selectText.get(one.number)?.text : undefined;
+      data.push(shown(one, text === undefined ? null : excerpt(text, words!)));
+      await rest();
+    }
+    return toList(data, found.length > limit, (one) => one.id);
   };
 }
 
-const shown = ({ type, id, title, snippet, created_at_ms, agent_id, status }: Found): SearchResult => ({
+const shown = ({ type, id, title, created_at_ms, agent_id, status }: Found, text: string | null): SearchResult => ({
   object: "search_result",
   type,
   id,
   title: readable(title) || id,
-  ...(snippet !== null && { snippet: readable(snippet) }),
+  ...(text !== null && { snippet: readable(text) }),
   ...(agent_id !== null && { agent_id }),
   ...(status !== null && { status }),
   created_at: timestamp(created_at_ms),

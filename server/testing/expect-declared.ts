@@ -4,6 +4,7 @@ import type { DescribedOperation } from "../http/describe-operations.ts";
 import { createRouteFinder } from "../http/find-routes.ts";
 import { type ResponseHeader, responseHeaders } from "../http/headers.ts";
 import { declarationOf, type Route } from "../http/operation.ts";
+import { lazy } from "../lib/lazy.ts";
 
 /** A response as a test looks at it: JSON is parsed, anything else is text. */
 export interface Answer {
@@ -46,10 +47,11 @@ export function createExpectDeclared(operations: readonly DescribedOperation[]) 
 }
 
 /** The same for the dashboard's own routes, which declare the shape of what they return and no more. */
-export function createExpectShape(routes: readonly Route[]) {
-  const find = createRouteFinder(routes.filter(({ path }) => path.startsWith("/console/api/")));
+export function createExpectShape(routes: () => readonly Route[]) {
+  const find = lazy(() => createRouteFinder(routes().filter(({ path }) => path.startsWith("/console/api/"))));
   return (method: string, path: string, { status, body }: Answer): void => {
-    const route = find(new URL(path, "http://localhost").pathname).find((one) => one.method === method);
+    if (!path.startsWith("/console/api/")) return;
+    const route = find()(new URL(path, "http://localhost").pathname).find((one) => one.method === method);
     const { returns, creates } = route ? declarationOf(route) : {};
     const schema = { 200: returns, 201: creates }[status];
     const faults = schema && typeof body === "object" && faultsOf(schema, body);

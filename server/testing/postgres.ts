@@ -10,13 +10,16 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 
 /** A Postgres of this machine, and perhaps a standby without which it commits nothing. */
 export interface Postgres {
   /** Of the first, then of the standby: a client tries one after the other. */
   url: string;
-  primary: PostgresServer;
-  standby: PostgresServer | null;
+  readonly primary: PostgresServer;
+  readonly standby: PostgresServer | null;
+  /** Ends the primary as a crash would, and its standby takes its place; what has ended follows it from then on. */
+  failOver(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -32,8 +35,6 @@ interface PostgresServer {
   requirePasswordOf(user: string): Promise<void>;
   /** After a kill. */
   start(): Promise<void>;
-  /** Makes a standby the one that is written to; it has no standby of its own then. */
-  promote(): Promise<void>;
 }
 
 const programs = "/usr/lib/postgresql";
@@ -73,29 +74,51 @@ export async function startPostgres({ standby = false } = {}): Promise<Postgres>
   chmodSync(root, 0o755);
   const folders = [join(root, "primary"), join(root, "standby")] as const;
   if (process.getuid?.() === 0) chownSync(root, ...userIds());
-  const ports = freePorts();
+  const ports = [freePort(), freePort()] as const;
   await run([join(bin, "initdb"), "--pgdata", folders[0], "--auth=trust", "--username=runnel", "--no-sync"]);
-  const primary = await startServer(folders[0], ports[0]);
+  let primary = await startServer(folders[0], ports[0]);
   let copy: PostgresServer | null = null;
-  if (standby) {
-    const from = `host=127.0.0.1 port=${ports[0]} user=runnel`;
-    await run([join(bin, "pg_basebackup"), "-d", from, "-D", folders[1], "-R", "-X", "stream", "-c", "fast"]);
-    copy = await startServer(folders[1], ports[1]);
-    await sqlAt(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+
+  const copyTo = (folder: string) =>
+    run([join(bin, "pg_basebackup"), "-d", primary.url, "-D", folder, "-R", "-X", "stream", "-c", "fast"]);
+
+  async function waitForCopies(setting: string): Promise<void> {
+    await sqlAt(primary.url, `ALTER SYSTEM ${setting}`);
     await sqlAt(primary.url, "SELECT pg_reload_conf()");
-    await until(async () => {
-      const [row] = await sqlAt(
-        primary.url,
-        "SELECT count(*)::int AS n FROM pg_stat_replication WHERE sync_state = 'sync'",
-      );
-      return row?.n === 1;
-    });
+  }
+
+  /** From here on nothing is committed without the copy. */
+  async function keepInStep(): Promise<void> {
+    await waitForCopies("SET synchronous_standby_names = '*'");
+    const states = "SELECT count(*)::int AS n FROM pg_stat_replication WHERE sync_state = 'sync'";
+    await until(async () => (await sqlAt(primary.url, states))[0]?.n === 1);
+  }
+
+  if (standby) {
+    await copyTo(folders[1]);
+    copy = await startServer(folders[1], ports[1]);
+    await keepInStep();
   }
   const hosts = [ports[0], ...(standby ? [ports[1]] : [])].map((port) => `127.0.0.1:${port}`);
   return {
     url: `postgres://runnel@${hosts.join(",")}/postgres`,
-    primary,
-    standby: copy,
+    get primary() {
+      return primary;
+    },
+    get standby() {
+      return copy;
+    },
+    async failOver() {
+      if (!copy) throw new Error("There is no standby.");
+      await primary.kill();
+      [primary, copy] = [copy, primary];
+      await sqlAt(primary.url, "SELECT pg_promote(true)");
+      await waitForCopies("RESET synchronous_standby_names"); // It has those of whom it was a copy of.
+      rmSync(copy.folder, { recursive: true });
+      await copyTo(copy.folder);
+      await copy.start();
+      await keepInStep();
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all([primary.kill(), copy?.kill()]);
       rmSync(root, { recursive: true, force: true });
@@ -161,9 +184,6 @@ async function startServer(folder: string, port: number): Promise<PostgresServer
       server.process = launch();
       await until(async () => (await sqlAt(url, "SELECT 1")).length === 1);
     },
-    async promote() {
-      await sqlAt(url, "SELECT pg_promote(true)");
-    },
   };
   await until(async () => (await sqlAt(url, "SELECT 1")).length === 1);
   return server;
@@ -185,11 +205,4 @@ async function until(ask: () => Promise<boolean>): Promise<void> {
     if (performance.now() > end) throw new Error("Postgres does not get there.");
     await Bun.sleep(50);
   }
-}
-
-function freePorts(): [number, number] {
-  const listeners = [0, 1].map(() => Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } }));
-  const [first, second] = listeners.map(({ port }) => port);
-  for (const listener of listeners) listener.stop(true);
-  return [first!, second!];
 }

@@ -47,13 +47,29 @@ export function createRows({ sqlite }: Db) {
     return reader;
   }
 
-  const texts = (read: (reader: Reader) => string | undefined): Rows =>
-    new Map(tables.all().map(({ name }) => [name, read(readerOf(name)) ?? ""]));
+  // Rows that this connection wrote, tables that were made, and what others wrote: where all three stand still, so do
+  // the rows, and what was read of them is not read again.
+  const writes = ["SELECT total_changes()", "PRAGMA schema_version", "PRAGMA data_version"].map((sql) =>
+    sqlite.prepare(sql),
+  );
+  const read = new Map<string, Rows>();
+  let readAt = "";
+
+  function texts(key: string, textOfTable: (reader: Reader) => string | undefined): Rows {
+    const now = writes.map((statement) => statement.values()).join();
+    if (now !== readAt) read.clear();
+    readAt = now;
+    const rows = read.get(key) ?? new Map(tables.all().map(({ name }) => [name, textOfTable(readerOf(name)) ?? ""]));
+    read.set(key, rows);
+    return rows;
+  }
+  const keyOf = (scope: Scope): string => `${scope.project_id} ${scope.environment}`;
 
   return {
     /** Every row that is not this owner's; every one where nobody is named. */
-    but: (scope?: Scope) => texts(({ all, scoped }) => (scope && scoped ? scoped.but(scope) : all())),
-    only: (scope: Scope) => texts(({ scoped }) => scoped?.only(scope)),
+    but: (scope?: Scope) =>
+      texts(`but ${scope && keyOf(scope)}`, ({ all, scoped }) => (scope && scoped ? scoped.but(scope) : all())),
+    only: (scope: Scope) => texts(`only ${keyOf(scope)}`, ({ scoped }) => scoped?.only(scope)),
   };
 }
 

@@ -133,7 +133,7 @@ export function testApp({
 
   operations ??= describeOperations(server.app.routes as Route[]);
   const expectDeclared = createExpectDeclared(operations);
-  const expectShape = createExpectShape(server.app.routes as Route[]);
+  const expectShape = createExpectShape(() => server.routes() as readonly Route[]);
 
   async function send(
     method: string,

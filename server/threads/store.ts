@@ -161,7 +161,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
         db,
         {
           ...{ table: threads, kind: "thread", more: { status: sql<ThreadStatus>`${sql.raw(status)}` } },
-          ...{ scope: viewer, page: { ...page, filters }, where },
+          ...{ scope: viewer, page: { ...page, filters }, where, isSparse: wanted !== undefined },
         },
         toThread,
       );

@@ -142,7 +142,8 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
       const page = { ...asked, starting_after: runOf(asked.starting_after), ending_before: runOf(asked.ending_before) };
       const where = [{ sql: "summary IS NULL", values: [] }, ...ofAgents(viewer, "agent_id")];
       const rest = inSlices();
-      return listPage(db, { table: runs, kind: "run", columns, scope: viewer, page, where }, (row) =>
+      // Of most runs that are old nothing but a summary is left.
+      return listPage(db, { table: runs, kind: "run", columns, scope: viewer, page, where, isSparse: true }, (row) =>
         itemOf(row, rest),
       );
     },

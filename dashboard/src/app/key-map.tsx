@@ -55,6 +55,7 @@ const groups: { title: string; keys: [keys: string[], does: string][] }[] = [
     keys: [
       [["a"], "Approve"],
       [["r"], "Reject"],
+      [["u"], "Undo the approval"],
     ],
   },
 ];

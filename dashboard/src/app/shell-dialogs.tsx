@@ -1,8 +1,10 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, useEffect, useState } from "react";
-import { useKeys } from "../lib/use-keys.ts";
+import { nothingTyped } from "../features/palette/palette-row.tsx";
+import { hasDialog, useKeys } from "../lib/use-keys.ts";
 import type { Project } from "../lib/workspace.ts";
 import { LoadedPart } from "../ui/loaded-part.tsx";
+import { PendingKeyMap, PendingPalette } from "./pending-dialogs.tsx";
 import { useShellDialog } from "./use-shell-dialog.ts";
 
 const loadPalette = () => import("./shell-palette.tsx").then((module) => ({ default: module.ShellPalette }));
@@ -10,28 +12,42 @@ const ShellPalette = lazy(loadPalette);
 const KeyMap = lazy(() => import("./key-map.tsx").then((module) => ({ default: module.KeyMap })));
 const Toasts = lazy(() => import("../ui/toasts.tsx").then((module) => ({ default: module.Toasts })));
 
+const none = { palette: false, keys: false };
+
 /** The keys of the shell, and what lies over every page: the palette, the map of the keys, and toasts. */
 export function ShellDialogs({ projects }: { projects: readonly Project[] }) {
   const [shown, show] = useShellDialog();
-  const wanted = useWanted(shown);
+  const [wanted, setWanted] = useWanted(shown);
+  const [typed, setTyped] = useState(nothingTyped);
   useShellKeys();
   useEffect(() => {
     const idle = window.requestIdleCallback ?? ((act: () => void) => setTimeout(act, 1000));
     idle(() => void loadPalette().catch(() => {})); // Without it now, it is asked for again when it is wanted.
   }, []);
+  useEffect(() => {
+    if (shown !== "palette") setTyped(nothingTyped);
+  }, [shown]);
+  const close = () => show(null);
   const change = (dialog: "palette" | "keys") => (open: boolean) => show(open ? dialog : null);
+  const onMissing = () => {
+    close();
+    setWanted(none);
+  };
   return (
     <>
       <LoadedPart>
         <Toasts />
       </LoadedPart>
       {wanted.palette && (
-        <LoadedPart>
-          <ShellPalette projects={projects} open={shown === "palette"} onOpenChange={change("palette")} />
+        <LoadedPart
+          fallback={shown === "palette" && <PendingPalette typed={typed} onType={setTyped} onClose={close} />}
+          onMissing={onMissing}
+        >
+          <ShellPalette {...{ projects, typed }} open={shown === "palette"} onOpenChange={change("palette")} />
         </LoadedPart>
       )}
       {wanted.keys && (
-        <LoadedPart>
+        <LoadedPart fallback={shown === "keys" && <PendingKeyMap onClose={close} />} onMissing={onMissing}>
           <KeyMap open={shown === "keys"} onOpenChange={change("keys")} />
         </LoadedPart>
       )}
@@ -41,11 +57,10 @@ export function ShellDialogs({ projects }: { projects: readonly Project[] }) {
 
 /** What was open once stays mounted, so that its end is seen and the focus goes back to where it was. */
 function useWanted(shown: "palette" | "keys" | null) {
-  const [wanted, setWanted] = useState({ palette: false, keys: false });
-  useEffect(() => {
-    if (shown) setWanted((before) => ({ ...before, [shown]: true }));
-  }, [shown]);
-  return wanted;
+  const [wanted, setWanted] = useState(none);
+  // In the same rendering: the next key may come before an effect.
+  if (shown && !wanted[shown]) setWanted({ ...wanted, [shown]: true });
+  return [wanted, setWanted] as const;
 }
 
 function useShellKeys(): void {
@@ -66,9 +81,8 @@ function useShellKeys(): void {
         return;
       event.preventDefault();
       // Not over another dialog: its question comes first.
-      const hasDialog = document.querySelector("[role=dialog],[role=alertdialog]") !== null;
       if (shown === "palette") show(null);
-      else if (!hasDialog) show("palette");
+      else if (!hasDialog()) show("palette");
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);

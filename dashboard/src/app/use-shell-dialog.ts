@@ -4,9 +4,11 @@ type ShellDialog = "palette" | "keys" | null;
 
 const listeners = new Set<() => void>();
 let shown: ShellDialog = null;
+let focusBefore: Element | null = null;
 
 /** Opens a dialog of the shell, or closes the one that is open. */
 export function showShellDialog(dialog: ShellDialog): void {
+  if (dialog && !shown) focusBefore = document.activeElement;
   shown = dialog;
   for (const listener of listeners) listener();
 }
@@ -14,6 +16,13 @@ export function showShellDialog(dialog: ShellDialog): void {
 /** The dialog of the shell that is open, and what opens another. */
 export function useShellDialog(): [ShellDialog, (dialog: ShellDialog) => void] {
   return [useSyncExternalStore(subscribe, () => shown), showShellDialog];
+}
+
+/** What had the focus before, to which it goes back unless something else took it meanwhile. */
+export function giveFocusBack(): HTMLElement | false {
+  const { activeElement, body } = document;
+  const isFree = activeElement === body || activeElement?.closest("[role=dialog]");
+  return isFree && focusBefore instanceof HTMLElement && focusBefore.isConnected ? focusBefore : false;
 }
 
 function subscribe(listener: () => void): () => void {

@@ -10,8 +10,17 @@ import {
   formatRelative,
   formatUntil,
   formatUtc,
+  inSentence,
   plural,
 } from "./format.ts";
+
+test("a title within a sentence keeps its abbreviations", () => {
+  expect(["API keys", "Memory stores", "Audit log"].map(inSentence)).toEqual([
+    "API keys",
+    "memory stores",
+    "audit log",
+  ]);
+});
 
 test("what is unknown is never shown as zero", () => {
   expect([formatDuration(null), formatCost(undefined), formatCount(null)]).toEqual(["–", "–", "–"]);

@@ -21,6 +21,10 @@ export function formatElapsed(ms: number): string {
   return pair(Math.floor(hours / 24), "d", hours % 24, "h");
 }
 
+/** A title within a sentence: `Memory stores` becomes `memory stores`, `API keys` stays. */
+export const inSentence = (title: string): string =>
+  /^[A-Z]{2}/.test(title) ? title : title.slice(0, 1).toLowerCase() + title.slice(1);
+
 /** `$0.0186`: four decimals; what is more than nothing never reads as nothing. */
 export function formatCost(usd: number | null | undefined): string {
   if (usd == null) return unknown;

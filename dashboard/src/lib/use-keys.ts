@@ -5,7 +5,6 @@ import { readPreference } from "./preference.ts";
 type Keys = Record<string, (event: KeyboardEvent) => void>;
 
 const sequence_ms = 1000;
-const patience_ms = 5000;
 /** Keys that may be held: they move, and decide nothing. A held `a` would approve the next call unseen. */
 const held = ["j", "k", "n", "p", ",", "."];
 /** The key that begins every sequence: what follows it is never a key of its own. */
@@ -13,7 +12,7 @@ const leader = "g";
 
 /** Those of all that is mounted, the innermost last. */
 const mounted: { current: Keys }[] = [];
-let wanted: { key: string; until: number } | null = null;
+let wanted: string | null = null;
 
 /** Single keys of a page. They rest while somebody types, while a dialog is open, beside ⌘, Ctrl and Alt, and where they are off. */
 export function useKeys(keys: Keys, active = true): void {
@@ -35,9 +34,9 @@ export function useKeys(keys: Keys, active = true): void {
     };
     document.addEventListener("keydown", onKey);
     mounted.push(latest);
-    if (wanted && latest.current[wanted.key]) {
-      if (Date.now() < wanted.until) actOnKey(wanted.key);
-      wanted = null;
+    if (wanted && latest.current[wanted]) {
+      actOnKey(wanted);
+      forget();
     }
     return () => {
       document.removeEventListener("keydown", onKey);
@@ -51,9 +50,19 @@ export function actOnKey(key: string): void {
   mounted.findLast(({ current }) => current[key])?.current[key]?.(new KeyboardEvent("keydown", { key }));
 }
 
-/** Does what a key does on the page that is being opened, as soon as that is there. */
+/** What shows that somebody does something else meanwhile. Caught early: what is pressed now has passed there already. */
+const ends = ["keydown", "pointerdown", "popstate"];
+
+/** Does what a key does on the page that is being opened, as soon as that is there, unless something is pressed before. */
 export function awaitKey(key: string): void {
-  wanted = { key, until: Date.now() + patience_ms };
+  wanted = key;
+  for (const end of ends) window.addEventListener(end, forget, { capture: true });
+}
+
+function forget(event?: Event): void {
+  if (event instanceof KeyboardEvent && event.repeat) return; // Of what was pressed before.
+  wanted = null;
+  for (const end of ends) window.removeEventListener(end, forget, { capture: true });
 }
 
 /** Whether something on this page has this key. */
@@ -61,8 +70,14 @@ export function hasKey(key: string): boolean {
   return mounted.some(({ current }) => current[key]);
 }
 
-/** Whether a key belongs to what has the focus: a field, an editor, a dialog or a menu. */
+/** Whether a dialog lies over the page. Toasts have the same role, and lie beside it. */
+export function hasDialog(): boolean {
+  return document.querySelector("dialog[open],[role=dialog][data-open],[role=alertdialog][data-open]") !== null;
+}
+
+/** Whether a key is not the page's: a dialog lies over it, or what has the focus takes keys, as a field or a menu does. */
 export function isTaken(target: EventTarget | null): boolean {
+  if (hasDialog()) return true;
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement && target.type === "checkbox") return false;
   return (

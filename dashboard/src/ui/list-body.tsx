@@ -1,5 +1,6 @@
 import { clsx } from "clsx";
 import { type ReactNode, type UIEvent, useRef } from "react";
+import { inSentence } from "../lib/format.ts";
 import { useHeldRows } from "../lib/use-held-rows.ts";
 import { useRowKeys } from "../lib/use-row-keys.ts";
 import { ErrorNote } from "./error-note.tsx";
@@ -60,13 +61,13 @@ export function ListBody<Item>({
       >
         <ErrorNote
           inset
-          title={items ? "The list is not up to date" : `The ${label.toLowerCase()} cannot be shown`}
+          title={items ? "The list is not up to date" : `The ${inSentence(label)} cannot be shown`}
           error={error}
           onRetry={() => void refetch()}
         />
         {notes}
         {isLoading && (
-          <div role="status" aria-label={`Loading ${label.toLowerCase()}`}>
+          <div role="status" aria-label={`Loading ${inSentence(label)}`}>
             {loading}
           </div>
         )}

@@ -4,6 +4,8 @@ import { failed } from "./toast.ts";
 interface LoadedPartProps {
   /** Stands until it is here, and in its place where it does not come. */
   fallback?: ReactNode;
+  /** When it does not come. */
+  onMissing?: () => void;
   children: ReactNode;
 }
 
@@ -20,6 +22,7 @@ export class LoadedPart extends Component<LoadedPartProps, { isMissing: boolean 
 
   override componentDidCatch() {
     failed("A part of the page could not be loaded", "Reload the page to load it.");
+    this.props.onMissing?.();
   }
 
   override render() {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import type { Permission } from "../../core/scope.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
 import { startWebhookReceiver } from "../../testing/webhook-receiver.ts";
@@ -524,4 +524,25 @@ test("what is not of the protocol is refused in its words", async () => {
     const answer = await server.send("POST", at, body, headersOf(owner));
     expect([body, answer.body.error.data[0].reason]).toEqual([body, "INVALID_REQUEST"]);
   }
+});
+
+test("a task is told without reading what its tools said", async () => {
+  using tool = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json("said ".repeat(20_000)) });
+  const owner = await server.client({ project: crypto.randomUUID() });
+  const { body } = await owner.post("/v1/tools", { name: "say", parameters: {}, url: tool.url.href, method: "GET" });
+  const calls = Array.from({ length: 8 }, () => ({ tool_calls: [{ name: "say", arguments: {} }] }));
+  const { body: agent } = await owner.post("/v1/agents", scripted([...calls, { text: "Done." }], { tools: [body.id] }));
+  const at = `/a2a/v1/agents/${agent.id}`;
+  const { body: sent } = await ask(owner, at, "SendMessage", said("Go."));
+  expect(sent.result.task.status.state).toBe("TASK_STATE_COMPLETED");
+  const { body: run } = await owner.get(`/v1/runs/${sent.result.task.id}`);
+  const longest = async (params: object): Promise<number> => {
+    using parse = spyOn(JSON, "parse");
+    const { body } = await ask(owner, at, "GetTask", { id: run.id, ...params });
+    expect(body.result.status.state).toBe("TASK_STATE_COMPLETED");
+    return Math.max(...parse.mock.calls.map(([text]) => text.length));
+  };
+  const whole = JSON.stringify(run).length;
+  expect(await longest({ historyLength: 0 })).toBeLessThan(whole / 10);
+  expect(await longest({})).toBeLessThan((2 * whole) / 3); // What its calls answered is not told twice.
 });

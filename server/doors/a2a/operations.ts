@@ -46,17 +46,25 @@ export type Operation = (asked: Asked) => Promise<object | Response>;
 
 const most_ms = 600_000;
 const pageMax = 100;
+const all = Number.POSITIVE_INFINITY;
 const ended = ["completed", "failed", "cancelled"];
 
 /** What clients may ask of an agent. Whatever is done is done by the API. */
 export function createOperations(deps: Deps): Record<string, Operation> {
   const { agents, runs, settled, openStream, api, noLongerValid, ending, followers, publicUrl, idempotency } = deps;
 
-  /** The run, if it is one of this agent. */
-  async function runOf({ request, agentId, params }: Asked, id: unknown = params.id): Promise<TaskRun> {
-    const answer = await api(request, "GET", `/v1/runs/${encodeURIComponent(asText(id))}`);
+  /** The run, if it is one of this agent; with its messages where `history` asks for some. */
+  async function runOf(
+    { request, agentId, params }: Asked,
+    id: unknown = params.id,
+    history: number | undefined = 0,
+  ): Promise<TaskRun> {
+    if (asText(id) === "") throw noTask();
+    // What its tools said, a task does not tell: tens of megabytes, at times.
+    const without = history === 0 ? "messages,tool_calls" : "tool_calls";
+    const answer = await api(request, "GET", `/v1/runs/${encodeURIComponent(asText(id))}?exclude=${without}`);
     if (answer.status >= 400) throw refused(answer);
-    if (answer.body.agent_id !== agentId) throw new A2aError("TASK_NOT_FOUND", "There is no such task.");
+    if (answer.body.agent_id !== agentId) throw noTask();
     return answer.body;
   }
 
@@ -88,7 +96,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 
   async function goOn(asked: Asked, sent: Sent): Promise<{ run: TaskRun; from: number }> {
     const { request, principal } = asked;
-    const run = await runOf(asked, sent.taskId);
+    const run = await runOf(asked, sent.taskId, all);
     // Whoever sends it: a token that has ended meanwhile has another one after it.
     const key = keyOf([run.id, sent]);
     const earlier = idempotency.runOf(principal, key);
@@ -118,6 +126,9 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     return length;
   };
 
+  const shownTask = async (asked: Asked, id: unknown, history: number | undefined) =>
+    taskOf(await runOf(asked, id, history ?? all), { history });
+
   return {
     async sendMessage(asked) {
       const configuration = (asked.params.configuration ?? {}) as Params;
@@ -129,7 +140,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
       const { run } = await send(asked);
       if (!isWaited) return { task: taskOf(run, { history }) };
       await settled(run.id, most_ms, [ending(asked.principal.project_id), asked.request.signal]);
-      return { task: taskOf(await runOf(asked, run.id), { history }) };
+      return { task: await shownTask(asked, run.id, history) };
     },
 
     async sendStreamingMessage(asked) {
@@ -137,7 +148,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
       return stream(asked, run, from, from);
     },
 
-    getTask: async (asked) => taskOf(await runOf(asked), { history: historyOf(asked.params) }),
+    getTask: (asked) => shownTask(asked, asked.params.id, historyOf(asked.params)),
 
     async listTasks({ request, principal, agentId, params }) {
       const { contextId, status, pageToken, includeArtifacts, statusTimestampAfter } = params;
@@ -222,3 +233,4 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 const keyOf = (name: readonly [...string[], Sent]): string => `a2a/${sha256(JSON.stringify(name))}`;
 
 const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
+const noTask = () => new A2aError("TASK_NOT_FOUND", "There is no such task.");

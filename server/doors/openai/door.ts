@@ -6,6 +6,7 @@ import { isKeptStatus, replayedHeader } from "../../http/idempotency.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Api, ApiAnswer, DoorAccess, Forward } from "../../http/within.ts";
 import { dotted } from "../../lib/json-schema.ts";
+import { lazy } from "../../lib/lazy.ts";
 import { openAiError } from "./errors.ts";
 
 // What all of OpenAI's addresses have in common: who asks, what the API is asked, and how a refusal is said.
@@ -79,10 +80,10 @@ const isFinal = ({ code, retryAfter }: AppError): boolean => code === "embedding
 
 /** Says whether a body is of a schema; throws what is wrong with it first. */
 export function readerOf<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
-  const check = TypeCompiler.Compile(schema);
+  const check = lazy(() => TypeCompiler.Compile(schema));
   return (body) => {
-    if (check.Check(body)) return body;
-    const first = check.Errors(body).First();
+    if (check().Check(body)) return body;
+    const first = check().Errors(body).First();
     throw validationError([fault(dotted(first?.path ?? ""), `${first?.message ?? "This is no request"}.`)]);
   };
 }

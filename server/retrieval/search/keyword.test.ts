@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { chunksIn, findByAllWords, findByWords } from "./keyword.ts";
+import { chunksIn, findBesideMeaning, findByAllWords, findByWords } from "./keyword.ts";
 import { addWords, removeChunks, wordsTable } from "./tables.ts";
 
 const table = wordsTable(1);
@@ -79,6 +79,31 @@ test.each([
 ])("%s finds %s", (query, text) => {
   using sqlite = storeOf(["something else", text, "and more of 417"]);
   expect(found(sqlite, query)[0]).toBe(2);
+});
+
+const filling = Array.from({ length: 40 }, (_, index) => `about ${index} something else`);
+const installed = ["install it: install, install", "who installs", `${filling.join(" ")} its Installation`];
+
+test.each([1, 2])(
+  "a word that %d chunks have as it is asked for is before its stem, with meaning and without",
+  (count) => {
+    using sqlite = storeOf([...installed, ...(count === 2 ? ["installation"] : []), ...filling]);
+    for (const { scores } of [findByWords(sqlite, 1, "installation"), findBesideMeaning(sqlite, 1, "installation")]) {
+      expect(scores.get(3)!).toBeGreaterThan(Math.max(scores.get(1)!, scores.get(2)!));
+      expect(scores.get(1)!).toBeGreaterThan(0);
+    }
+  },
+);
+
+test("beside meaning, whoever has the one word that is asked for gains more than half, and the stem of it little", () => {
+  using sqlite = storeOf([...installed, ...filling]);
+  const { scores } = findBesideMeaning(sqlite, 1, "installation");
+  expect([scores.get(3)! > 0.5, scores.get(1)! < 0.1, scores.get(2)! < 0.1]).toEqual([true, true, true]);
+});
+
+test("in a longer question the stem of a rare word counts nearly as much as the word", () => {
+  using sqlite = storeOf(["how to install zebras at night", "the installation", "zebras", ...filling]);
+  expect(found(sqlite, "installation of zebras at night")[0]).toBe(1);
 });
 
 test("a number with zeros before it is another number, and none is corrected", () => {

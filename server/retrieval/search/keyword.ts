@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { exactlyWritten } from "./exactly-written.ts";
 import { languages, stemOf } from "./languages.ts";
 import { corrections, isSpelled } from "./spellings.ts";
 import { searchedWords } from "./tables.ts";
@@ -30,14 +31,18 @@ export function findByWords(sqlite: Database, storeNumber: number, query: string
 /**
  * The same for a search by meaning too: each score times the share of the question's words that the chunk has, to the
  * power of `share_power`. A rare word that is asked for alone counts in full, a few words of a long question, which may be
- * there by chance, hardly.
+ * there by chance, hardly. Of a question of one word, whoever has it is before what means something like it: the score is
+ * in the upper half.
  */
 export function findBesideMeaning(sqlite: Database, storeNumber: number, query: string): KeywordHits {
   const known = lookUp(sqlite, storeNumber, query);
   const { scores, partial } = findByTelling(sqlite, known);
+  const isOne = known.words.length === 1;
+  const beside = (score: number, share: number) =>
+    isOne && share === 1 ? (1 + score) / 2 : score * share ** share_power;
   const shares = sharesOf(sqlite, known, rarest(known.words));
   return {
-    scores: new Map([...scores].map(([number, score]) => [number, score * shares.get(number)! ** share_power])),
+    scores: new Map([...scores].map(([number, score]) => [number, beside(score, shares.get(number)!)])),
     partial,
   };
 }
@@ -52,8 +57,9 @@ function sharesOf(sqlite: Database, { table, words }: Known, telling: readonly K
     const best = new Map<number, number>();
     // The nearest to what was asked for that the store has: a mistyped word is there as the one that was meant.
     const nearest = Math.max(...forms.map(({ factor }) => factor));
-    for (const { term, factor } of forms.toReversed())
-      for (const [number] of statement.values(quoted(term)) as [number][]) best.set(number, factor);
+    for (const { term, factor, only } of forms.toReversed())
+      for (const number of only ?? (statement.values(quoted(term)) as [number][]).map(([number]) => number))
+        best.set(number, factor);
     for (const [number, factor] of best) add(number, ((factor / nearest) * weight) / all);
   }
   return shares;
@@ -92,10 +98,12 @@ interface Form {
 
 interface CountedForm extends Form {
   weight: number;
+  /** Of the chunks that have the term those that count; null: all. */
+  only: ReadonlySet<number> | null;
 }
 
-/** What another form of a word counts, and a word that may have been meant. */
-const factors = { form: 0.9, correction: 0.8 };
+/** What another form of a word counts, a word that may have been meant, and the mere stem of a rare word asked alone. */
+const factors = { form: 0.9, correction: 0.8, stem: 0.05 };
 
 interface Known {
   table: string;
@@ -115,9 +123,21 @@ function lookUp(sqlite: Database, storeNumber: number, query: string): Known {
 
   function known(plain: string, forms: readonly Form[]): KnownWord {
     const counted = forms.map((form) => ({ ...form, count: countOf(form.term) })).filter(({ count }) => count > 0);
-    const weighed = counted.map((form) => ({ ...form, weight: weigh(form.term, form.count) }));
-    const weight = weighed[0]?.weight ?? weigh(plain, 0);
-    return { plain, forms: weighed, weight, count: sum(counted.map(({ count }) => count)) };
+    const weighed = counted.map((form) => ({ ...form, only: null, weight: weigh(form.term, form.count) }));
+    const exact = exactForm(plain, counted[0]);
+    const weight = exact?.weight ?? weighed[0]?.weight ?? weigh(plain, 0);
+    return {
+      plain,
+      forms: exact ? [exact, ...weighed] : weighed,
+      weight,
+      count: sum(counted.map(({ count }) => count)),
+    };
+  }
+
+  function exactForm(plain: string, form: (Form & { count: number }) | undefined): CountedForm | null {
+    if (!spellings || form?.term !== plain) return null;
+    const only = exactlyWritten(sqlite, { table, spellings }, plain, form.count);
+    return only && { term: plain, factor: 1, only, weight: weigh(plain, form.count) };
   }
 
   function lookUpWord({ plain, others }: AskedWord): KnownWord[] {
@@ -140,10 +160,20 @@ function lookUp(sqlite: Database, storeNumber: number, query: string): Known {
   const counted = phrases.map((phrase) => ({ ...phrase, count: countOf(phrase.phrase) }));
   return {
     table,
-    words: words.flatMap(lookUpWord),
+    words: exactFirst(words.flatMap(lookUpWord)),
     // The words of a phrase that is nowhere weigh already.
     phrases: counted.map((each) => ({ ...each, weight: each.count === 0 ? 0 : weigh(each.phrase, each.count) })),
   };
+}
+
+/** The more of a question a rare word is, the less its stem counts where another passage has it as it was written. */
+function exactFirst(words: readonly KnownWord[]): KnownWord[] {
+  const all = sum(words.map(({ weight }) => weight));
+  return words.map(({ forms: [first, ...others], ...word }) => {
+    if (!first?.only) return { ...word, forms: first ? [first, ...others] : [] };
+    const kept = 1 - (1 - factors.stem) * (word.weight / all) ** 2;
+    return { ...word, forms: [first, ...others.map((form) => ({ ...form, factor: kept * form.factor }))] };
+  });
 }
 
 function rarest(words: readonly KnownWord[]): KnownWord[] {
@@ -184,9 +214,10 @@ function bestOf(
   read: (terms: readonly string[]) => [number, number][],
 ): Map<number, number> {
   const best = new Map<number, number>();
-  for (const { term, factor, weight } of forms) {
+  for (const { term, factor, weight, only } of forms) {
     const share = factor * Math.min(1, asked / weight);
-    for (const [number, bm25] of read([term])) best.set(number, Math.max(best.get(number) ?? 0, share * bm25));
+    for (const [number, bm25] of read([term]))
+      if (!only || only.has(number)) best.set(number, Math.max(best.get(number) ?? 0, share * bm25));
   }
   return best;
 }

@@ -78,11 +78,17 @@ function alike(count: number, dimensions: number, next: () => number): Float32Ar
   return Array.from({ length: count }, () => one!.map((value) => value + 1e-4 * bell(next)));
 }
 
+// A loop: the slowest tests of this file ask it two hundred thousand times.
+function productOf(one: Float32Array, other: Float32Array): number {
+  let sum = 0;
+  for (let at = 0; at < one.length; at++) sum += one[at]! * other[at]!;
+  return sum;
+}
+
 function nearestOf(vectors: readonly Float32Array[], query: Float32Array, most: number): string[] {
-  const length = (vector: Float32Array) => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   const cosines = vectors.map((vector, index) => {
-    const product = vector.reduce((sum, value, at) => sum + value * query[at]!, 0);
-    return { text: String(index), cosine: product / length(vector) / length(query) };
+    const [length, asked] = [productOf(vector, vector), productOf(query, query)].map(Math.sqrt) as [number, number];
+    return { text: String(index), cosine: productOf(vector, query) / length / asked };
   });
   return cosines
     .sort((a, b) => b.cosine - a.cosine)

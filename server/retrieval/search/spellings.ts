@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { all, runEach } from "./statements.ts";
-import { folded, oneSpelling, partsOf, word } from "./word-text.ts";
+import { wordsAsWritten } from "./word-text.ts";
 
 /**
  * The words of a store, each under what is left of it without one of its letters: so a word that is mistyped meets the
@@ -25,10 +25,7 @@ function countWords(texts: readonly string[]): Map<string, number> {
   return counts;
 }
 
-const spelledIn = (text: string): Set<string> =>
-  new Set(
-    (oneSpelling(text).match(word) ?? []).flatMap((each) => [...partsOf(each), each].map(folded)).filter(isSpelled),
-  );
+const spelledIn = (text: string): string[] => [...wordsAsWritten(text)].filter(isSpelled);
 
 export function addSpellings(sqlite: Database, table: string, texts: readonly string[]): void {
   const counts = countWords(texts);
@@ -92,3 +89,7 @@ function distance(a: string, b: string): number {
   }
   return last[b.length]!;
 }
+
+/** How many chunks have a word as it is written. */
+export const usesOf = (sqlite: Database, table: string, word: string): number =>
+  all<{ uses: number }>(sqlite, `SELECT uses FROM ${table} WHERE key = ? AND word = ?`, [word, word])[0]?.uses ?? 0;

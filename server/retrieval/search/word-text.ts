@@ -39,7 +39,11 @@ export function untranscribed(word: string): string | null {
 }
 
 /** The parts of a name that is written in one: `get`, `User`, `By`, `Id`. */
-export const partsOf = (word: string): string[] => word.split(seam);
+const partsOf = (word: string): string[] => word.split(seam);
+
+/** The words of a text, folded and with their endings: names, and the parts of them. */
+export const wordsAsWritten = (text: string): Set<string> =>
+  new Set((oneSpelling(text).match(word) ?? []).flatMap((each) => [...partsOf(each), each].map(folded)));
 
 /**
  * A text as its words are indexed: letters of scripts without spaces stand alone, names are parted. Behind it follow

@@ -171,7 +171,7 @@ export function createEngineModel(world: World, found: (what: string) => void) {
   const isOf = (from: Tables, epoch: unknown, text: string) => !/\bepoch = \$/.test(text) || from.cell?.epoch === epoch;
 
   const statements: [form: RegExp, locks: Lock[], run: Run][] = [
-    [/SHOW transaction_read_only/, [], () => ({ rows: [{ transaction_read_only: "off" }] })],
+    [/'transaction_read_only'/, [], () => ({ rows: [{ read_only: "off" }] })],
     [/to_regclass/, [], () => ({ rows: [{ there: true }] })],
     [/LIMIT 0$/, [], () => ({ rows: [] })],
     [/runnel_nodes/, [], () => ({ rows: [] })],

@@ -16,6 +16,9 @@ import { createThreads } from "./threads.ts";
 import { createWitness, type Fixture, slots } from "./witness.ts";
 import { createWorld, Found, type Owner } from "./world.ts";
 
+/** How many lives, from seed 0 on, are lived for their records. */
+export const recordedLives = 300;
+
 const runsMax = 5;
 const faultsMax = 6;
 // Some hundred steps are a life; whoever takes so many will not come to an end.

@@ -1,22 +1,19 @@
 import type { CreateAgent } from "../../../../server/agents/schema.ts";
 import type { Agent } from "../../../../server/wire/agent.ts";
-/** What an agent is at a version. */
-export type Definition = Pick<
+
+/** What an agent is at a version: all that is not said of every resource, or counted. */
+export type Definition = Omit<
   Agent,
-  | "name"
-  | "description"
-  | "instructions"
-  | "model"
-  | "model_settings"
-  | "tools"
-  | "max_turns"
-  | "output_schema"
-  | "guardrails"
-  | "budget"
-  | "memory"
-  | "input_schema"
-  | "doors"
-  | "metadata"
+  | "id"
+  | "object"
+  | "version"
+  | "tools_count"
+  | "created_at"
+  | "updated_at"
+  | "project_id"
+  | "environment"
+  | "truncated"
+  | "request_id"
 >;
 
 /** A memory store as a policy names it. What is left out has its default. */

@@ -1,13 +1,12 @@
-import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { formatDuration, formatElapsed, joinFacts, unknown } from "../../lib/format.ts";
-import { timingFigures, timingNames, useTiming } from "./use-timing.ts";
+import { joinFacts, unknown } from "../../lib/format.ts";
+import { formatFigure, timingFigures, timingNames, useTiming } from "./use-timing.ts";
 
 /** How long a run worked, or works so far; what it waited, and what it has of a record, is in its title. */
 export function RunTime({ run }: { run: Pick<Run, "status" | "started_at" | "timing"> }) {
   const timing = useTiming(run);
   if (!timing) return <>{unknown}</>;
-  const show = isOver(run.status) ? formatDuration : formatElapsed;
-  const facts = timingFigures.map((figure) => timing[figure] && `${timingNames[figure]} ${show(timing[figure])}`);
-  return <span title={joinFacts(...facts.map((fact) => fact || null))}>{show(timing.worked_ms)}</span>;
+  const show = (figure: keyof typeof timing) => formatFigure(figure, timing, run.status);
+  const facts = timingFigures.map((figure) => timing[figure] && `${timingNames[figure]} ${show(figure)}`);
+  return <span title={joinFacts(...facts.map((fact) => fact || null))}>{show("worked_ms")}</span>;
 }

@@ -1,4 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
+import { flushSync } from "react-dom";
 import { ScriptEditor } from "../../entities/agent/script-editor.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -16,16 +18,22 @@ export function ScriptField({
 }) {
   const all = useQuery(toolApi.every(useWorkspace()));
   const picked = (all.data ?? []).filter(({ id, type }) => tools.includes(id) && type !== "mcp");
+  const place = useRef<HTMLDivElement>(null);
+  // The button goes with its act: the focus goes on to what it made.
+  const generate = () => {
+    flushSync(() => field.onText(exampleScript(picked)));
+    place.current?.querySelector<HTMLElement>("textarea,[contenteditable]")?.focus();
+  };
   return (
-    <>
+    <div ref={place} className="contents">
       <ScriptEditor tools={picked} {...field} />
       {field.value.trim() === "" && (
         <div>
-          <Button size="sm" onClick={() => field.onText(exampleScript(picked))}>
+          <Button size="sm" onClick={generate}>
             {picked.length > 0 ? "Generate an example with the selected tools" : "Generate an example"}
           </Button>
         </div>
       )}
-    </>
+    </div>
   );
 }

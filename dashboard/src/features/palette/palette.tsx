@@ -1,9 +1,10 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
-import { CornerDownLeft, Search } from "lucide-react";
+import { CornerDownLeft } from "lucide-react";
 import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
 import { Kbd } from "../../ui/kbd.tsx";
 import { type Command, type CommandGroup, findCommands, firstCommand } from "./find-commands.ts";
+import { PaletteRow, paletteField, type Typed } from "./palette-row.tsx";
 import { useIdCommands } from "./use-id-commands.ts";
 import { useSearchCommands } from "./use-search-commands.ts";
 
@@ -13,9 +14,15 @@ export function Palette({
   onOpenChange,
   groups,
   onGo,
+  typed,
+  finalFocus,
 }: {
   open: boolean;
   onOpenChange: (open: boolean) => void;
+  /** What it opens with. */
+  typed: Typed;
+  /** Where the focus goes at its end: its own field has it at once, so that the dialog does not see where it was. */
+  finalFocus: () => HTMLElement | false;
   groups: readonly CommandGroup[];
   onGo: (path: string) => void;
 }) {
@@ -26,9 +33,10 @@ export function Palette({
         <Dialog.Viewport className="fixed inset-0 z-(--z-palette) flex items-start justify-center p-2 rail:pt-16">
           <Dialog.Popup
             aria-label="Search or jump to"
+            finalFocus={finalFocus}
             className="enter flex max-h-full w-full max-w-180 flex-col overflow-hidden rounded-xl bg-surface shadow-3 rail:max-h-3/4"
           >
-            <CommandList groups={groups} onGo={onGo} onDone={() => onOpenChange(false)} />
+            <CommandList groups={groups} onGo={onGo} typed={typed} onDone={() => onOpenChange(false)} />
           </Dialog.Popup>
         </Dialog.Viewport>
       </Dialog.Portal>
@@ -39,18 +47,20 @@ export function Palette({
 function CommandList({
   groups,
   onGo,
+  typed,
   onDone,
 }: {
+  typed: Typed;
   groups: readonly CommandGroup[];
   onGo: (path: string) => void;
   onDone: () => void;
 }) {
-  const [text, setText] = useState("");
+  const [text, setText] = useState(typed.text);
   const ofId = useIdCommands(text, onGo);
   const { groups: searched, isSearching, isOfText } = useSearchCommands(text, onGo);
   // What was gone to by arrow or pointer, among the results of a text. The list's own mark follows a moment later.
   const [marked, setMarked] = useState<{ text: string; command: Command } | null>(null);
-  const [entered, setEntered] = useState<string | null>(null);
+  const [entered, setEntered] = useState(typed.isEntered ? typed.text : null);
   const found = useMemo(
     () => [...ofId, ...withoutDoubles(findCommands(groups, text), searched), ...searched],
     [ofId, groups, text, searched],
@@ -63,7 +73,9 @@ function CommandList({
   const isEntered = entered === text;
   // Enter came before the results: the first of them is meant.
   useEffect(() => {
-    if (isEntered && first) run(first);
+    if (!isEntered || !first) return;
+    setEntered(null);
+    run(first);
   });
   const onKeyDown = (event: KeyboardEvent & { preventBaseUIHandler: () => void }) => {
     if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
@@ -88,20 +100,17 @@ function CommandList({
         if (reason !== "none") setMarked(command ? { text, command } : null);
       }}
     >
-      <div className="flex shrink-0 items-center gap-3 border-b border-line px-4">
-        <Search aria-hidden className="size-4 shrink-0 text-muted" strokeWidth={1.5} />
+      <PaletteRow>
         <Autocomplete.Input
+          {...paletteField}
           // At once: the letters that follow ⌘K in a hurry are meant for it.
           autoFocus
-          aria-label="Search or jump to"
-          placeholder="Search, jump to, or paste an id"
-          className="h-12 min-w-0 flex-1 bg-transparent text-md focus-visible:shadow-none"
           onKeyDown={onKeyDown}
         />
         <Dialog.Close aria-label="Esc: close" className="rounded-sm">
           <Kbd>Esc</Kbd>
         </Dialog.Close>
-      </div>
+      </PaletteRow>
       <div className="min-h-0 overflow-y-auto overscroll-contain p-1.5">
         <Autocomplete.Empty>
           <p className="px-2.5 py-6 text-center text-muted">

@@ -6,6 +6,7 @@ import { isOver } from "../../../../server/core/run-state.ts";
 import type { Part, TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { ToolAnswer } from "../../entities/call/answer-call.ts";
 import { OpenCall } from "../../entities/call/open-call.tsx";
+import { RunTime } from "../../entities/run/run-time.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
@@ -145,11 +146,14 @@ function Meta({ turn }: { turn: Turn }) {
   );
 }
 
-function Took({ turn: { view } }: { turn: Turn }) {
+/** What its run worked, as everywhere; while it is read for the first time, how long it has been going on. */
+function Took({ turn: { view, runId } }: { turn: Turn }) {
+  const run = useHeldRun(runId);
   const first = view.entries[0]?.data.at;
   const last = view.entries.at(-1)?.data.at;
   const isDone = view.status !== null && isOver(view.status);
   const now = useNow(!isDone);
+  if (run && run.status === view.status && run.status !== "in_progress") return <RunTime run={run} />;
   if (!first || !last) return null;
   return (
     <span>

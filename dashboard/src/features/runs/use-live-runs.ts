@@ -65,14 +65,16 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
     if (!live) return;
     let settling: ReturnType<typeof setTimeout> | undefined;
     let again = false;
-    // What is found by the index is found some seconds after its end. What changes while one waits needs them anew.
-    const settle = () => {
+    // What is found by the index is found some seconds after its end, on a busy server at the second look. What changes
+    // while one waits needs them anew.
+    const settle = (looks = 2) => {
       if (!isIndexed(latest.current.search)) return;
       again = settling !== undefined;
       settling ??= setTimeout(() => {
         settling = undefined;
         for (const list of ["page", "count"]) void client.invalidateQueries({ queryKey: runApi.key(at, list) });
         if (again) settle();
+        else if (looks > 1) settle(looks - 1);
       }, indexedAfterMs);
     };
     const stop = followChanges(

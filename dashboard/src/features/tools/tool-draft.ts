@@ -98,11 +98,11 @@ export const blameTool = (error: Error | null, draft: ToolDraft): { faults: Faul
 /** What the form calls each field of a tool as the API has it. */
 const words: Record<string, string> = Object.assign(
   {
-    parameters: "schema of the arguments",
+    parameters: "arguments",
     approval: "approval",
     on_unknown: "what follows an unknown outcome",
-    max_output_bytes: "most output",
-    enabled: "whether new runs may call it",
+    max_output_bytes: "max output size",
+    enabled: "enabled",
     timeout_ms: "timeout",
   } satisfies Partial<Record<keyof CommonDraft, string>>,
   ...shownTypes.map((type) => toolParts[type].words),

@@ -138,7 +138,7 @@ function RowMark({ row }: { row: Row }) {
 /** What a step worked; of the run, without what it waited; of what goes on, whole seconds. */
 function tookOf(row: Row, timeline: Timeline, worked_ms: number | null): string {
   if (row.kind === "restart") return "";
-  if (worked_ms !== null) return row.end === null ? shortElapsed(worked_ms) : formatDuration(worked_ms);
+  if (worked_ms !== null) return row.mark === "running" ? shortElapsed(worked_ms) : formatDuration(worked_ms);
   if (row.end === null) return shortElapsed(timeline.end - (row.waits.at(-1)?.from ?? row.start));
   return formatDuration(row.step?.latency_ms ?? row.end - row.start);
 }

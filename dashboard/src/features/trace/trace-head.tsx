@@ -3,10 +3,10 @@ import { ChevronRight } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { useTiming } from "../../entities/run/use-timing.ts";
+import { formatFigure, useTiming } from "../../entities/run/use-timing.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { StreamState } from "../../lib/events.ts";
-import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
+import { formatCost, formatCount } from "../../lib/format.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
@@ -79,7 +79,6 @@ export function TraceHead({
 function Facts({ run }: { run: Run }) {
   const { usage, thread_id, parent_run_id, forked_from, replay_of, metadata } = run;
   const timing = useTiming(run);
-  const show = isOver(run.status) ? formatDuration : formatElapsed;
   return (
     <dl className="flex w-full min-w-0 items-center gap-x-5 gap-y-0.5 text-xs max-rail:overflow-x-auto max-rail:[scrollbar-width:none] rail:flex-wrap">
       <Fact name="Run">
@@ -91,9 +90,9 @@ function Facts({ run }: { run: Run }) {
       <Fact name={run.started_at ? "Started" : "Created"}>
         <Time at={run.started_at ?? run.created_at} />
       </Fact>
-      {timing && <Fact name="Worked">{show(timing.worked_ms)}</Fact>}
-      {timing && timing.waited_ms > 0 && <Fact name="Waited">{show(timing.waited_ms)}</Fact>}
-      {timing?.recorded_ms ? <Fact name="Recorded">{formatDuration(timing.recorded_ms)}</Fact> : null}
+      {timing && <Fact name="Worked">{formatFigure("worked_ms", timing, run.status)}</Fact>}
+      {timing && timing.waited_ms > 0 && <Fact name="Waited">{formatFigure("waited_ms", timing, run.status)}</Fact>}
+      {timing?.recorded_ms ? <Fact name="Recorded">{formatFigure("recorded_ms", timing, run.status)}</Fact> : null}
       <Fact name="Tokens">{formatCount(usage?.total_tokens)}</Fact>
       <Fact name="Cost">
         {usage?.estimated && usage.cost_usd !== null && "about "}

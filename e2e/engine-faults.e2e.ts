@@ -1,0 +1,97 @@
+import { describe, expect, test } from "bun:test";
+import { type Postgres, startPostgres } from "../server/testing/postgres.ts";
+import { type Cluster, startCluster } from "./cluster/nodes.ts";
+import { until } from "./until.ts";
+
+/** Lets every row that a leader ships, and each renewal of its lease, do this first. */
+const first = (action: string): string[] => [
+  `CREATE OR REPLACE FUNCTION runnel_fault() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${action}; RETURN NEW; END $$`,
+  "CREATE OR REPLACE TRIGGER runnel_fault BEFORE UPDATE ON runnel_cells FOR EACH ROW EXECUTE FUNCTION runnel_fault()",
+];
+const noMore = ["DROP TRIGGER runnel_fault ON runnel_cells"];
+/** As Postgres says it: https://www.postgresql.org/docs/15/errcodes-appendix.html */
+const diskFull = "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'";
+const readOnly = (is: string) => [`ALTER SYSTEM SET default_transaction_read_only = ${is}`, "SELECT pg_reload_conf()"];
+
+interface Fault {
+  begin(postgres: Postgres): Promise<void> | void;
+  end(postgres: Postgres): Promise<void> | void;
+}
+
+/** On a connection that may write while the engine is read-only for all others. */
+async function tell(postgres: Postgres, statements: string[]): Promise<void> {
+  const connection = { default_transaction_read_only: "off" };
+  const sql = new Bun.SQL({ url: postgres.primary.url, max: 1, connection });
+  for (const statement of statements) await sql.unsafe(statement);
+  await sql.close();
+}
+
+const faults: Record<string, Fault> = {
+  "whose disk is full": {
+    begin: (postgres) => tell(postgres, first(diskFull)),
+    end: (postgres) => tell(postgres, noMore),
+  },
+  "that takes no writes": {
+    begin: (postgres) => tell(postgres, readOnly("on")),
+    end: (postgres) => tell(postgres, readOnly("off")),
+  },
+  "that says nothing": {
+    begin: ({ primary }) => primary.signal("SIGSTOP"),
+    end: ({ primary }) => primary.signal("SIGCONT"),
+  },
+};
+
+/** Makes agents by name, and knows which of them were acknowledged. */
+function createAgents(cluster: Cluster) {
+  const acknowledged: string[] = [];
+  const { url } = cluster.nodes[0]!;
+  return {
+    async make(name: string): Promise<Response> {
+      const body = JSON.stringify({ name, instructions: "", model: "test/echo" });
+      const answer = await cluster.request(url, "/v1/agents", { method: "POST", body });
+      if (answer.ok) acknowledged.push(name);
+      return answer;
+    },
+    async lost(): Promise<string[]> {
+      const { data } = await (await cluster.request(url, "/v1/agents?limit=100")).json();
+      const kept = new Set(data.map(({ name }: { name: string }) => name));
+      return acknowledged.filter((name) => !kept.has(name));
+    },
+  };
+}
+
+describe.if(startPostgres.orSkipped("faults of a cluster's engine"))("an engine of a cluster", () => {
+  // Each of them waits ten seconds for its engine, and does nothing else.
+  for (const [which, fault] of Object.entries(faults))
+    test.concurrent(`${which} has writes refused with a time to retry, and all that was acknowledged is there afterwards`, async () => {
+      await using postgres = await startPostgres();
+      await using cluster = await startCluster({ nodes: 1, postgres });
+      const agents = createAgents(cluster);
+      expect((await agents.make("before")).status).toBe(201);
+      await fault.begin(postgres);
+      const refused = await Promise.all(["during 1", "during 2"].map(agents.make));
+      for (const answer of refused) {
+        expect(answer.status).toBe(503);
+        expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+        const { error, request_id } = await answer.json();
+        expect({ error, request_id }).toMatchObject({
+          error: { type: "api_error", message: expect.any(String) },
+          request_id: expect.stringMatching(/^req_/),
+        });
+      }
+      await fault.end(postgres);
+      await until(async () => (await agents.make("after").catch(() => null))?.ok === true);
+      expect(await agents.lost()).toEqual([]);
+      expect(cluster.nodes[0]!.codes).toEqual([]); // It went on: it was not started again.
+    }, 90_000);
+
+  test("that is slow keeps everybody waiting, and refuses nothing", async () => {
+    await using postgres = await startPostgres();
+    await using cluster = await startCluster({ nodes: 1, postgres });
+    await tell(postgres, first("PERFORM pg_sleep(0.2)"));
+    const agents = createAgents(cluster);
+    const made = await Promise.all(Array.from({ length: 30 }, (_, n) => agents.make(`slow ${n}`)));
+    expect(made.map(({ status }) => status)).toEqual(Array(30).fill(201));
+    expect(await agents.lost()).toEqual([]);
+  }, 90_000);
+});

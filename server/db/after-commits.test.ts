@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { createAfterCommits } from "./after-commits.ts";
+import { openDatabase } from "./open.ts";
+
+test("what follows from commits is done one at a time, and again where it failed, though nothing more is committed", async () => {
+  const db = openDatabase(":memory:");
+  const errors: string[] = [];
+  const done = Promise.withResolvers<void>();
+  let [works, atOnce] = [0, 0];
+  const after = createAfterCommits({
+    db,
+    async work() {
+      expect(++atOnce).toBe(1);
+      await Bun.sleep(1);
+      atOnce--;
+      if (++works === 1) throw new Error("the disk is full");
+      done.resolve();
+    },
+    log: { error: (message) => void errors.push(message) },
+    failed: "not done yet",
+    soon_ms: 0,
+    again_ms: 1,
+  });
+  after.start();
+  await done.promise;
+  expect(errors).toEqual(["not done yet"]);
+  await after.stop();
+  expect(after.working()).toBeNull();
+  db.close();
+});
+
+test("nothing is done before the start, or after the stop", async () => {
+  const db = openDatabase(":memory:");
+  let works = 0;
+  const after = createAfterCommits({
+    db,
+    work: async () => void works++,
+    log: { error() {} },
+    failed: "",
+    soon_ms: 0,
+  });
+  const commit = () => db.write(() => db.sqlite.run("PRAGMA user_version"));
+  await commit();
+  await Bun.sleep(0);
+  expect(works).toBe(0);
+  after.start();
+  await after.stop();
+  await commit();
+  await Bun.sleep(5);
+  expect(works).toBe(0);
+  db.close();
+});

@@ -1,0 +1,65 @@
+import type { Log } from "../lib/log.ts";
+import type { Db } from "./open.ts";
+
+interface AfterCommits {
+  db: Pick<Db, "write">;
+  /** Does what is due, for as long as it may go on. */
+  work(goOn: () => boolean): Promise<void>;
+  log: Pick<Log, "error">;
+  /** What the log says of work that failed. */
+  failed: string;
+  soon_ms?: number;
+  again_ms?: number;
+}
+
+/**
+ * Does in the background what follows from commits and may come a moment later, one piece of work at a time. Nothing is
+ * done while nothing is committed. What failed is retried.
+ */
+export function createAfterCommits({ db, work, log, failed, soon_ms = 500, again_ms = 5_000 }: AfterCommits) {
+  let isRunning = false;
+  let timer: Timer | undefined;
+  let working: Promise<void> | null = null;
+
+  async function attempt(): Promise<boolean> {
+    try {
+      await work(() => isRunning);
+      return true;
+    } catch (error) {
+      log.error(failed, { error });
+      return false;
+    }
+  }
+
+  function look(): void {
+    timer = undefined;
+    working = attempt().then((done) => {
+      working = null; // First: no look is armed while one is at work.
+      if (!done) arm(again_ms);
+    });
+  }
+
+  function arm(ms: number): void {
+    if (!isRunning || timer || working) return;
+    timer = setTimeout(look, ms);
+    timer.unref();
+  }
+
+  db.write.timed(() => arm(soon_ms));
+
+  return {
+    start(): void {
+      isRunning = true;
+      arm(soon_ms);
+    },
+    /** Returns once nothing is at work. */
+    async stop(): Promise<void> {
+      isRunning = false;
+      clearTimeout(timer);
+      timer = undefined;
+      await working;
+    },
+    /** What is at work now; it never rejects. */
+    working: (): Promise<void> | null => working,
+  };
+}

@@ -1,0 +1,246 @@
+import { describe, expect, test } from "bun:test";
+import { docxBody, odfOf, pdfFrom, relationships, sheetXml, streamOf, zipOf } from "../testing/documents.ts";
+import { mimeTypes } from "../testing/hostile-documents.ts";
+import { parse } from "./parse.ts";
+
+// What people read on a page or a screen, and no reader of plain paragraphs and cells would find.
+
+const textOf = async (kind: keyof typeof mimeTypes, content: Uint8Array | string) =>
+  (await parse(typeof content === "string" ? new TextEncoder().encode(content) : content, mimeTypes[kind])).sections
+    .map(({ text }) => text)
+    .join("\n\n");
+
+describe("a workbook", () => {
+  /** A workbook of one sheet, with parts beside it by what they are. */
+  const bookOf = (sheet: string, parts: Record<string, string> = {}, workbook = "") =>
+    zipOf({
+      "xl/workbook.xml": `<workbook xmlns:r="r">${workbook}<sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+      "xl/_rels/workbook.xml.rels": relationships([
+        ["rId1", "worksheet", "sheet.xml"],
+        ["rId2", "person", "person.xml"],
+        ["rId3", "styles", "styles.xml"],
+      ]),
+      "xl/_rels/sheet.xml.rels": relationships(Object.keys(parts).map((type) => [type, type, `${type}.xml`] as const)),
+      "xl/sheet.xml": sheet,
+      ...Object.fromEntries(Object.entries(parts).map(([type, part]) => [`xl/${type}.xml`, part])),
+    });
+
+  test("has the heads and feet of its printed pages once a sheet, without numbers, dates, fonts and colours", async () => {
+    const edges = [
+      `<oddHeader>&amp;L&amp;"Arial,Bold Italic"&amp;14Plan 2027&amp;C&amp;K0070C0R&amp;&amp;D&amp;K01+000&amp;RDraft&amp;G</oddHeader>`,
+      "<oddFooter>&amp;LPage &amp;P of &amp;N&amp;R&amp;D &amp;T</oddFooter>",
+      "<evenHeader>Even&amp;P+1</evenHeader><evenFooter>&amp;LPage &amp;P&amp;CAcme &amp;B&amp;Usecret&amp;U&amp;B</evenFooter>",
+      "<firstHeader>&amp;CDraft only</firstHeader><firstFooter>&amp;LPage &amp;P&amp;CAcme secret &amp;A &amp;F</firstFooter>",
+    ];
+    const sheet = sheetXml("<row><c><v>1</v></c></row>").replace(
+      "</worksheet>",
+      `<headerFooter>${edges.join("")}</headerFooter></worksheet>`,
+    );
+    expect(await textOf("xlsx", bookOf(sheet))).toBe(
+      "# S\n\n| 1 |\n| --- |\n\nPlan 2027 R&D Draft\n\nEven\n\nPage Acme secret\n\nDraft only",
+    );
+  });
+
+  test("has what is printed above an empty sheet", async () => {
+    const sheet = sheetXml("").replace(
+      "</worksheet>",
+      "<headerFooter><oddHeader>Void</oddHeader></headerFooter></worksheet>",
+    );
+    expect(await textOf("xlsx", bookOf(sheet))).toBe("# S\n\nVoid");
+  });
+
+  test("has comments with their authors and replies, each once", async () => {
+    const parts = {
+      comments: `<comments><authors><author>Ann</author><author>tc</author></authors><commentList>
+        <comment ref="A1" authorId="0"><text><r><t>first</t></r></text></comment>
+        <comment ref="B1" authorId="1"><text><t>[Threaded comment] asked Reply: said</t></text></comment></commentList></comments>`,
+      threadedComment: `<ThreadedComments><threadedComment ref="B1" id="{1}" personId="{p}"><text>asked</text></threadedComment>
+        <threadedComment ref="B1" id="{2}" parentId="{1}" personId="{q}"><text>said</text></threadedComment></ThreadedComments>`,
+      person: `<personList><person displayName="Bob" id="{p}"/><person displayName="Cy" id="{q}"/></personList>`,
+    };
+    expect(await textOf("xlsx", bookOf(sheetXml("<row><c><v>1</v></c></row>"), parts))).toBe(
+      "# S\n\n| 1 |\n| --- |\n\n> Comment on A1 by Ann: first\n\n> Comment on B1 by Bob: asked\n\n> Reply on B1 by Cy: said",
+    );
+  });
+
+  test("has what is said of its pictures, the hints of its cells, and the labels of every kind of chart", async () => {
+    const sheet = sheetXml("<row><c><v>1</v></c></row>").replace(
+      "</worksheet>",
+      `<dataValidations><dataValidation type="list" promptTitle="State" prompt="Pick one" errorTitle="No" error="Not a state"><formula1>"open,shut"</formula1></dataValidation></dataValidations></worksheet>`,
+    );
+    const parts = {
+      drawing: `<d><cNvPr id="2" name="Picture 1" descr="A red square"/><cNvPr id="3" name="P" descr="image1.png"/></d>`,
+      chartEx: `<c><tx><txData><v>Flow</v></txData></tx><strDim><lvl><pt idx="0">North</pt><pt idx="1">South</pt></lvl></strDim></c>`,
+    };
+    expect(await textOf("xlsx", bookOf(sheet, parts))).toBe(
+      "# S\n\n| 1 |\n| --- |\n\n[Image: A red square]\n\nFlow\nNorth South\n\nState: Pick one. No: Not a state. Choices: open, shut",
+    );
+  });
+
+  test("that counts its days from 1904 has the right dates", async () => {
+    const parts = { styles: `<s><cellXfs><xf numFmtId="14"/></cellXfs></s>` };
+    const book = bookOf(sheetXml(`<row><c s="0"><v>44891</v></c></row>`), parts, `<workbookPr date1904="1"/>`);
+    expect(await textOf("xlsx", book)).toBe("# S\n\n| 2026-11-27 |\n| --- |");
+  });
+});
+
+describe("a text document", () => {
+  const run = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`;
+
+  test("has what is said of pictures, letters along a line, and the entry that a field shows", async () => {
+    const body = `<w:p>${run("before ")}<w:r><w:drawing><wp:inline><wp:docPr id="1" name="P" title="Plan" descr="The first floor"/></wp:inline></w:drawing></w:r>
+      <w:r><w:pict><v:textpath string="Sale"/></w:pict></w:r></w:p><w:p>${run("State: ")}<w:r><w:fldChar><w:ffData><w:ddList><w:result w:val="1"/><w:listEntry w:val="open"/><w:listEntry w:val="shut"/></w:ddList></w:ffData></w:fldChar></w:r></w:p>`;
+    expect(await textOf("docx", zipOf({ "word/document.xml": docxBody(body) }))).toBe(
+      "before  Sale\n\n[Image: Plan: The first floor]\n\nState: shut",
+    );
+  });
+
+  test("has the documents that stand in it, in their place", async () => {
+    const body = `<w:p>${run("before")}</w:p><w:altChunk r:id="c1"/><w:altChunk r:id="c2"/><w:altChunk r:id="c3"/><w:p>${run("after")}</w:p>`;
+    const document = zipOf({
+      "word/document.xml": docxBody(body),
+      "word/_rels/document.xml.rels": relationships([
+        ["c1", "aFChunk", "chunk.html"],
+        ["c2", "aFChunk", "chunk.rtf"],
+        ["c3", "aFChunk", "chunk.bin"],
+      ]),
+      "word/chunk.html": "<p>of the <b>web</b></p>",
+      "word/chunk.rtf": String.raw`{\rtf1 rich\par}`,
+      "word/chunk.bin": "?",
+    });
+    expect(await textOf("docx", document)).toBe(
+      "before\n\nof the **web**\n\nrich\n\n[A document within this one was not read: chunk.bin]\n\nafter",
+    );
+  });
+
+  test("has marks behind its pages and boxes in its heads once, and no foot that only counts", async () => {
+    const box = `<w:txbxContent><w:p>${run("boxed")}</w:p></w:txbxContent>`;
+    const document = zipOf({
+      "word/document.xml": docxBody(`<w:p>${run("text")}</w:p>`),
+      "word/_rels/document.xml.rels": relationships([
+        ["h", "header", "header.xml"],
+        ["f", "footer", "footer.xml"],
+      ]),
+      "word/header.xml": `<w:hdr><w:p><w:r><w:pict><v:textpath string="DRAFT"/></w:pict></w:r><w:r><mc:AlternateContent><mc:Choice>${box}</mc:Choice><mc:Fallback>${box}</mc:Fallback></mc:AlternateContent></w:r></w:p></w:hdr>`,
+      "word/footer.xml": `<w:ftr><w:p>${run("Page 3 of 10")}</w:p></w:ftr>`,
+    });
+    expect(await textOf("docx", document)).toBe("text\n\nDRAFT boxed");
+  });
+});
+
+test("slides have what is said of their pictures, and once behind the last their feet and what their layouts say", async () => {
+  const shape = (text: string, place = "") =>
+    `<p:sp><p:nvSpPr><p:nvPr>${place}</p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:txBody></p:sp>`;
+  const slide = (text: string) =>
+    `<sld>${shape(text)}<p:pic><p:cNvPr id="4" name="P" descr="A graph of ${text}"/></p:pic>${shape("Acme 2026", `<p:ph type="ftr"/>`)}${shape("7", `<p:ph type="sldNum"/>`)}</sld>`;
+  const on = relationships([["rId1", "slideLayout", "layout.xml"]]);
+  const slides = zipOf({
+    "ppt/presentation.xml": `<p xmlns:r="r"><sldId r:id="rId1"/><sldId r:id="rId2"/></p>`,
+    "ppt/_rels/presentation.xml.rels": relationships([
+      ["rId1", "slide", "one.xml"],
+      ["rId2", "slide", "two.xml"],
+    ]),
+    ...{
+      "ppt/_rels/one.xml.rels": on,
+      "ppt/_rels/two.xml.rels": on,
+      "ppt/one.xml": slide("one"),
+      "ppt/two.xml": slide("two"),
+    },
+    "ppt/layout.xml": `<l>${shape("Click to add", `<p:ph type="title"/>`)}${shape("Confidential")}</l>`,
+    "ppt/_rels/layout.xml.rels": relationships([["rId1", "slideMaster", "master.xml"]]),
+    "ppt/master.xml": `<m>${shape("Acme Ltd")}</m>`,
+    "ppt/_rels/master.xml.rels": relationships([["rId1", "slideLayout", "layout.xml"]]),
+  });
+  expect(await textOf("pptx", slides)).toBe(
+    "one\n\n[Image: A graph of one]\n\ntwo\n\n[Image: A graph of two]\n\nAcme 2026\n\nConfidential\n\nAcme Ltd",
+  );
+});
+
+describe("OpenDocument", () => {
+  test("keeps the fields of a text, what is said of pictures, and formulas", async () => {
+    const body = `<text:p>on <text:date>27 May</text:date> by <text:creator>Ann</text:creator>, <text:title>Plan</text:title><office:annotation><dc:creator>Bob</dc:creator><dc:date>2026-01-01</dc:date><text:p>why?</text:p></office:annotation></text:p>
+      <text:p><draw:frame><draw:image/><svg:title>Plan</svg:title><svg:desc>The first floor</svg:desc></draw:frame>here <draw:object xlink:href="./Object 1"/></text:p>`;
+    const formula = `<math:math><math:semantics><math:mi>a</math:mi><math:annotation>a over 2</math:annotation></math:semantics></math:math>`;
+    expect(await textOf("odt", odfOf(body, { "Object 1/content.xml": formula }))).toBe(
+      "on 27 May by Ann, Plan\n\n> Comment by Bob: why?\n\nhere\n\n[Image: Plan: The first floor]\n\na over 2",
+    );
+  });
+
+  test("has what is drawn upon a sheet, and the heads and feet that are printed, without the page's number", async () => {
+    const body = `<office:spreadsheet><table:table table:name="S"><table:shapes><draw:custom-shape><text:p>drawn</text:p></draw:custom-shape></table:shapes><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet>`;
+    const styles = `<s><style:master-page><style:header><style:region-left><text:p>Acme<text:s/>Ltd</text:p></style:region-left><style:region-right><text:p><text:sheet-name>???</text:sheet-name></text:p></style:region-right></style:header>
+      <style:header-left style:display="false"><text:p>unused</text:p></style:header-left><style:footer><text:p>Page <text:page-number>1</text:page-number></text:p></style:footer></style:master-page></s>`;
+    expect(await textOf("odt", odfOf(body, { "styles.xml": styles }))).toBe(
+      "# S\n\n| a |\n| --- |\n\ndrawn\n\nAcme Ltd",
+    );
+  });
+
+  test("has the feet of slides and what their background says, once, and no place that is kept free", async () => {
+    const body = `<office:presentation><presentation:footer-decl presentation:name="f">Acme 2026</presentation:footer-decl><draw:page><draw:frame><draw:text-box><text:p>one</text:p></draw:text-box></draw:frame></draw:page></office:presentation>`;
+    const styles = `<s><style:master-page><draw:frame presentation:class="title"><draw:text-box><text:p>Click to add</text:p></draw:text-box></draw:frame><draw:custom-shape><text:p>Confidential</text:p></draw:custom-shape></style:master-page></s>`;
+    expect(await textOf("odt", odfOf(body, { "styles.xml": styles }))).toBe("one\n\nConfidential\n\nAcme 2026");
+  });
+});
+
+test("RTF keeps the numbers of lists as older programs write them, and its formulas", async () => {
+  const rtf = String.raw`{\rtf1\ansi{\pntext 1.\tab}one\par{\*\pn\pnlvlbody{\pntxta .}}{\pntext 2.\tab}two {\mmath{\*\moMath{\mr y=x}}}\par}`;
+  expect(await textOf("rtf", rtf)).toBe("1.\tone\n\n2.\ttwo y=x");
+});
+
+test("a PDF has what is filled in and said on a page: fields by their names, chosen entries, comments; no password", async () => {
+  const widget = (more: string) => `<< /Type /Annot /Subtype /Widget /F 4 /Rect [100 600 300 620] ${more} >>`;
+  const noted = (kind: string, more: string) => `<< /Type /Annot /Subtype /${kind} /Rect [100 500 120 520] ${more} >>`;
+  const annotations = [
+    widget("/FT /Tx /T (name) /TU (Full name) /V (Ann Lee)"),
+    widget("/FT /Tx /T (empty)"),
+    widget("/FT /Tx /Ff 8192 /T (secret) /V (hush)"),
+    widget("/FT /Ch /Ff 131072 /T (country) /Opt [[(no) (Norway)] [(se) (Sweden)]] /V (no)"),
+    widget("/FT /Btn /T (agree) /V /Yes /AS /Yes /AP << /N << /Yes 5 0 R /Off 5 0 R >> >>"),
+    widget("/FT /Btn /T (refuse) /V /Off /AS /Off /AP << /N << /Yes 5 0 R /Off 5 0 R >> >>"),
+    noted("Text", "/Contents (Is this so?) /T (Bob)"),
+    noted("FreeText", "/Contents (Typed over it) /DA (/F1 9 Tf)"),
+    noted("Text", "/Contents (Nobody sees it) /F 2"),
+    noted("Link", "/Contents (a link) /A << /S /URI /URI (https://example.test) >>"),
+  ];
+  const first = 6;
+  const references = annotations.map((_, at) => `${first + at} 0 R`).join(" ");
+  const pdf = pdfFrom([
+    `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [${references}] >> >>`,
+    "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Annots [${references}] /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> /Contents 4 0 R >>`,
+    streamOf("BT /F1 12 Tf 100 700 Td (Application) Tj ET"),
+    streamOf("", "/Type /XObject /Subtype /Form /BBox [0 0 1 1] "),
+    ...annotations,
+  ]);
+  const { sections } = await parse(pdf, mimeTypes.pdf);
+  expect(sections.map(({ text }) => text).join("\n\n")).toBe(
+    [
+      "Application",
+      "> Comment by Bob: Is this so?",
+      "Typed over it",
+      "Full name: Ann Lee",
+      "country: Norway",
+      "agree: Yes",
+    ].join("\n\n"),
+  );
+  const field = sections[0]!.places![3];
+  expect(field!.box.map((side) => Math.round(side * 100))).toEqual([17, 26, 50, 29]);
+});
+
+test("a page of the web has the feet of its articles and quotations, and not its own", async () => {
+  const page = `<h1>T</h1><blockquote>Said<footer>Ann Lee</footer></blockquote><article><p>Text</p><FOOTER class="f">Bob</FOOTER></article><footer>Imprint</footer>`;
+  const text = await textOf("html", page);
+  for (const word of ["Said", "Ann Lee", "Text", "Bob"]) expect(text).toContain(word);
+  expect(text).not.toContain("Imprint");
+});
+
+test("a message has names of files that are told in pieces, and what became of another message", async () => {
+  const mail = [
+    "Subject: Back\r\nReply-To: c@x.test\r\nBcc: d@x.test\r\nContent-Type: multipart/report; boundary=o\r\n",
+    `--o\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment; filename*0*=utf-8''B%C3%BCro%20; filename*1="plan";\r\n filename*2=.pdf\r\n\r\nx`,
+    "--o\r\nContent-Type: message/delivery-status\r\n\r\nStatus: 5.1.1\r\n\r\nDiagnostic-Code: smtp; nobody here\r\n--o--",
+  ];
+  expect(await textOf("eml", mail.join("\r\n"))).toBe(
+    "# Back\n\nReply-To: c@x.test\nBcc: d@x.test\n\nAttachment: Büro plan.pdf\n\nStatus: 5.1.1\n\nDiagnostic-Code: smtp; nobody here",
+  );
+});
