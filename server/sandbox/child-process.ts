@@ -1,9 +1,11 @@
+import { closeSync } from "node:fs";
 import { letComputeLast, letGiveWay } from "../lib/give-way.ts";
 import { processTable } from "../lib/process-table.ts";
 import { startFault, startPatiently } from "../lib/start-patiently.ts";
 import { bounds } from "./bounds.ts";
 import { childCommand } from "./child-order.ts";
 import { type ChildLanguage, languages } from "./languages.ts";
+import { lifeline } from "./lifeline.ts";
 import { type Packet, packetReader } from "./packet.ts";
 import type { Program, ProgramOutcome } from "./program.ts";
 import { programTask } from "./program-task.ts";
@@ -41,12 +43,12 @@ export function startChild({ language, jailed, command }: ChildOptions) {
   const { load_ms, overhead_mb } = languages[language];
   const order = { language, parent: process.pid };
   const child = Bun.spawn(command ?? childCommand(jailed ? "jail" : "bare", order), {
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "ignore",
+    stdio: jailed ? ["pipe", "pipe", "ignore", "pipe"] : ["pipe", "pipe", "ignore"],
     env: {},
     cwd: "/",
   });
+  // Whoever asks for it has to close it.
+  const ownEnd = jailed ? child.stdio[lifeline] : null;
   const ready = Promise.withResolvers<boolean>();
   let task: Task<unknown> | null = null;
   let started: number | null = null;
@@ -104,6 +106,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     end(task?.isWhole() ? null : failure(`ended without an answer (${child.signalCode ?? child.exitCode})`));
     ready.resolve(false);
     letGo(child.stdin);
+    if (typeof ownEnd === "number") closeSync(ownEnd);
   });
   child.unref();
 
@@ -220,7 +223,6 @@ function letGo(stdin: Bun.FileSink): void {
 
 /**
  * Piece by piece, as the child reads: no more than one is in memory. Whoever gives the pieces is told of an early end.
- * The pipe stays open, since its end is the child's.
  */
 async function sendContent(
   stdin: Bun.FileSink,

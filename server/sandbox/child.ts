@@ -22,8 +22,8 @@ export async function enterChild(): Promise<boolean> {
     boundProcess(languages[given.language], given.parent);
   }
   const { serveChild } = await import("./serve-child.ts");
-  const { lastRights, none } = await import("./last-rights.ts");
-  await serveChild[given.language](stage === childStages.run ? lastRights(given.parent) : none);
+  const { lastRights, nothing } = await import("./last-rights.ts");
+  await serveChild[given.language](stage === childStages.run ? lastRights(given.parent) : nothing);
   return true;
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { keepOnly } from "./landlock.ts";
 import { addressOf, cString, type Libc, openLibc } from "./libc.ts";
+import { lifeline } from "./lifeline.ts";
 import { filterSystemCalls } from "./seccomp.ts";
 
 /** What a language needs of the jail that it runs in. */
@@ -82,10 +83,10 @@ function dropCapabilities(libc: Libc): void {
   libc.syscall(capset, addressOf(version3), addressOf(new Uint8Array(24)));
 }
 
-/** The database, sockets, other children's pipes: whatever this process was born with ends with its old image. */
+/** The database, sockets, other children's pipes: whatever else this process was born with ends with its old image. */
 function closeInherited(libc: Libc): void {
   const [closeRange, onExecution] = [436, 4];
-  must(libc.syscall(closeRange, 3, 0xffffffff, onExecution) === 0, "closing of files");
+  must(libc.syscall(closeRange, lifeline + 1, 0xffffffff, onExecution) === 0, "closing of files");
 }
 
 /** What the runtime itself reads at its start; without some of these it aborts. */

@@ -1,5 +1,5 @@
 import { decodeHead } from "./head.ts";
-import type { LastRights } from "./last-rights.ts";
+import type { GiveUpLast } from "./last-rights.ts";
 import { encodePacket, type Packet } from "./packet.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 
@@ -28,17 +28,16 @@ export function createBatches<Part>(kind: "chunks" | "rows") {
 
 /** The second life of a child that has loaded what it reads with: waits for one thing, says what it makes of it, exits. */
 export async function serveContent<Head extends { bytes: number }>(
-  rights: LastRights,
+  giveUpLast: GiveUpLast,
   read: (bytes: Uint8Array<ArrayBuffer>, head: Head) => unknown,
 ): Promise<never> {
-  rights.loaded();
+  giveUpLast();
   say("ready");
   const head = decodeHead<Head>(readInput);
   if (head === null) process.exit(0);
   say("started");
   const bytes = readInput(head.bytes);
   if (bytes === null) process.exit(0);
-  rights.told();
   say("ended", await read(bytes, head));
   process.exit(0);
 }

@@ -186,7 +186,7 @@ const endless = (status: number) =>
 
 test("a collector that takes a request and never answers is asked again, and the next one gets an answer", async () => {
   using collector = otlpReceiver([never]);
-  using fixture = await pushFixture(collector.url, { attempt_ms: 50 });
+  using fixture = await pushFixture(collector.url, { attempt_ms: 1000 });
   const id = await fixture.end();
   const [first, second] = await collector.requests(2);
   for (const request of [first!, second!]) expect(runsOf([request])).toMatchObject([{ "runnel.run.id": id }]);
@@ -239,7 +239,7 @@ test.each([
 test("an answer that breaks off has been given all the same: nothing is sent twice", async () => {
   const half = () => new Response(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(9)) }));
   using collector = otlpReceiver([half]);
-  using fixture = await pushFixture(collector.url, { attempt_ms: 50 });
+  using fixture = await pushFixture(collector.url, { attempt_ms: 500 });
   await fixture.end();
   await collector.requests(1);
   await fixture.push.stop();
