@@ -117,6 +117,24 @@ test("a run is not held up and does not fail because nothing can be learned from
   expect(await textsOf(store, user)).toEqual(["Sings."]);
 });
 
+test("what is learned stays within the budget of the agent, and counts in its usage", async () => {
+  const [store, user] = [await newStore(), unique()];
+  const found = { ...nothing, add: ["Sings."] };
+  const spent = async () => {
+    const { body } = await client.get("/v1/usage?group_by=agent");
+    return (id: string) => body.data.find(({ agent_id }: Json) => agent_id === id)?.runs.completed;
+  };
+  const free = await newAgent(store, found);
+  expect((await learned((await run(free, user)).id)).status).toBe("completed");
+  expect((await spent())(free)).toBe(2);
+  // More than a greeting takes, and less than the question what is to be learned from it.
+  const bound = await newAgent(store, found, client, { budget: { max_total_tokens: 450 } });
+  const first = await run(bound, unique());
+  expect(first.status).toBe("completed");
+  expect(await learned(first.id)).toMatchObject({ status: "failed", error: { code: "budget_exceeded" } });
+  expect(await textsOf(store, first.user_id)).toEqual([]);
+});
+
 test("nothing is learned from runs that failed, were replayed or forked, or of agents that do not learn", async () => {
   const [store, user] = [await newStore(), unique()];
   const silent = await newAgent(store, { ...nothing, add: ["No."] }, client, {
