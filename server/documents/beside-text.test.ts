@@ -95,6 +95,40 @@ describe("a text document", () => {
     );
   });
 
+  test("has letters that are kept by their number in a font, in notes too, and what is said of pictures of old", async () => {
+    const symbols = `<w:r><w:sym w:font="Symbol" w:char="F061"/><w:sym w:font="Arial" w:char="03B2"/><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>`;
+    const document = zipOf({
+      "word/document.xml": docxBody(
+        `<w:p>${run("angle ")}${symbols}<w:r><w:pict><v:shape alt="The first floor"/></w:pict></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>`,
+      ),
+      "word/_rels/document.xml.rels": relationships([["f", "footnotes", "footnotes.xml"]]),
+      "word/footnotes.xml": `<w:footnotes><w:footnote w:id="2"><w:p>${symbols}<w:r><w:noBreakHyphen/></w:r>${run("ray")}</w:p></w:footnote></w:footnotes>`,
+    });
+    expect(await textOf("docx", document)).toBe("angle αβ[^1]\n\n[Image: The first floor]\n\n[^1]: αβ-ray");
+  });
+
+  test("has every word of its charts and diagrams apart, also of those in the heads of pages", async () => {
+    const rich = (text: string) => `<c:tx><c:rich><a:p><a:r><a:t>${text}</a:t></a:r></a:p></c:rich></c:tx>`;
+    const point = (text: string) => `<c:pt idx="0">\n  <c:v>${text}</c:v>\n</c:pt>`;
+    const chart = `<c:chart><c:title>${rich("Sales")}</c:title><c:ser><c:tx><c:strCache>${point("North")}</c:strCache></c:tx><c:dLbls><c:dLbl>${rich("best")}</c:dLbl></c:dLbls>
+      <c:trendline><c:name>Outlook</c:name></c:trendline><c:cat><c:multiLvlStrCache><c:lvl>${point("Q1")}${point("Q2")}</c:lvl></c:multiLvlStrCache></c:cat><c:val><c:numCache>${point("4.5")}${point("5")}</c:numCache></c:val>
+      <c15:dlblRangeCache>${point("of a cell")}</c15:dlblRangeCache></c:ser><c:catAx><c:title>${rich("Quarter")}</c:title></c:catAx><c:valAx><c:dispUnits><c:builtInUnit val="thousands"/></c:dispUnits></c:valAx></c:chart>`;
+    const diagram = `<dgm:ptLst><dgm:pt type="doc"><dgm:t><a:p/></dgm:t></dgm:pt><dgm:pt><dgm:prSet phldrT="[Text]"/><dgm:t><a:p><a:r><a:t>Board</a:t></a:r></a:p><a:p><a:r><a:t>Staff</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:ptLst>`;
+    const document = zipOf({
+      "word/document.xml": docxBody(`<w:p>${run("text")}</w:p>`),
+      "word/_rels/document.xml.rels": relationships([
+        ["c", "chart", "chart.xml"],
+        ["h", "header", "header.xml"],
+      ]),
+      "word/chart.xml": chart,
+      "word/header.xml": "<w:hdr/>",
+      "word/_rels/header.xml.rels": relationships([["d", "diagramData", "diagram.xml"]]),
+      "word/diagram.xml": diagram,
+    });
+    const words = "Sales\nNorth\nbest\nOutlook\nQ1 Q2\n4.5 5\nof a cell\nQuarter\nthousands";
+    expect(await textOf("docx", document)).toBe(`text\n\n${words}\n\nBoard\nStaff`);
+  });
+
   test("has the documents that stand in it, in their place", async () => {
     const body = `<w:p>${run("before")}</w:p><w:altChunk r:id="c1"/><w:altChunk r:id="c2"/><w:altChunk r:id="c3"/><w:p>${run("after")}</w:p>`;
     const document = zipOf({
@@ -156,7 +190,49 @@ test("slides have what is said of their pictures, and once behind the last their
   );
 });
 
+test("a slide has dates that somebody typed, none that is counted, what its layout shows, and no text twice", async () => {
+  const shape = (text: string, place: string) =>
+    `<p:sp><p:nvSpPr><p:nvPr>${place && `<p:ph type="${place}"/>`}</p:nvPr></p:nvSpPr><p:txBody><a:p>${text}</a:p></p:txBody></p:sp>`;
+  const typed = (text: string) => `<a:r><a:t>${text}</a:t></a:r>`;
+  const field = (text: string) => `<a:fld type="datetime1"><a:rPr/><a:t>${text}</a:t></a:fld>`;
+  const slides = zipOf({
+    "ppt/presentation.xml": `<p xmlns:r="r"><sldId r:id="rId1"/></p>`,
+    "ppt/_rels/presentation.xml.rels": relationships([["rId1", "slide", "one.xml"]]),
+    "ppt/_rels/one.xml.rels": relationships([["rId1", "slideLayout", "layout.xml"]]),
+    "ppt/one.xml": `<sld><mc:AlternateContent><mc:Choice>${shape(typed("once"), "")}</mc:Choice><mc:Fallback>${shape(typed("once"), "")}</mc:Fallback></mc:AlternateContent>
+      ${shape(typed("4.5.2026"), "dt")}${shape(field("1.1.2027"), "dt")}${shape(typed("Page ") + field("7"), "sldNum")}</sld>`,
+    "ppt/layout.xml": `<l>${shape(typed("Click to add"), "title")}<p:pic><p:cNvPr descr="A green leaf"/></p:pic><p:graphicFrame><a:tbl><a:p>${typed("Room 12")}</a:p></a:tbl></p:graphicFrame></l>`,
+  });
+  expect(await textOf("pptx", slides)).toBe("once\n\n4.5.2026\n\n[Image: A green leaf]\n\nRoom 12");
+});
+
 describe("OpenDocument", () => {
+  test("has what is said of shapes, charts however they are named, and titles of slides whole", async () => {
+    const frame = (content: string, more = "") => `<draw:frame ${more}>${content}</draw:frame>`;
+    const body = `<text:p>one<draw:custom-shape><svg:desc>An arrow</svg:desc></draw:custom-shape></text:p>${frame(`<draw:object xlink:href="Object 1/"/>`)}
+      <draw:g><svg:title>Plan</svg:title></draw:g><text:h><text:number>1.2</text:number>Terms</text:h>
+      <draw:page>${frame(`<draw:text-box><text:p>A${frame("")}B</text:p></draw:text-box>`, `presentation:class="title"`)}</draw:page>`;
+    const chart = "<office:body><chart:title><text:p>Sales</text:p></chart:title></office:body>";
+    expect(await textOf("odt", odfOf(body, { "Object 1/content.xml": chart }))).toBe(
+      "one\n\n[Image: An arrow]\n\n[Image: Plan]\n\n# 1.2 Terms\n\n# AB\n\nSales",
+    );
+  });
+
+  test("has the values of cells where a program wrote no words, and no cell fewer than there are", async () => {
+    const cell = (attributes: string, text = "") =>
+      `<table:table-cell ${attributes}>${text && `<text:p>${text}</text:p>`}</table:table-cell>`;
+    const row = [
+      cell(`office:value-type="float" office:value="12.5"`),
+      cell(`office:value-type="string" office:string-value="said"`),
+      cell(`office:value-type="date" office:date-value="2026-11-28"`),
+      cell(`office:value-type="float" office:value="0.25"`, "25 %"),
+      cell(`table:number-columns-repeated="-5"`, "kept"),
+      cell(`table:formula="of:=A1*2"`),
+    ];
+    const table = `<table:table><table:table-row table:number-rows-repeated="-1">${row.join("")}</table:table-row></table:table>`;
+    expect(await textOf("odt", odfOf(table))).toStartWith("| 12.5 | said | 2026-11-28 | 25 % | kept | =A1*2 |\n");
+  });
+
   test("keeps the fields of a text, what is said of pictures, and formulas", async () => {
     const body = `<text:p>on <text:date>27 May</text:date> by <text:creator>Ann</text:creator>, <text:title>Plan</text:title><office:annotation><dc:creator>Bob</dc:creator><dc:date>2026-01-01</dc:date><text:p>why?</text:p></office:annotation></text:p>
       <text:p><draw:frame><draw:image/><svg:title>Plan</svg:title><svg:desc>The first floor</svg:desc></draw:frame>here <draw:object xlink:href="./Object 1"/></text:p>`;

@@ -1,10 +1,11 @@
 import type { Aside } from "./docx-notes.ts";
 import type { ListMarks, ListPlace } from "./docx-numbering.ts";
 import type { DocxStyles } from "./docx-styles.ts";
-import { drawnImageText } from "./image-text.ts";
+import { drawnImageText, imageText } from "./image-text.ts";
 import { addToCell, markdownTable } from "./markdown.ts";
 import type { Outline } from "./outline.ts";
 import { raisedEnd, raisedStart, withRaised } from "./raised.ts";
+import { symbolText } from "./symbol-letters.ts";
 import type { Attributes, XmlListener } from "./xml.ts";
 
 /** Columns that a cell may reach over. */
@@ -100,6 +101,9 @@ export function docxBody(
     paragraph.text += `${raisedEnd}${note.mark}`;
     behind.push(note.text);
   };
+  const addImage = (said: string) => {
+    if (said !== "") behind.push(said);
+  };
   const startOf: Record<string, (attribute: Attributes) => void> = {
     t() {
       reading = true;
@@ -127,14 +131,16 @@ export function docxBody(
     nobreakhyphen() {
       paragraph.text += "-";
     },
+    sym(attribute) {
+      paragraph.text += symbolText(attribute);
+    },
     vertalign(attribute) {
       isRaised = inRun && attribute("val") === "superscript";
       if (isRaised) paragraph.text += raisedStart;
     },
-    docpr(attribute) {
-      const said = drawnImageText(attribute);
-      if (said !== "") behind.push(said);
-    },
+    docpr: (attribute) => addImage(drawnImageText(attribute)),
+    // A picture as it was before 2007.
+    shape: (attribute) => addImage(imageText(attribute("alt"))),
     // Letters along a line.
     textpath(attribute) {
       paragraph.text += ` ${attribute("string") ?? ""} `;

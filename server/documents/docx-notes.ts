@@ -1,4 +1,5 @@
-import { drawnImageText } from "./image-text.ts";
+import { drawnImageText, imageText } from "./image-text.ts";
+import { symbolText } from "./symbol-letters.ts";
 import { readXml } from "./xml.ts";
 
 interface Note {
@@ -50,6 +51,9 @@ export function notesOf(content: Uint8Array | null, element: string): Map<string
       if (hidden > 0) return;
       reading = name === "t";
       if (name === "tab" || name === "br") note.text += " ";
+      if (name === "noBreakHyphen") note.text += "-";
+      if (name === "sym") note.text += symbolText(attribute);
+      if (name === "shape") note.text += ` ${imageText(attribute("alt"))} `;
       if (name === "docPr") note.text += ` ${drawnImageText(attribute)} `;
       if (name === "textpath") note.text += ` ${attribute("string") ?? ""} `;
     },

@@ -3,7 +3,7 @@ import { docxBody } from "./docx-body.ts";
 import { asideOf, notesOf } from "./docx-notes.ts";
 import { listMarks } from "./docx-numbering.ts";
 import { stylesOf } from "./docx-styles.ts";
-import { outlineDrawings } from "./drawing-text.ts";
+import { drawnIn, outlineDrawings } from "./drawing-text.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
 import { saysMore } from "./page-edges.ts";
@@ -36,7 +36,8 @@ export function parseDocx(bytes: Uint8Array, outline: Outline): number | null {
   for (const text of aside.left()) outline.block(text);
   const edges = related.filter(({ type }) => type === "header" || type === "footer");
   outlineEdges(
-    edges.map(({ part }) => file.read(part)),
+    file,
+    edges.map(({ part }) => part),
     outline,
   );
   return isPaged ? body.pages() : null;
@@ -55,9 +56,13 @@ function outlineInserted(file: OfficeFile, part: string, outline: Outline): void
 }
 
 /** Heads and feet of pages, once and behind the text, where there is more in them than the page's number. */
-function outlineEdges(parts: readonly (Uint8Array | null)[], outline: Outline): void {
-  const texts = parts.flatMap((part) => ["hdr", "ftr"].flatMap((name) => [...notesOf(part, name).values()]));
-  const worded = new Set(texts.map(({ text }) => text).filter(saysMore));
+function outlineEdges(file: OfficeFile, parts: readonly string[], outline: Outline): void {
+  const texts = parts.flatMap((part) => {
+    const content = file.read(part);
+    const written = ["hdr", "ftr"].flatMap((name) => [...notesOf(content, name).values()]);
+    return [...written.map(({ text }) => text), ...drawnIn(file, part)];
+  });
+  const worded = new Set(texts.filter(saysMore));
   if (worded.size > 0) outline.leave();
   for (const text of worded) outline.block(text);
 }

@@ -6,6 +6,7 @@ import { listNumber } from "./list-numbers.ts";
 import { addToCell, markdownTable } from "./markdown.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
+import { saysMore } from "./page-edges.ts";
 import { raisedEnd, raisedStart, withRaised } from "./raised.ts";
 import { readXml } from "./xml.ts";
 
@@ -59,22 +60,25 @@ function addBackgrounds(file: OfficeFile, part: string, found: Set<string>): voi
   }
 }
 
+const drawn = new Set(["sp", "pic", "graphicFrame"]);
+
 /** What is written on a layout itself: not in the places that it keeps free. */
 function writtenOn(content: Uint8Array | null): string[] {
   const texts: string[] = [];
   let [isPlace, text, reading] = [false, "", false];
   if (content === null) return texts;
   readXml(content, {
-    open(name) {
-      if (name === "sp") [isPlace, text] = [false, ""];
+    open(name, attribute) {
+      if (drawn.has(name)) [isPlace, text] = [false, ""];
       if (name === "ph") isPlace = true;
+      if (name === "cNvPr") text += `${drawnImageText(attribute)}\n`;
       if (name === "br") text += "\n";
       reading = name === "t";
     },
     close(name) {
       reading = false;
       if (name === "p") text += "\n";
-      if (name === "sp" && !isPlace && text.trim() !== "") texts.push(text.trim());
+      if (drawn.has(name) && !isPlace && text.trim() !== "") texts.push(text.trim());
     },
     text(piece) {
       if (reading) text += piece;
@@ -83,10 +87,8 @@ function writtenOn(content: Uint8Array | null): string[] {
   return texts;
 }
 
-/** Kinds of places on a slide that say nothing of it. */
-const furniture = new Set(["sldNum", "dt", "sldImg"]);
-/** Those of its head and its foot. */
-const edges = new Set(["ftr", "hdr"]);
+/** Kinds of places on a slide that are those of many: all of them but its fields, a number or the day of today. */
+const edges = new Set(["ftr", "hdr", "sldNum", "dt", "sldImg"]);
 
 /** Texts that other slides have too go to `shared`. */
 function readSlide(content: Uint8Array, outline: Outline, shared: Set<string>): void {
@@ -96,11 +98,13 @@ function readSlide(content: Uint8Array, outline: Outline, shared: Set<string>): 
   let rows: string[][] = [];
   let inTable = false;
   let [reading, isRaised] = [false, false];
+  // The elements that are open of what is shown where another way to draw is not known, and of fields.
+  let [hidden, fields] = [0, 0];
   const numbers = slideNumbers();
   const endShape = () => {
     if (kind === "title" || kind === "ctrTitle") outline.heading(1, lines.join(" "));
-    else if (edges.has(kind)) shared.add(lines.join("\n").trim());
-    else if (!furniture.has(kind)) outline.block(lines.join("\n"));
+    else if (!edges.has(kind)) outline.block(lines.join("\n"));
+    else if (kind !== "sldNum" || saysMore(lines.join(" "))) shared.add(lines.join("\n").trim());
     [kind, lines] = ["", []];
     numbers.end();
   };
@@ -112,7 +116,10 @@ function readSlide(content: Uint8Array, outline: Outline, shared: Set<string>): 
   };
   readXml(content, {
     open(name, attribute) {
+      if (name === "Fallback") hidden++;
+      if (hidden > 0) return;
       if (name === "sp") endShape();
+      if (name === "fld") fields++;
       if (name === "ph") kind = attribute("type") ?? "";
       if (name === "tbl") [inTable, rows] = [true, []];
       if (name === "tr") rows.push([]);
@@ -127,6 +134,9 @@ function readSlide(content: Uint8Array, outline: Outline, shared: Set<string>): 
       if (reading && isRaised) text += raisedStart;
     },
     close(name) {
+      if (name === "Fallback") hidden--;
+      if (hidden > 0) return;
+      if (name === "fld") fields--;
       if (reading && isRaised) text += raisedEnd;
       reading = false;
       if (name === "r") isRaised = false;
@@ -138,7 +148,7 @@ function readSlide(content: Uint8Array, outline: Outline, shared: Set<string>): 
       inTable = false;
     },
     text(piece) {
-      if (reading) text += piece;
+      if (reading && !(fields > 0 && edges.has(kind))) text += piece;
     },
   });
   endShape();

@@ -424,6 +424,15 @@ const others: HostileDocument[] = [
   ),
   hostile(
     "odt",
+    "a megabyte in a cell that is repeated, in a row that is",
+    () =>
+      odfOf(
+        `<table:table><table:table-row table:number-rows-repeated="1000"><table:table-cell table:number-columns-repeated="1000"><text:p>${"w ".repeat(megabyte / 2)}</text:p></table:table-cell></table:table-row></table:table>`,
+      ),
+    "document_too_large",
+  ),
+  hostile(
+    "odt",
     "an encrypted part",
     () => odfOf("<text:p>x</text:p>", { "META-INF/manifest.xml": "<m><manifest:encryption-data/></m>" }),
     "document_encrypted",
