@@ -236,6 +236,18 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page.getByRole("row")).toHaveCount(2);
   });
 
+  await test.step("its runs keep its last name, marked as deleted", async () => {
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    const run = page.getByRole("link", { name: /^Refund desk \(deleted\) · / });
+    await expect(run).toBeVisible();
+    await run.click();
+    await expect(page.getByRole("heading", { name: "Refund desk (deleted)" })).toBeVisible();
+    await page.goto(`${server.url}/dashboard/overview`);
+    await expect(page.getByRole("link", { name: "Refund desk (deleted)" })).toBeVisible();
+    await page.goto(`${server.url}/dashboard/runs?agent=${id}`);
+    await expect(page.getByRole("button", { name: "Agent: Refund desk (deleted)" })).toBeVisible();
+  });
+
   await test.step("an id that no agent has is told, with the way back", async () => {
     await page.goto(`${server.url}/dashboard/agents/${id}`);
     await expect(page.getByRole("heading", { name: "No such agent" })).toBeVisible();

@@ -27,7 +27,7 @@ import {
   seriesOf,
   shortTime,
 } from "./stacks.ts";
-import { useNameOf } from "./use-name-of.ts";
+import { useNamed } from "./use-named.ts";
 
 /** What every card of analytics takes. */
 interface CardProps {
@@ -147,12 +147,7 @@ export function ErrorsCard(props: CardProps) {
       title="Errors by code"
       none="No runs failed in this period."
       about={`${formatCount(report.totals.count)} in total.`}
-      stacked={seriesOf(
-        report,
-        ({ count }) => count,
-        (code) => code,
-        now,
-      )}
+      stacked={seriesOf(report, ({ count }) => count, now)}
       say={formatCount}
       search={{ ...runsOf(props), status: "failed" }}
       asTable={props.asTable}
@@ -179,11 +174,11 @@ export function SpendCard({ groups = ["model", "agent", "key", "user"], ...props
   const [group_by, setGroup] = useState<Group>(groups[0]!);
   const [measure, setMeasure] = useState<Measure>("cost");
   const { report, missing } = useReport(group_by, props);
-  const nameOf = useNameOf(group_by);
   const now = useNow(false);
   const { word, read, say, axis } = measures[measure];
+  const stacked = useNamed(group_by, report && seriesOf(report, read, now));
   const title = `${word} by ${groupWords[group_by]}`;
-  if (!report) return missing(title);
+  if (!report || !stacked) return missing(title);
   const pick = "h-(--control-sm) rounded-md border border-line-control bg-surface px-1.5 text-xs text-ink";
   const choice = (
     <span className="inline-flex gap-2">
@@ -218,7 +213,7 @@ export function SpendCard({ groups = ["model", "agent", "key", "user"], ...props
       choice={choice}
       none={measure === "cost" ? "No costs in this period." : "No tokens used in this period."}
       about={`${say(read(report.totals))} in total.`}
-      stacked={seriesOf(report, read, nameOf, now)}
+      stacked={stacked}
       say={say}
       axis={axis}
       search={runsOf(props)}

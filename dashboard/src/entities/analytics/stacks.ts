@@ -9,6 +9,8 @@ type Counts = AnalyticsReport["totals"];
 interface Part {
   name: string;
   tone: Tone;
+  /** Of a single series: what it is of. */
+  id?: string;
 }
 
 /** Bars in the order of time, each with a value for every part. */
@@ -60,12 +62,7 @@ export function outcomesOf(report: AnalyticsReport, words: readonly [string, str
 }
 
 /** One part for each of the series that count most, and one for all others. */
-export function seriesOf(
-  report: AnalyticsReport,
-  read: (counts: Counts) => number,
-  nameOf: (name: string) => string,
-  now: number,
-): Stacked {
+export function seriesOf(report: AnalyticsReport, read: (counts: Counts) => number, now: number): Stacked {
   const most = seriesTones.length - 1;
   const sorted = report.data.filter((each) => read(each) > 0).sort((a, b) => read(b) - read(a));
   const single = sorted.length > most + 1 ? sorted.slice(0, most) : sorted;
@@ -79,7 +76,7 @@ export function seriesOf(
   };
   for (const [part, { points }] of single.entries()) add(points, part);
   for (const { points } of others) add(points, single.length);
-  const parts = single.map(({ name }, index) => ({ name: nameOf(name), tone: seriesTones[index]! }));
+  const parts = single.map(({ name }, index) => ({ id: name, name: name || "Others", tone: seriesTones[index]! }));
   const hasOthers = others.length > 0;
   return {
     parts: hasOthers ? [...parts, { name: `${formatCount(others.length)} others`, tone: "rest" as const }] : parts,
