@@ -333,14 +333,65 @@ test("5,000 steps are joined page by page, and only those in sight are in the do
   await open(page, run.id);
   await row(page, /^Run Five thousand/).focus();
   // Each row tells how many there are: all of them once all pages are here.
-  await expect(page.locator('[data-key="0"]')).toHaveAttribute("aria-setsize", "5175", { timeout: 60_000 });
+  // The calls of each of 199 turns are one line.
+  await expect(page.locator('[data-key="0"]')).toHaveAttribute("aria-setsize", "399", { timeout: 60_000 });
   await page.keyboard.press("End");
   await expect(page.locator('[data-key="5174"]')).toBeFocused();
-  await expect(page.locator('[data-key="5174"]')).toHaveAttribute("aria-posinset", "5175");
+  await expect(page.locator('[data-key="5174"]')).toHaveAttribute("aria-posinset", "399");
   expect(await page.getByRole("treeitem").count()).toBeLessThan(80);
   expect(await mostRows(page), "rows in the document while scrolling").toBeLessThan(80);
   await page.getByLabel("Find in steps").fill('"i":198,"k":24');
   await expect(page.getByText(/^[1-3] found/)).toBeVisible(); // The call, and what asked for it.
+});
+
+test("of 5,000 equal calls those in a row are one line, which is opened, gone through and closed by keyboard", async ({
+  page,
+}) => {
+  test.setTimeout(180_000);
+  let run = await start(agents.equal, "Go.", 60);
+  for (; run.status === "in_progress"; await page.waitForTimeout(500))
+    run = (await server.get(`/v1/runs/${run.id}?exclude=messages,tool_calls`)).body;
+  expect(run).toMatchObject({ status: "completed", usage: { tool_calls: 5000 } });
+  await open(page, run.id);
+  // 41 calls of the model, and between them 40 lines.
+  const line = page.locator('[data-key="1~"]');
+  await expect(line).toHaveAttribute("aria-setsize", "81", { timeout: 60_000 });
+  await expect(line).toHaveAttribute("aria-posinset", "2");
+  await expect(line).toHaveAccessibleName(/^Tool call noop ×125/);
+  await expect(row(page, /^Tool call noop(?! ×125)/)).toHaveCount(0);
+  await expectAccessible(page, "equal calls");
+
+  await row(page, /^Run Five thousand equal/).focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await expect(line).toBeFocused();
+  await expect(line).toHaveAttribute("aria-expanded", "false");
+  await page.keyboard.press("ArrowRight");
+  await expect(line).toHaveAttribute("aria-expanded", "true");
+  await page.keyboard.press("ArrowRight");
+  const [first, last] = [page.locator('[data-key="1"]'), page.locator('[data-key="125"]')];
+  await expect(first).toBeFocused();
+  await expect(first).toHaveAttribute("aria-level", "3");
+  await expect(first).toHaveAttribute("aria-setsize", "125");
+  // Past the last call stands the next one of the model.
+  for (let pages = 0; pages < 8; pages++) await page.keyboard.press("PageDown");
+  await expect(page.locator('[data-key="121"]')).toBeFocused();
+  for (let rows = 0; rows < 4; rows++) await page.keyboard.press("ArrowDown");
+  await expect(last).toBeFocused();
+  await expect(last).toHaveAttribute("aria-posinset", "125");
+  await expect(page).toHaveURL(/step=125\b/);
+  await page.keyboard.press("ArrowDown");
+  await expect(page.locator('[data-key="126"]')).toHaveAttribute("aria-level", "2");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowLeft");
+  await expect(line).toBeFocused();
+  await page.keyboard.press("ArrowLeft");
+  await expect(line).toHaveAttribute("aria-expanded", "false");
+  await expect(last).toHaveCount(0);
+
+  await page.keyboard.press("End");
+  await expect(page.locator('[data-key="5040"]')).toBeFocused();
+  expect(await mostRows(page), "rows in the document while scrolling").toBeLessThan(80);
 });
 
 test("a run is done again, taken along in three formats, deleted, and brought back from a file", async ({ page }) => {
@@ -584,7 +635,17 @@ async function createAgents() {
   const many = await agent("Five thousand", turns, [await tool("tiny", { url: `${tools.url}/ok` })], {
     max_turns: 200,
   });
-  return { desk, twice, report, charge, writer, many };
+  const equal = await agent(
+    "Five thousand equal",
+    Array.from({ length: 41 }, (_, i) =>
+      i === 40
+        ? { text: "Finished." }
+        : { tool_calls: Array.from({ length: 125 }, () => ({ name: "noop", arguments: {} })) },
+    ),
+    [await tool("noop", { url: `${tools.url}/ok`, parameters: { type: "object" } })],
+    { max_turns: 41 },
+  );
+  return { desk, twice, report, charge, writer, many, equal };
 }
 
 /** The next POST to an address is done, and its answer is lost on the way. */

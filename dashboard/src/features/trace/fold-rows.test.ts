@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { foldCalls, keyOfDetail, lineOf } from "./fold-rows.ts";
-import { rowsOf } from "./rows.ts";
+import { placed, rowsOf } from "./rows.ts";
 import { stepOf, traceOf } from "./trace-fixtures.ts";
 
 const rowsWith = (names: readonly string[], more: (index: number) => object = () => ({})) =>
@@ -26,6 +26,14 @@ test("four and more calls of one tool in a row are one line, fewer stand by them
 test("an open line shows its calls one level below", () => {
   const rows = rowsWith(["noop", "noop", "noop", "noop"]);
   expect(shown(rows, ["0~"])).toEqual(["1 Clerk", "2 noop ×4", "3 noop", "3 noop", "3 noop", "3 noop"]);
+});
+
+test("a line and its calls are counted among those that are shown beside them", () => {
+  const rows = rowsWith(["look", "noop", "noop", "noop", "noop", "look"]);
+  const places = (open: string[]) =>
+    placed(foldCalls(rows, new Set(open))).map(({ key, position, siblings }) => `${key} ${position}/${siblings}`);
+  expect(places([])).toEqual(["run 1/1", "0 1/3", "1~ 2/3", "5 3/3"]);
+  expect(places(["1~"])).toEqual([...["run 1/1", "0 1/3", "1~ 2/3", "1 1/4", "2 2/4", "3 3/4", "4 4/4", "5 3/3"]]);
 });
 
 test("what failed or goes on is never folded away", () => {

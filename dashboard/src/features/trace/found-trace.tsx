@@ -18,7 +18,7 @@ import { graphOf } from "./graph/run-graph.ts";
 import { type TraceTab, tabBeside, tabOf } from "./read-trace-search.ts";
 import { ReplayContext } from "./replay-context.ts";
 import type { Row } from "./row.ts";
-import { failingStep, findSteps, firstStep, isProblem } from "./rows.ts";
+import { failingStep, findSteps, firstStep, isProblem, placed } from "./rows.ts";
 import { Split } from "./split.tsx";
 import { StepTree } from "./step-tree.tsx";
 import { StepsBar } from "./steps-bar.tsx";
@@ -133,8 +133,8 @@ export function FoundTrace(props: FoundTraceProps) {
   const node = graph?.nodes.find(({ id }) => id === search.node)?.id;
   const shown = useMemo(() => {
     const ofNode = node === undefined ? rows : rows.filter(({ key }) => graph?.nodeOf.get(key) === node);
-    if (sought.trim()) return findSteps(ofNode, sought);
-    return node === undefined ? foldCalls(rows, openFolds) : ofNode;
+    if (sought.trim()) return placed(findSteps(ofNode, sought));
+    return placed(node === undefined ? foldCalls(rows, openFolds) : ofNode);
   }, [rows, graph, node, sought, openFolds]);
   const line = useMemo(
     () => lineOf(shown, rows, row ? selectedKey(selected, row) : selected),

@@ -31,6 +31,10 @@ export interface Row {
   /** Whether another run's steps, or folded calls, can be opened below it. */
   opens: boolean;
   open: boolean;
+}
+
+/** A row with its place among those that are shown below the same one, from 1. */
+export interface ShownRow extends Row {
   position: number;
   siblings: number;
 }

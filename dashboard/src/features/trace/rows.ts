@@ -2,7 +2,7 @@ import type { Recovery } from "../../../../server/core/trace.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
 import type { LoadedTrace } from "../../entities/run/trace-api.ts";
-import type { Mark, Row } from "./row.ts";
+import type { Mark, Row, ShownRow } from "./row.ts";
 import { isFlagged, statusWord, stepSub, typeWord } from "./step-words.ts";
 import { waitsOf } from "./waits.ts";
 
@@ -56,9 +56,19 @@ function runRow({ trace, steps }: LoadedTrace, name: string, open: boolean): Row
     mark: marks[trace.status as keyof typeof marks] ?? null,
     opens: true,
     open,
-    position: 1,
-    siblings: 1,
   };
+}
+
+/** The rows that are shown, each with its place: of folded calls a reader is told as one of those that are in sight. */
+export function placed(rows: readonly Row[]): ShownRow[] {
+  const counts = new Map<string | null, number>();
+  const rank = ({ parent }: Row) => {
+    const position = (counts.get(parent) ?? 0) + 1;
+    counts.set(parent, position);
+    return position;
+  };
+  const positions = rows.map(rank);
+  return rows.map((row, index) => ({ ...row, position: positions[index]!, siblings: counts.get(row.parent)! }));
 }
 
 /** What a fork took over began before the fork did. */
@@ -68,7 +78,7 @@ function ownRows({ trace, steps }: LoadedTrace, prefix: string, level: number): 
   const newest = Date.parse(trace.started_at) + trace.duration_ms;
   const around = { recoveries: trace.recoveries, newest };
   const parent = prefix === "" ? "run" : prefix.slice(0, -1);
-  const base: Base = { parent, level, runId: trace.run_id, opens: false, open: false, position: 0, siblings: 0 };
+  const base: Base = { parent, level, runId: trace.run_id, opens: false, open: false };
   const rows: Row[] = steps.map((step, index) => ({
     ...base,
     key: `${prefix}${step.step_index}`,
@@ -84,12 +94,10 @@ function ownRows({ trace, steps }: LoadedTrace, prefix: string, level: number): 
     mark: markOf(step),
   }));
   const restarts = trace.recoveries.map((recovery) => restartRow(recovery, base, prefix));
-  const all = restarts.reduce(insertRestart, rows);
-  for (const [index, row] of all.entries()) Object.assign(row, { position: index + 1, siblings: all.length });
-  return all;
+  return restarts.reduce(insertRestart, rows);
 }
 
-type Base = Pick<Row, "parent" | "level" | "runId" | "opens" | "open" | "position" | "siblings">;
+type Base = Pick<Row, "parent" | "level" | "runId" | "opens" | "open">;
 
 function restartRow({ attempt, at, step_index }: Recovery, base: Base, prefix: string): Row {
   const time = Date.parse(at);

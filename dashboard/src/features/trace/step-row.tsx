@@ -6,13 +6,13 @@ import { StepIcon } from "../../ui/step-icon.tsx";
 import { LiveDot } from "../../ui/stream-badge.tsx";
 import { MarkPill } from "./mark-pill.tsx";
 import { useReplay } from "./replay-context.ts";
-import type { Row } from "./row.ts";
+import type { Row, ShownRow } from "./row.ts";
 import { rowMarkWord } from "./rows.ts";
 import { typeWord } from "./step-words.ts";
 import { gaps, type Span, type Timeline } from "./timeline.ts";
 
 interface StepRowProps {
-  row: Row;
+  row: ShownRow;
   timeline: Timeline;
   /** Of the run, how long it worked. */
   worked_ms: number | null;

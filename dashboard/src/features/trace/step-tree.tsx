@@ -10,14 +10,14 @@ import {
   useSyncExternalStore,
 } from "react";
 import { useReplay } from "./replay-context.ts";
-import type { Row } from "./row.ts";
+import type { Row, ShownRow } from "./row.ts";
 import { StepRow } from "./step-row.tsx";
 import type { Timeline } from "./timeline.ts";
 import { treeKey } from "./tree-key.ts";
 import { useWheel, type Zoom } from "./use-zoom.ts";
 
 interface StepTreeProps {
-  rows: readonly Row[];
+  rows: readonly ShownRow[];
   timeline: Timeline;
   /** How long the run worked; null where nobody knows. */
   worked_ms: number | null;
