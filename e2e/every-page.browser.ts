@@ -1,4 +1,4 @@
-import { type Browser, expect, type Page, test } from "@playwright/test";
+import { type Browser, expect, type Locator, type Page, test } from "@playwright/test";
 import { lists, pagesOf } from "../scripts/shots/pages.ts";
 import { type Seeded, seed } from "../scripts/shots/seed.ts";
 import { statesOf } from "../scripts/shots/states.ts";
@@ -60,6 +60,42 @@ test("nor does a dialog, nor a page whose data cannot be loaded, which says so a
     });
   expect(faults).toEqual([]);
 });
+
+test("in a small window and on a phone acts are in sight, and what stands in a row stays in it", async () => {
+  const { page, open, atRest } = owner;
+  const at = async (width: number, path: string) => {
+    await open(path);
+    await page.setViewportSize({ width, height: 844 });
+    await atRest();
+  };
+  const main = page.getByRole("main");
+  await at(390, `/memory/${seeded.facts}?of=ada`);
+  await expect(main.getByRole("button", { name: "Add entry" })).toBeInViewport({ ratio: 1 });
+  await at(390, `/suites/${seeded.suite}`);
+  await expect(main.getByText(/^Forks cost /)).toBeInViewport({ ratio: 1 });
+  for (const width of [390, 1240]) {
+    await at(width, `/runs/${seeded.full}`);
+    const [find, fold] = [page.getByLabel("Find in steps"), page.getByText("Fold waiting")];
+    expect(Math.abs((await middleOf(find)) - (await middleOf(fold))), `Fold waiting at ${width}`).toBeLessThan(4);
+  }
+  // The last column that is left ends where the head of the page does.
+  const endOf = (part: Locator) =>
+    part.evaluate(
+      (element) => element.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(element).paddingRight),
+    );
+  for (const path of ["/runs", "/threads"]) {
+    await at(1240, path);
+    const heads = main.getByRole("columnheader").filter({ visible: true });
+    expect(await endOf(heads.last()), path).toBeCloseTo(await endOf(main.locator("header").first()), 0);
+    const cells = main.locator("tbody tr").first().locator("td").filter({ visible: true });
+    expect(await endOf(cells.last()), path).toBeCloseTo(await endOf(heads.last()), 0);
+  }
+});
+
+const middleOf = async (part: Locator): Promise<number> => {
+  const { y, height } = (await part.boundingBox())!;
+  return y + height / 2;
+};
 
 test("a viewer sees every page, is told why nothing can be changed, and is offered nothing that would be refused", async ({
   browser,

@@ -148,7 +148,13 @@ function builders(ids: Seeded): Record<string, State> {
     },
     "tool-code": { path: `/tools/${ids.codeTool}`, act: shown("Source") },
     "tool-code-test": { path: `/tools/${ids.codeTool}?tab=test`, act: click("button", "Call tool") },
-    "playground-variables": { path: `/playground?agent=${ids.built}`, act: shown("Variables") },
+    "playground-variables": {
+      path: `/playground?agent=${ids.built}`,
+      act: then(
+        onPhone((page) => page.getByText("Agent", { exact: true }).first().click()),
+        shown("Variables"),
+      ),
+    },
     "playground-sent": {
       path: `/playground?agent=${ids.agent}`,
       act: then(
@@ -171,14 +177,17 @@ function builders(ids: Seeded): Record<string, State> {
     "runs-filters": { path: "/runs", act: then(click("button", "More filters"), dialog) },
     "runs-filtered": { path: "/runs?model=test%2Fscript&cost_max=1&q=order" },
     "runs-views": { path: "/runs", act: click("button", "Views") },
-    "runs-columns": { path: "/runs", act: click("button", "Columns") },
+    "runs-columns": { path: "/runs", act: onWide(click("button", "Columns")) },
     "runs-import": { path: "/runs", act: then(click("button", "Import"), dialog) },
     "suite-run": { path: `/suites/${ids.suite}`, act: then(click("button", "Run suite"), dialog) },
     "agent-copy": {
       path: agent,
       act: then(click("button", "More actions"), click("menuitem", /Copy to live/), dialog),
     },
-    "run-compare": { path: `/runs/${ids.full}`, act: then(click("button", "Compare"), dialog) },
+    "run-compare": {
+      path: `/runs/${ids.full}`,
+      act: then(click("button", "More actions"), click("menuitem", /Compare with…/), dialog),
+    },
     "run-verify": {
       path: `/runs/${ids.full}`,
       act: then(click("button", "More actions"), click("menuitem", /Verify/)),
@@ -212,7 +221,7 @@ function traces(ids: Seeded): Record<string, State> {
     "trace-sources": at("step=1&tab=output&view=detail"),
     "trace-subagent": {
       path: `/runs/${ids.full}?step=5&view=detail`,
-      act: (page) => page.getByRole("treeitem", { name: /fraud_check/ }).press("ArrowRight", { timeout: 2000 }),
+      act: onWide((page) => page.getByRole("treeitem", { name: /fraud_check/ }).press("ArrowRight", { timeout: 2000 })),
     },
     "trace-raw": at("step=3&tab=raw&view=detail"),
     "trace-events": at("tab=events&view=detail"),
@@ -264,7 +273,7 @@ function failures(ids: Seeded): Record<string, State> {
     path,
     act: async (page) => {
       const body = {
-        error: { code: "overloaded", message: "The server is overloaded. It asks to wait some seconds." },
+        error: { code: "overloaded", message: "The server is overloaded. Try again in a few seconds." },
         request_id: "req_01kahxq4t7m2v8d3n6r9w1y5z0",
       };
       await page.route(/\/console\/api\/(?!session)/, (route) => route.fulfill({ status: 503, json: body }));

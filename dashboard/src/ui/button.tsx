@@ -27,7 +27,8 @@ export interface ButtonLook {
 export function buttonClass({ kind = "plain", size = "md" }: ButtonLook = {}): string {
   return clsx(
     "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap no-underline transition-colors",
-    "disabled:cursor-not-allowed disabled:border-line disabled:bg-subtle disabled:text-faint",
+    "disabled:cursor-not-allowed disabled:text-faint",
+    kind === "ghost" ? "disabled:bg-transparent" : "disabled:border-line disabled:bg-subtle",
     kinds[kind],
     sizes[size],
   );

@@ -11,10 +11,13 @@ interface NumberRow {
 export function NumberTable({
   label,
   columns,
+  texts = 1,
   rows,
 }: {
   label: string;
   columns: readonly string[];
+  /** How many of the first columns are texts. */
+  texts?: number;
   rows: readonly NumberRow[];
 }) {
   return (
@@ -29,7 +32,7 @@ export function NumberTable({
                 scope="col"
                 className={clsx(
                   "h-8 bg-subtle px-3 text-2xs font-medium whitespace-nowrap text-muted first:pl-4 last:pr-4",
-                  index === 0 ? "text-left" : "text-right",
+                  index < texts ? "text-left" : "text-right",
                 )}
               >
                 {column}
@@ -45,7 +48,8 @@ export function NumberTable({
                   key={columns[index]}
                   className={clsx(
                     "h-(--row-dense) border-t border-line-soft px-3 whitespace-nowrap first:pl-4 last:pr-4",
-                    index === 0 ? "w-full max-w-0 min-w-36" : "text-right",
+                    index === 0 && "w-full max-w-0 min-w-36",
+                    index >= texts && "text-right",
                   )}
                 >
                   {cell}

@@ -10,10 +10,15 @@ export function SheetHead({ children }: { children: ReactNode }) {
   );
 }
 
-/** The row of filters below it. On a phone it scrolls sideways. */
-export function SheetBar({ children }: { children: ReactNode }) {
+/** The row of filters below it. On a phone it scrolls sideways, or `wraps` where it has more than filters: acts stay in sight. */
+export function SheetBar({ wraps = false, children }: { wraps?: boolean; children: ReactNode }) {
   return (
-    <div className="flex shrink-0 items-center gap-2 overflow-x-auto border-b border-line px-4 py-2 [scrollbar-width:none] rail:flex-wrap rail:px-5">
+    <div
+      className={clsx(
+        "flex shrink-0 items-center gap-2 border-b border-line px-4 py-2 rail:flex-wrap rail:px-5",
+        wraps ? "flex-wrap" : "overflow-x-auto [scrollbar-width:none]",
+      )}
+    >
       {children}
     </div>
   );

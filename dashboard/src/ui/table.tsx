@@ -11,6 +11,9 @@ export interface Column {
   silent?: boolean;
 }
 
+/** Where columns fold, the last that is left stands as far from the edge as the last of all. */
+export const lastInSight = "rail:max-full:nth-last-[1_of_:not([data-folds])]:pr-5";
+
 /** A list of things, one a row. On a phone each row is an entry of some lines. */
 export function Table({
   label,
@@ -33,8 +36,10 @@ export function Table({
             <th
               key={label}
               scope="col"
+              data-folds={folds || undefined}
               className={clsx(
                 "sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5",
+                lastInSight,
                 right ? "text-right full:not-last:pr-6" : "text-left",
                 folds && "rail:max-full:hidden",
               )}
@@ -68,8 +73,7 @@ export function Row({ stops = false, className, ...rest }: ComponentProps<"tr"> 
 }
 
 /** The classes of a cell, for rows that give their cells another order on a phone. */
-export const cellClass =
-  "block rail:table-cell rail:h-11.5 rail:border-b rail:border-line-soft rail:px-1.5 rail:py-1 rail:align-middle rail:first:pl-5 rail:last:pr-5";
+export const cellClass = `block rail:table-cell rail:h-11.5 rail:border-b rail:border-line-soft rail:px-1.5 rail:py-1 rail:align-middle rail:first:pl-5 rail:last:pr-5 ${lastInSight}`;
 
 /** One fact of it. `main`: the cell that takes most of the room; on a phone it has a line of its own. */
 export function Cell({
@@ -81,6 +85,7 @@ export function Cell({
 }: ComponentProps<"td"> & { main?: boolean; right?: boolean; folds?: boolean }) {
   return (
     <td
+      data-folds={folds || undefined}
       className={clsx(
         cellClass,
         main &&

@@ -38,7 +38,7 @@ export function KeyPage({
           <ObjectHead
             list="/keys"
             name={key.name}
-            pills={<KeyPill apiKey={key} />}
+            pills={<KeyPill apiKey={key} inLine />}
             aside={<CopyButton text={key.id} what="key id" />}
           />
           <AnalyticsPanel search={search} onPeriod={onSearch}>

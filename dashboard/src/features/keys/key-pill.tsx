@@ -1,3 +1,4 @@
+import { clsx } from "clsx";
 import { Check, Clock, RefreshCw, TriangleAlert, X } from "lucide-react";
 import type { ApiKey } from "../../../../server/wire/key.ts";
 import { useNow } from "../../lib/use-now.ts";
@@ -14,12 +15,12 @@ const looks: Record<KeyState, Look> = {
 };
 
 /** How a key stands; while its overlap lasts, with what is left of it. One that is exposed is called so before all else. */
-export function KeyPill({ apiKey }: { apiKey: ApiKey }) {
+export function KeyPill({ apiKey, inLine = false }: { apiKey: ApiKey; inLine?: boolean }) {
   const isRotating = apiKey.status === "rotating" && !apiKey.revoked_at;
   const now = useNow(isRotating);
   const state = keyState(apiKey, now);
   return (
-    <span className="inline-flex flex-wrap items-center gap-x-2 rail:flex-col rail:items-start">
+    <span className={clsx("inline-flex flex-wrap items-center gap-x-2", !inLine && "rail:flex-col rail:items-start")}>
       <LookPill look={looks[isExposed(apiKey, now) ? "exposed" : state]} />
       {state === "rotating" && apiKey.expires_at && (
         // A countdown that spoke every second would silence all else: its end is announced by the list.

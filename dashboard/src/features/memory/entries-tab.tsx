@@ -57,7 +57,7 @@ export function EntriesTab({ store, search, onSearch }: TabProps) {
   const { status, of, after, before } = search;
   return (
     <>
-      <SheetBar>
+      <SheetBar wraps>
         <ScopeField store={store} of={of} onChoose={(next) => onSearch({ ...(status && { status }), of: next })} />
         <Chip
           name="Status"

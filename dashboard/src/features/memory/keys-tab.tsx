@@ -39,7 +39,7 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
   const kept = of ? { of } : {};
   return (
     <>
-      <SheetBar>
+      <SheetBar wraps>
         <ScopeField store={store} of={of} onChoose={(next) => onSearch({ of: next })} />
         {isReady && (
           <SearchField

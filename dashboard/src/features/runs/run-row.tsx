@@ -69,14 +69,14 @@ export function RunRow({
         </td>
       )}
       {columns.has("model") && (
-        <td className={clsx(cell, "max-w-48 max-full:hidden!")}>
+        <td data-folds className={clsx(cell, "max-w-48 max-full:hidden!")}>
           <span className="cut block" title={run.model ?? undefined}>
             {run.model ?? unknown}
           </span>
         </td>
       )}
       {columns.has("user") && (
-        <td className={clsx(cell, "max-w-40 max-full:hidden!")}>
+        <td data-folds className={clsx(cell, "max-w-40 max-full:hidden!")}>
           <span className="cut block" title={run.user_id ?? undefined}>
             {run.user_id ?? unknown}
           </span>
@@ -91,12 +91,10 @@ export function RunRow({
         <td className={clsx(cell, number, "max-wide:hidden!")}>{formatCount(run.usage?.total_tokens)}</td>
       )}
       {columns.has("cost") && (
-        <td className={clsx(cell, number, small, "order-5 ml-auto rail:ml-0 rail:max-full:pr-5")}>
-          {formatCost(run.usage?.cost_usd)}
-        </td>
+        <td className={clsx(cell, number, small, "order-5 ml-auto rail:ml-0")}>{formatCost(run.usage?.cost_usd)}</td>
       )}
       {columns.has("started") && (
-        <td className={clsx(cell, small, "order-6 whitespace-nowrap text-muted rail:max-full:hidden")}>
+        <td data-folds className={clsx(cell, small, "order-6 whitespace-nowrap text-muted rail:max-full:hidden")}>
           <Time at={run.started_at ?? run.created_at} />
         </td>
       )}

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { RunSort, RunsSearch } from "../../entities/run/runs-search.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { lastInSight } from "../../ui/table.tsx";
 import { type Column, columnLabels, columns } from "./columns.ts";
 import { RunRow } from "./run-row.tsx";
 
@@ -14,8 +15,7 @@ const folding: Partial<Record<Column, string>> = {
 };
 /** What a column sorts by; the list is by time unless it is said. */
 const sorts: Partial<Record<Column, RunSort | "created">> = { duration: "duration", cost: "cost", started: "created" };
-const head =
-  "sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5";
+const head = `sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5 ${lastInSight}`;
 
 /** The runs of a page. On a phone each row is an entry of some lines. */
 export function RunsTable({
@@ -91,6 +91,7 @@ function ColumnHead({
   return (
     <th
       scope="col"
+      data-folds={folding[column]}
       aria-sort={isSorted ? (isUp ? "ascending" : "descending") : undefined}
       className={clsx(head, numbers.has(column) ? "text-right full:pr-4" : "text-left", folding[column])}
     >

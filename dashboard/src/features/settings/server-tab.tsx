@@ -19,7 +19,11 @@ export function ServerTab() {
     <TabBody>
       {server.error && !server.data && (
         <div className="pt-4">
-          <ErrorNote title="Unknown" error={server.error} onRetry={() => void server.refetch()} />
+          <ErrorNote
+            title="The server's details cannot be shown"
+            error={server.error}
+            onRetry={() => void server.refetch()}
+          />
         </div>
       )}
       {server.isPending && <SettingsSkeleton />}

@@ -124,8 +124,11 @@ function SuiteRunBar({
   });
   return (
     <>
-      <SheetBar>
-        <p role="status" className="flex min-h-(--control-sm) shrink-0 items-center gap-2 text-xs text-muted">
+      <SheetBar wraps>
+        <p
+          role="status"
+          className="flex min-h-(--control-sm) flex-wrap items-center gap-2 text-xs text-muted rail:shrink-0"
+        >
           {result ? (
             <>
               <SuiteRunPill status={result.status} />
@@ -175,7 +178,8 @@ function spentWords({ live, cases }: SuiteRunWithCases): string {
   const forks = cases.flatMap((each) => (each.live?.run_id ? [each.live] : []));
   const isUnknown = forks.some(({ cost_usd, status }) => cost_usd === null && status !== "in_progress");
   const cost = isUnknown ? null : forks.reduce((sum, each) => sum + (each.cost_usd ?? 0), 0);
-  const most = live?.max_cost_usd === undefined ? "" : ` of ${formatCost(live.max_cost_usd)} at most`;
+  const limit = live?.max_cost_usd?.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+  const most = limit === undefined ? "" : ` of at most $${limit}`;
   return `Forks cost ${formatCost(cost)}${most}`;
 }
 

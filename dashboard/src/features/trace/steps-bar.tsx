@@ -34,7 +34,7 @@ export function StepsBar({
 }) {
   return (
     <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-x-2 gap-y-1 border-b border-line py-1 pr-4 pl-4 rail:pr-3 rail:pl-5">
-      <div className="relative min-w-0 flex-1 basis-24 rail:max-w-52 rail:basis-52">
+      <div className="relative min-w-0 flex-1 basis-24 rail:max-w-52 rail:basis-28">
         <Search
           aria-hidden
           className="pointer-events-none absolute top-1/2 left-2 size-4 -translate-y-1/2 text-muted"
@@ -76,7 +76,7 @@ export function StepsBar({
         onClick={() => onGraph(!graph)}
       >
         <Workflow aria-hidden className="size-4" strokeWidth={1.5} />
-        Graph
+        <span className="max-rail:sr-only">Graph</span>
       </Button>
       <fieldset aria-label="Zoom" className="flex max-rail:hidden">
         {zoom.isZoomed && <ZoomButton word="Show the whole run" keys="0" icon={Scan} onClick={zoom.whole} />}

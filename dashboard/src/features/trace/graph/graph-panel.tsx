@@ -190,6 +190,7 @@ function GraphTable({ graph: { nodes, edges }, chosen, onChoose }: ChoiceProps &
     <NumberTable
       label="Agents and tools"
       columns={columns}
+      texts={3}
       rows={nodes.map((node) => ({
         key: node.id,
         cells: [
