@@ -99,6 +99,10 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
     if (error instanceof Error && error.name === "PasswordException") {
       throw new DocumentError("document_encrypted", "The PDF needs a password.");
     }
+    // By certificates, or for a shop's own reader.
+    if (error instanceof Error && /^un(?:known|supported) encryption/.test(error.message)) {
+      throw new DocumentError("document_encrypted", "The PDF is encrypted in a way that needs more than a password.");
+    }
     throw unreadable("It is not a readable PDF.");
   }
 }

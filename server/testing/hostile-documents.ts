@@ -614,6 +614,16 @@ const portable: HostileDocument[] = [
   ),
   hostile(
     "pdf",
+    "a certificate in place of a password",
+    () =>
+      pdfFrom(
+        [catalogue, onePage, page("4 0 R"), streamOf("")],
+        `/ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>] /Encrypt << /Filter /Adobe.PubSec /V 4 /SubFilter /adbe.pkcs7.s5 >> `,
+      ),
+    "document_encrypted",
+  ),
+  hostile(
+    "pdf",
     "a paragraph of words that are all cut",
     () => pdfOf([Array.from({ length: 30_000 }, (_, at) => `w${at}a cut-`).join("\n")]),
     "text",
