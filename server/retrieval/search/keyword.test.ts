@@ -101,6 +101,40 @@ test("beside meaning, whoever has the one word that is asked for gains more than
   expect([scores.get(3)! > 0.5, scores.get(1)! < 0.1, scores.get(2)! < 0.1]).toEqual([true, true, true]);
 });
 
+test.each([
+  ["a short word", "cis", ["ci: ci, ci", "the ci of it"]],
+  ["a name with digits", "sha256s", ["sha256: sha256, sha256", "by sha256"]],
+  [
+    "a word whose stem is one of another language",
+    "haus",
+    ["Häuser: das ist nicht der Plan der Häuser", "Die Häuser sind nicht in der Stadt"],
+  ],
+])("%s that one chunk has as it is asked for is before its stem: %s", (_, word, others) => {
+  using sqlite = storeOf([...others, `${filling.join(" ")} ${word}`, ...filling]);
+  for (const { scores } of [findByWords(sqlite, 1, word), findBesideMeaning(sqlite, 1, word)]) {
+    expect(scores.get(3)!).toBeGreaterThan(Math.max(scores.get(1)!, scores.get(2)!));
+    expect(scores.get(1)!).toBeGreaterThan(0);
+  }
+});
+
+test("beside meaning, most words of a question count nearly in full, and few of them hardly", () => {
+  using sqlite = storeOf(["amber birch cedar", "amber", ...filling]);
+  const share = (chunk: number) =>
+    findBesideMeaning(sqlite, 1, "amber birch cedar dahlia").scores.get(chunk)! /
+    findByWords(sqlite, 1, "amber birch cedar dahlia").scores.get(chunk)!;
+  expect(share(1)).toBeGreaterThan(0.7);
+  expect(share(2)).toBeLessThan(0.2);
+});
+
+test("beside meaning, which is of what is written, words count more where some are mistyped, and at most twice", () => {
+  using sqlite = storeOf(["the harbour is closed", ...filling]);
+  const gain = (query: string) =>
+    findBesideMeaning(sqlite, 1, query).scores.get(1)! / findByWords(sqlite, 1, query).scores.get(1)!;
+  expect(gain("harbour closed")).toBeCloseTo(1, 9);
+  expect([gain("harbuor closed") > 1.3, gain("harbuor closed") < 1.9]).toEqual([true, true]);
+  expect(gain("harbuor closd")).toBeCloseTo(2, 9);
+});
+
 test("in a longer question the stem of a rare word counts nearly as much as the word", () => {
   using sqlite = storeOf(["how to install zebras at night", "the installation", "zebras", ...filling]);
   expect(found(sqlite, "installation of zebras at night")[0]).toBe(1);

@@ -10,7 +10,7 @@ const most_rows = 4000;
 /** How often bm25 counts a word's weight at most, of a chunk that is hardly more than this word: its k1, and 1. */
 const most_times = 2.2;
 /** Chosen with the weight of keywords, on one half of several sets of questions. */
-const share_power = 1.5;
+const worth = { half: 0.5, power: 2.5 };
 
 /** Chunks that have words of a query. */
 export interface KeywordHits {
@@ -29,17 +29,18 @@ export function findByWords(sqlite: Database, storeNumber: number, query: string
 }
 
 /**
- * The same for a search by meaning too: each score times the share of the question's words that the chunk has, to the
- * power of `share_power`. A rare word that is asked for alone counts in full, a few words of a long question, which may be
- * there by chance, hardly. Of a question of one word, whoever has it is before what means something like it: the score is
- * in the upper half.
+ * The same for a search by meaning too: each score by how much the share of the question's words says that the chunk has.
+ * A rare word that is asked for alone counts in full, a few words of a long question, which may be there by chance, hardly.
+ * Mistyped words mislead the meaning, which is that of the question as it is written: so all that is found by words counts up
+ * to twice. Of a question of one word, whoever has it is before what means something like it: the score is in the upper half.
  */
 export function findBesideMeaning(sqlite: Database, storeNumber: number, query: string): KeywordHits {
   const known = lookUp(sqlite, storeNumber, query);
   const { scores, partial } = findByTelling(sqlite, known);
   const isOne = known.words.length === 1;
+  const mistyped = weightOf(known.words.filter(({ is_corrected }) => is_corrected)) / weightOf(known.words);
   const beside = (score: number, share: number) =>
-    isOne && share === 1 ? (1 + score) / 2 : score * share ** share_power;
+    isOne && share === 1 ? (1 + score) / 2 : Math.min(1, (1 + mistyped) * score * worthOf(share));
   const shares = sharesOf(sqlite, known, rarest(known.words));
   return {
     scores: new Map([...scores].map(([number, score]) => [number, beside(score, shares.get(number)!)])),
@@ -47,10 +48,18 @@ export function findBesideMeaning(sqlite: Database, storeNumber: number, query: 
   };
 }
 
+/** From 0 to 1, and steep around the half: some words are there by chance, and of the last ones few are missed. */
+function worthOf(share: number): number {
+  const [half, power] = [worth.half ** worth.power, share ** worth.power];
+  return ((1 + half) * power) / (half + power);
+}
+
+const weightOf = (words: readonly KnownWord[]): number => sum(words.map(({ weight }) => weight));
+
 /** How much of a query each chunk has, by the weights of words, from 0 to 1. */
 function sharesOf(sqlite: Database, { table, words }: Known, telling: readonly KnownWord[]): Map<number, number> {
   using statement = sqlite.prepare<unknown, [string]>(`SELECT rowid FROM ${table} WHERE ${table} MATCH ?`);
-  const all = sum(words.map(({ weight }) => weight));
+  const all = weightOf(words);
   const shares = new Map<number, number>();
   const add = (number: number, share: number) => shares.set(number, (shares.get(number) ?? 0) + share);
   for (const { forms, weight } of telling) {
@@ -87,6 +96,8 @@ interface KnownWord {
   count: number;
   /** How much it tells. */
   weight: number;
+  /** Nobody has it: others stand for it that may have been meant. */
+  is_corrected: boolean;
 }
 
 interface Form {
@@ -124,19 +135,21 @@ function lookUp(sqlite: Database, storeNumber: number, query: string): Known {
   function known(plain: string, forms: readonly Form[]): KnownWord {
     const counted = forms.map((form) => ({ ...form, count: countOf(form.term) })).filter(({ count }) => count > 0);
     const weighed = counted.map((form) => ({ ...form, only: null, weight: weigh(form.term, form.count) }));
-    const exact = exactForm(plain, counted[0]);
+    const exact = exactForm(plain, counted);
     const weight = exact?.weight ?? weighed[0]?.weight ?? weigh(plain, 0);
     return {
       plain,
       forms: exact ? [exact, ...weighed] : weighed,
       weight,
+      is_corrected: false,
       count: sum(counted.map(({ count }) => count)),
     };
   }
 
-  function exactForm(plain: string, form: (Form & { count: number }) | undefined): CountedForm | null {
+  function exactForm(plain: string, [form, ...others]: (Form & { count: number })[]): CountedForm | null {
     if (!spellings || form?.term !== plain) return null;
-    const only = exactlyWritten(sqlite, { table, spellings }, plain, form.count);
+    const found = { count: form.count, has_others: others.length > 0 };
+    const only = exactlyWritten(sqlite, { table, spellings }, plain, found);
     return only && { term: plain, factor: 1, only, weight: weigh(plain, form.count) };
   }
 
@@ -149,12 +162,8 @@ function lookUp(sqlite: Database, storeNumber: number, query: string): Known {
     if (found.count > 0 || !spellings || !isSpelled(plain)) return [found];
     const meant = corrections(sqlite, spellings, plain);
     if (meant.some((each) => stopWords.has(each))) return [];
-    return [
-      known(
-        plain,
-        meant.map((term) => ({ term, factor: factors.correction })),
-      ),
-    ];
+    const corrected = meant.map((term) => ({ term, factor: factors.correction }));
+    return [{ ...known(plain, corrected), is_corrected: corrected.length > 0 }];
   }
 
   const counted = phrases.map((phrase) => ({ ...phrase, count: countOf(phrase.phrase) }));
@@ -168,7 +177,7 @@ function lookUp(sqlite: Database, storeNumber: number, query: string): Known {
 
 /** The more of a question a rare word is, the less its stem counts where another passage has it as it was written. */
 function exactFirst(words: readonly KnownWord[]): KnownWord[] {
-  const all = sum(words.map(({ weight }) => weight));
+  const all = weightOf(words);
   return words.map(({ forms: [first, ...others], ...word }) => {
     if (!first?.only) return { ...word, forms: first ? [first, ...others] : [] };
     const kept = 1 - (1 - factors.stem) * (word.weight / all) ** 2;

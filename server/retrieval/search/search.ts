@@ -24,8 +24,6 @@ interface SearchOptions {
 /** A chunk compared exactly. `rank` is what it is sorted by: below 0 where its score stops at 0. */
 type Scored = Omit<Match, keyof Passage> & { number: number; rank: number };
 
-/** What keywords weigh against the cosine; together they are divided so that 1 is the most. */
-const keyword_weight = 1.2;
 /** Below so many chunks of one scope, all are compared as they are stored, and nothing is loaded. */
 const few = 128;
 /** Of so many chunks at once it is looked up whether they may be seen. */
@@ -122,7 +120,7 @@ export function createSearch(sqlite: Database, { most_bytes, folder, own }: Sear
     const isAllowed = createNumberSet(seen);
     let near: Candidate[] = [];
     for (const rows of partsOf(sqlite, order.store, most_bytes)) {
-      const { candidates } = rows.nearest({ query: vector!, most, isAllowed, extras: extrasOf(hits) });
+      const { candidates } = rows.nearest({ query: vector!, most, isAllowed, extras: hits?.scores });
       near = [...near, ...candidates];
       near = within(near, floorOf(near, most));
       yield;
@@ -180,7 +178,7 @@ const isLimited = ({ scope_id, filter }: SearchOrder) => scope_id !== "" || filt
 function nearest(loaded: LoadedStore, passages: Passages, order: SearchOrder, hits: KeywordHits | null): number[] {
   const { rows } = loaded;
   const { top_k: wanted, vector } = order;
-  const asked = { query: vector!, extras: extrasOf(hits) };
+  const asked = { query: vector!, extras: hits?.scores };
   if (isLimited(order)) for (const _ of loaded.learn()); // What came just now.
   const isAllowed = isLimited(order) ? loaded.allowed(order) : undefined;
   // Some more than are wanted, so that one that may not be seen costs no second look.
@@ -196,11 +194,6 @@ function nearest(loaded: LoadedStore, passages: Passages, order: SearchOrder, hi
   }
   const { candidates } = rows.nearest({ ...asked, most: wanted, isAllowed: createNumberSet(passages.all()) });
   return numbersOf(candidates);
-}
-
-/** What words add to cosines. */
-function extrasOf(hits: KeywordHits | null): Map<number, number> | undefined {
-  return hits ? new Map([...hits.scores].map(([number, score]) => [number, keyword_weight * score])) : undefined;
 }
 
 /** So much at least the nearest of some score. */
@@ -239,9 +232,9 @@ const keywordOnly = (number: number, keyword: number): Scored => ({
 
 const both = (number: number, cosine: number, keyword: number): Scored => {
   const vector = bounded(cosine);
-  const sum = (nearness: number) => (nearness + keyword_weight * keyword) / (1 + keyword_weight);
-  const rank = sum(keyword > 0 ? vector : Math.min(1, cosine));
-  return { number, rank, score: sum(vector), score_parts: { vector, keyword } };
+  const mean = (nearness: number) => (nearness + keyword) / 2;
+  const rank = mean(keyword > 0 ? vector : Math.min(1, cosine));
+  return { number, rank, score: mean(vector), score_parts: { vector, keyword } };
 };
 
 /** Opposite directions are as unlike as can be; rounding may lift a cosine above 1. */

@@ -151,7 +151,7 @@ test("hybrid weighs meaning and words, and finds the best of both", async () => 
   const found = await on.find(store, { ...order, mode: "hybrid" });
   expect(textsOf(found)).toContain("the zebra");
   for (const { score, score_parts } of found) {
-    expect(score).toBeCloseTo((score_parts.vector! + 1.2 * score_parts.keyword!) / 2.2, 9);
+    expect(score).toBeCloseTo((score_parts.vector! + score_parts.keyword!) / 2, 9);
     expect(score).toBeWithin(0, 1.000001);
   }
   const [near] = await on.find(store, { ...order, mode: "vector" });
