@@ -64,6 +64,25 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await page.getByRole("link", { name: "Files", exact: true }).first().click();
   });
 
+  await test.step("the chunks of a PDF are outlined on its page, where one is chosen too", async () => {
+    const { id } = (
+      await server.post("/v1/files", {
+        ...{ filename: "paper.pdf", purpose: "retrieval" },
+        content_base64: readFileSync("server/docs/files/manual.pdf", "base64"),
+      })
+    ).body;
+    await expect.poll(async () => (await server.get(`/v1/files/${id}`)).body.status).toBe("ready");
+    await page.getByRole("link", { name: "paper.pdf" }).click();
+    const outline = page.getByRole("img", { name: "Chunks on page 1" });
+    await outline.locator("rect").first().click();
+    await expect(page).toHaveURL(/chunk=0/);
+    await expect(page.getByRole("button", { name: /^Chunk 1\b/ })).toHaveAttribute("aria-pressed", "true");
+    await expectAccessible(page, "document with pages");
+    await expectToFit(page, "document with pages");
+    await page.getByRole("link", { name: "Files", exact: true }).first().click();
+    await server.delete(`/v1/files/${id}`);
+  });
+
   await test.step("a file that is no document fails with a reason in words, and can be tried again", async () => {
     await drop(page, "broken.pdf", "%PDF-1.7 and nothing of a PDF", "application/pdf");
     const dialog = page.getByRole("dialog", { name: "Upload files" });
