@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import { composeAgents } from "./agents/compose.ts";
 import type { AgentStore } from "./agents/store.ts";
 import { type AlertOptions, composeAlerts } from "./alerts/compose.ts";
@@ -8,23 +7,15 @@ import type { Callbacks } from "./callbacks/service.ts";
 import { composeChat } from "./chat/compose.ts";
 import { type ConnectionOptions, composeConnections } from "./connections/compose.ts";
 import { composeConsole, type DashboardOptions } from "./console/compose.ts";
-import { createAudit } from "./db/audit.ts";
-import { composeA2a } from "./doors/a2a/compose.ts";
-import { composeAgUi } from "./doors/ag-ui/compose.ts";
-import { composeAiSdk } from "./doors/ai-sdk/compose.ts";
-import { composeChatDoor } from "./doors/chat/compose.ts";
-import { composeDurableStreams } from "./doors/durable-streams/compose.ts";
-import { composeMcp } from "./doors/mcp/compose.ts";
-import { composeOpenAi } from "./doors/openai/compose.ts";
+import { composeDoors } from "./doors/compose.ts";
 import { composeFiles } from "./files/compose.ts";
 import type { FileMemory } from "./files/store.ts";
+import { type BaseOptions, createBase } from "./http/base.ts";
 import { composeHttp, type HttpOptions } from "./http/compose.ts";
-import { type Base, mounting, type Part, stopParts } from "./http/part.ts";
+import { leaveParts, mounting, type Part, stopParts } from "./http/part.ts";
 import { composeJournal } from "./journal/compose.ts";
 import { createEndedRuns } from "./journal/ended-runs.ts";
 import { composeKeys, type KeyOptions } from "./keys/compose.ts";
-import { createEgress, type EgressPolicy } from "./lib/egress.ts";
-import { createNamedSignals } from "./lib/named-signals.ts";
 import { createPort } from "./lib/port.ts";
 import { composeMemory, type MemoryOptions } from "./memory/compose.ts";
 import { composeMetrics, type MetricsOptions } from "./metrics/compose.ts";
@@ -44,36 +35,17 @@ import { composeUsers, type Learning } from "./users/compose.ts";
 import { composeWebhooks, type WebhookOptions } from "./webhooks/compose.ts";
 import type { Followed } from "./webhooks/payload.ts";
 
-type Given = Pick<Base, "db" | "seal" | "log" | "environment" | "database"> &
-  Partial<Pick<Base, "sandbox" | "publicUrl" | "publicEgress" | "now">>;
 /** What the server is made of; what one folder alone needs stands there. */
-export type AppOptions = Given &
+export type AppOptions = BaseOptions &
   (HttpOptions & KeyOptions & AuditOptions & ConnectionOptions & WebhookOptions & MemoryOptions) &
-  (RunOptions & TraceOptions & MetricsOptions & AlertOptions & DashboardOptions) & {
-    /** What users' addresses may reach; `loopback` counts in test environments only. */
-    egress: EgressPolicy;
-  };
+  (RunOptions & TraceOptions & MetricsOptions & AlertOptions & DashboardOptions);
 
 export type App = ReturnType<typeof createApp>;
 
 /** The folders in the order of their layers: each is made of those above it, and asks of those below by a port. */
 export function createApp(options: AppOptions) {
-  const { db, log, database, egress: policy, storage, sandbox, now = Date.now } = options;
-  const closing = new AbortController();
-  const ending = createNamedSignals(closing.signal);
-  const policyOf: Base["policyOf"] = (of) => ({ ...policy, loopback: policy.loopback && of === "test" });
-  const guards = { test: createEgress(policyOf("test")), live: createEgress(policyOf("live")) };
-  const base = {
-    ...{ ...options, policyOf, now, closing: closing.signal, ending: ending.signal },
-    audit: createAudit({ db, now }),
-    egress: (environment) => guards[environment],
-    publicEgress: options.publicEgress ?? createEgress({ ...policy, allow: [], loopback: false }),
-    dataDir: database === undefined ? null : dirname(database),
-    sandbox: sandbox ?? { level: async () => "off", known: () => "off" },
-    publicUrl: options.publicUrl ?? (() => "http://127.0.0.1"),
-    requireRoom: (fresh) => storage?.requireRoom(fresh),
-  } satisfies Base & Omit<AppOptions, "egress">;
-
+  const { base, ending, close } = createBase(options);
+  const { db, log, now } = base;
   const later = {
     memory: createPort<FileMemory & { eraseFirst(projectId: string): number }>("memory"),
     agents: createPort<Pick<AgentStore, "has">>("agents"),
@@ -109,29 +81,27 @@ export function createApp(options: AppOptions) {
   });
   const search = composeSearch({ ...base, ended });
   const threads = composeThreads({ ...base, journals, files: files.ports.files });
-  const shared = { ...base, http, journals, projects: projects.ports.projects, agents: agents.ports };
+  const below = {
+    ...{ ...base, http, journals, projects: projects.ports.projects, agents: agents.ports, usage: usage.ports },
+    ...{ connections: connections.ports, tools: tools.ports, files: files.ports, memory: memory.ports },
+    ...{ threads: threads.ports, webhooks: webhooks.ports },
+  };
   const runs = composeRuns({
-    ...{ ...shared, connections: connections.ports, tools: tools.ports, files: files.ports, memory: memory.ports },
-    ...{ threads: threads.ports, usage: usage.ports, callbacks: later.callbacks, learning: later.learning },
+    ...{ ...below, callbacks: later.callbacks, learning: later.learning },
     forgetters: [http.idempotency.forgetExpired, ...[audit, files, memory, webhooks].flatMap(({ forget }) => forget)],
   });
-  const traces = composeTraces({ ...shared, blobs: files.ports.blobs, runs: runs.ports });
-  const callbacks = composeCallbacks({ ...shared, runs: runs.ports, naming: options.cluster !== undefined });
-  const schedules = composeSchedules({ ...shared, runs: runs.ports });
-  const suites = composeSuites({ ...shared, runs: runs.ports });
+  const shared = { ...below, runs: runs.ports };
+  const traces = composeTraces({ ...shared, blobs: files.ports.blobs });
+  const callbacks = composeCallbacks({ ...shared, naming: options.cluster !== undefined });
+  const schedules = composeSchedules(shared);
+  const suites = composeSuites(shared);
   const scores = composeScores({ ...base, runs: runs.ports.runs });
   const chat = composeChat(shared);
-  const users = composeUsers({
-    ...{ ...base, runs: runs.ports, threads: threads.ports, schedules: schedules.ports },
-    ...{ memory: memory.ports, files: files.ports, journals, projects: projects.ports.projects },
-    usage: usage.ports,
-  });
-  const metrics = composeMetrics({ ...shared, webhooks: webhooks.ports, pool: runs.ports.pool, usage: usage.ports });
-  const alerts = composeAlerts({
-    ...{ ...base, projects: projects.ports.projects, usage: usage.ports, webhooks: webhooks.ports },
-  });
+  const users = composeUsers({ ...shared, schedules: schedules.ports });
+  const metrics = composeMetrics({ ...shared, pool: runs.ports.pool });
+  const alerts = composeAlerts(shared);
   const keys = composeKeys({
-    ...{ ...shared, runs: runs.ports, pages: chat.ports.pages },
+    ...{ ...shared, pages: chat.ports.pages },
     bound: { hasAgent: agents.ports.has, threadOwner: threads.ports.ownerOf, run: runs.ports.runs.standing },
   });
 
@@ -143,52 +113,17 @@ export function createApp(options: AppOptions) {
 
   /** In the order in which the API's document tells of them. */
   const resources = mounting([
-    ...[
-      agents,
-      chat,
-      tools,
-      secrets,
-      files,
-      runs,
-      scores,
-      threads,
-      memory,
-      schedules,
-      suites,
-      traces,
-      keys,
-      audit,
-      usage,
-      search,
-    ],
-    ...[connections, webhooks, keys.ports.me, users],
+    ...[agents, chat, tools, secrets, files, runs, scores, threads, memory, schedules, suites, traces, keys, audit],
+    ...[usage, search, connections, webhooks, keys.ports.me, users],
   ]);
-  const durableStreams = composeDurableStreams({ ...shared, runs: runs.ports });
-  const mcp = composeMcp({ ...shared, agents: agents.ports, runs: runs.ports });
-  const a2a = composeA2a({
-    ...{ ...shared, agents: agents.ports, runs: runs.ports, followers: webhooks.ports.followers },
-  });
-  later.followed.provide(a2a.ports.followed);
-  const openAi = composeOpenAi({
-    ...{ ...shared, connections: connections.ports, runs: runs.ports, memory: memory.ports },
-  });
   const { onRefused } = audit.ports;
-  const aiSdk = composeAiSdk({ ...shared, runs: runs.ports, threads: threads.ports });
-  const agUi = composeAgUi({ ...shared, runs: runs.ports, threads: threads.ports });
-  const dashboard = composeConsole({
-    ...{
-      ...shared,
-      connections: connections.ports,
-      watches: runs.ports.watches,
-      onRefused,
-      resources,
-      alerts: alerts.ports.alerts,
-    },
+  const { watches } = runs.ports;
+  const dashboard = composeConsole({ ...shared, alerts: alerts.ports.alerts, watches, onRefused, resources });
+  const doors = composeDoors({
+    ...{ ...shared, followers: webhooks.ports.followers, pages: chat.ports.pages },
+    ...{ tokenForPage: keys.ports.tokenForPage, memberOf: dashboard.ports.memberOf },
   });
-  const chatDoor = composeChatDoor({
-    ...{ ...shared, pages: chat.ports.pages, threads: threads.ports, tokenForPage: keys.ports.tokenForPage },
-    memberOf: dashboard.ports.memberOf,
-  });
+  later.followed.provide(doors.ports.followed);
   const app = http.serve({
     ...{ ...keys.ports, onRefused },
     resources: (into, auth, noLongerValid) =>
@@ -196,11 +131,7 @@ export function createApp(options: AppOptions) {
     callbacks: callbacks.ports.routes(),
     metrics: metrics.ports.routes(),
     dashboard: dashboard.ports.routes(),
-    doors: [
-      ...[mcp.ports.routes, a2a.ports.routes, durableStreams.ports.routes, aiSdk.ports.routes],
-      ...[agUi.ports.routes, chatDoor.ports.routes],
-      ...openAi.ports.doors,
-    ],
+    doors: doors.ports.doors,
   });
   /** They start in this order and stop in reverse. */
   const parts: Part[] = [
@@ -211,30 +142,16 @@ export function createApp(options: AppOptions) {
   return {
     app,
     routes: http.routes,
-    ...{ ...projects.ports, ...connections.ports, ...usage.ports, ...files.ports, ...suites.ports },
-    search: search.ports,
-    ...{ ...schedules.ports, keys: keys.ports.keys, threads: threads.ports, idempotency: http.idempotency },
-    ...{
-      runs: runs.ports.runs,
-      watches: runs.ports.watches,
-      pool: runs.ports.pool,
-      sweep: runs.ports.sweep,
-      memory: memory.ports,
-    },
-    backups: dashboard.ports.backups,
+    ...{ ...projects.ports, ...connections.ports, ...usage.ports, ...files.ports, ...suites.ports, ...schedules.ports },
+    ...{ runs: runs.ports.runs, watches, pool: runs.ports.pool, sweep: runs.ports.sweep, memory: memory.ports },
+    ...{ keys: keys.ports.keys, threads: threads.ports, search: search.ports, idempotency: http.idempotency },
     /** Who is signed in at the dashboard where a request comes from; null: nobody. */
     personOf: dashboard.ports.personOf,
+    backups: dashboard.ports.backups,
     /** What moves projects between the cells of a cluster. */
     moving: {
       ...runs.ports.leaving,
-      /** Just before its rows go. What it returns is to be called when they have gone. */
-      leave(projectId: string): () => void {
-        const stores = memory.ports.numbersOf(projectId);
-        return () => {
-          runs.ports.leaving.left(projectId);
-          stores.forEach(memory.ports.forgetStore);
-        };
-      },
+      leave: (projectId: string) => leaveParts(parts, projectId),
       /** Ends the streams of a project, and what waits there for a run. */
       end: ending.end,
       /** It stays, or has left: streams that begin from now on last. */
@@ -255,7 +172,7 @@ export function createApp(options: AppOptions) {
     },
     /** Refuses new work and ends the streams; steps in flight are left to the next start. */
     async stop(): Promise<void> {
-      closing.abort();
+      close();
       await stopParts(parts, log);
     },
   };

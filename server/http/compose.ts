@@ -12,7 +12,7 @@ import { createTransportGate, type GateOptions } from "./https-only.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createIsNewWork } from "./new-work.ts";
 import { createOpenApi, openApiRoutes } from "./openapi.ts";
-import type { Base, Mount } from "./part.ts";
+import type { Base, Door, Mount } from "./part.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { createRequestQueue } from "./request-queue.ts";
 import { createWithin, type DoorAccess } from "./within.ts";
@@ -43,7 +43,7 @@ interface Served {
   /** What people reach; null where nobody looks. */
   dashboard: { own: AnyElysia; ofProjects(into: AnyElysia): AnyElysia } | null;
   /** Other protocols over the same API. */
-  doors: readonly ((access: DoorAccess) => AnyElysia)[];
+  doors: readonly Door[];
 }
 
 /** What the API and the dashboard have in common: one application, its edge, and what it keeps of requests. */

@@ -9,6 +9,7 @@ import { settledWithin } from "../lib/settled-within.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import type { Auth, NoLongerValid } from "./auth.ts";
 import type { PublicUrl } from "./errors.ts";
+import type { DoorAccess } from "./within.ts";
 
 /** What every folder of the server is composed of. */
 export interface Base {
@@ -52,6 +53,8 @@ export interface Part {
   start?(): unknown;
   /** A project has come from another cell: takes up what is unfinished there. */
   arrived?(): unknown;
+  /** A project is about to go to another cell. Returns what forgets it, called when its rows have gone. */
+  leave?(projectId: string): () => void;
   /** Ends its work; what is left is for the next start. */
   stop?(): unknown;
   /** What it notes in the database once everything has stopped. */
@@ -71,6 +74,17 @@ export async function stopParts(parts: readonly Part[], log: Log, within_ms = st
   for (const part of inReverse)
     await part.noteEnd?.().catch((error) => log.error("the end was not noted in the database", { error }));
 }
+
+/** Just before the rows of a project go to another cell. What it returns is to be called when they have gone. */
+export function leaveParts(parts: readonly Part[], projectId: string): () => void {
+  const forget = parts.map((part) => part.leave?.(projectId));
+  return () => {
+    for (const each of forget) each?.();
+  };
+}
+
+/** Another protocol over the same API. */
+export type Door = (access: DoorAccess) => AnyElysia;
 
 /** Puts resources where they are reached, for one kind of principal. */
 export type Mount = (into: AnyElysia, auth: Auth, noLongerValid: NoLongerValid) => AnyElysia;

@@ -93,9 +93,6 @@ export function composeMemory({
       /** What memory stores have of files. */
       ofFiles: { ...createFileEntries({ db, now }), add: entries.addFile, forget: entries.forgetFile },
       eraseFirst: sweeper.eraseOfProject,
-      /** The numbers of a project's stores. */
-      numbersOf: (projectId: string): number[] => selectNumbers.all(projectId).map(({ number }) => number),
-      forgetStore: searcher.forget,
     },
     forget: [keys.forgetExpired, sweeper.forgetExpired, sweeper.forgetDeleted],
     start(): void {
@@ -105,6 +102,12 @@ export function composeMemory({
     arrived(): void {
       sweeper.collectSoon();
       indexer.changed();
+    },
+    leave(projectId) {
+      const stores = selectNumbers.all(projectId);
+      return () => {
+        for (const { number } of stores) searcher.forget(number);
+      };
     },
     async stop(): Promise<void> {
       await indexer.stop();

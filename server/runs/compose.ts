@@ -193,17 +193,13 @@ export function composeRuns({
       /** How many runs the start has taken up. */
       recovered: () => recovered,
       /** Runs of a project that is to leave come to the end of their steps, and stay there. */
-      leaving: {
-        park: pool.park,
-        underWay: pool.underWay,
-        stay: pool.unpark,
-        left(projectId: string): void {
-          pool.unpark(projectId);
-          service.forgetGone();
-        },
-      },
+      leaving: { park: pool.park, underWay: pool.underWay, stay: pool.unpark },
     },
     arrived: service.takeUp,
+    leave: (projectId) => () => {
+      pool.unpark(projectId);
+      service.forgetGone();
+    },
     async start(): Promise<void> {
       recovered = await service.recover();
       runs.clear().catch((error) => log.error("what a crash left of long records was not deleted", { error }));
