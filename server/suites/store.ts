@@ -10,6 +10,7 @@ import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { listPage, type Page } from "../http/page.ts";
+import { inSlices } from "../lib/slices.ts";
 import { ownOnly } from "./own-only.ts";
 import { type PinnedRow, type SuiteRow, shownSuite } from "./row.ts";
 import type { CreateSuite, UpdateSuite } from "./schema.ts";
@@ -53,9 +54,20 @@ export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Dat
     return { ...row, cases_count: cases.length };
   }
 
-  function shown(row: SuiteRow) {
-    const cases = casesOf(row).map((each) => ({ ...each, input: inputOf(each.run_id) }));
+  /** Reads of each run what it was asked: hundreds of them, and each may be long. */
+  async function shown({ row, pinned }: { row: SuiteRow; pinned: readonly PinnedRow[] }) {
+    const rest = inSlices();
+    const cases: (PinnedRow & { input: string | null })[] = [];
+    for (const each of pinned) {
+      cases.push({ ...each, input: inputOf(each.run_id) });
+      await rest();
+    }
     return { ...shownSuite(row), cases };
+  }
+
+  function read(viewer: Viewer, id: string) {
+    const row = find(viewer, id);
+    return { row, pinned: casesOf(row) };
   }
 
   function requireFreeName(scope: Viewer, name: string, id: string): void {
@@ -82,15 +94,16 @@ export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Dat
   async function create(author: Author & Viewer, { name, run_ids, description, metadata }: CreateSuite) {
     requireName(name);
     const cases = await pin(author, run_ids);
-    return db.write(() => {
+    const made = await db.write(() => {
       const [id, at] = [newId("suite", now()), now()];
       requireFreeName(author, name, id);
       const times = { created_at_ms: at, updated_at_ms: at };
       rows.insert(author, { id, name, description, metadata: metadata ?? {}, ...times });
       setCases(author, id, cases);
       audit.note(author, "suite.created", id, { name, cases: cases.length });
-      return shown(find(author, id));
+      return read(author, id);
     });
+    return shown(made);
   }
 
   async function update(author: Author & Viewer, id: string, input: UpdateSuite) {
@@ -98,7 +111,7 @@ export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Dat
     requireName(input.name);
     const param = input.add_run_ids ? "add_run_ids" : "run_ids";
     const pinned = await pin(author, input[param] ?? [], param);
-    return db.write(() => {
+    const changed = await db.write(() => {
       const row = find(author, id);
       const { name = row.name, description, metadata } = input;
       requireFreeName(author, name, id);
@@ -106,8 +119,9 @@ export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Dat
       const cases = changedCases(casesOf(row), pinned, input);
       if (cases) setCases(author, id, cases, param);
       audit.note(author, "suite.updated", id, { name, changes: Object.keys(input) });
-      return shown(find(author, id));
+      return read(author, id);
     });
+    return shown(changed);
   }
 
   return {
@@ -115,7 +129,7 @@ export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Dat
     update,
     find,
     casesOf,
-    get: (viewer: Viewer, id: string) => shown(find(viewer, id)),
+    get: (viewer: Viewer, id: string) => shown(read(viewer, id)),
     list(viewer: Viewer, page: Page) {
       const where = ownOnly(viewer, "suites", "suite_cases", "suite_id");
       const more = { cases_count: countCases };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { newId } from "../core/ids.ts";
 import { codesOf, echoRun, ended, performed, suiteOf, weatherAgent, weatherRun } from "../testing/suites.ts";
-import { testApp } from "../testing/test-app.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
 
 test("a suite pins runs in their order, and shows what each said", async () => {
   await using server = testApp();
@@ -224,3 +224,50 @@ test("what is done to a suite stands in the audit log", async () => {
     ["suite.deleted", { name: "weather", cases: 1 }],
   ]);
 });
+
+test("others are served while a suite tells what its runs were asked, each of them at length", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { id: first } = await askedAtLength(client);
+  const { sqlite } = server.db;
+  const columnsIn = (table: string) =>
+    sqlite.query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)").all(table);
+  const copies = Array.from({ length: 499 }, (_, n) => `${first.slice(0, -3)}${String(n).padStart(3, "0")}`);
+  const run_ids = [...copies, first].filter((id, at, all) => all.indexOf(id) === at);
+  await server.db.write(() => {
+    for (const [table, key] of [
+      ["runs", "id"],
+      ["run_events", "run_id"],
+    ] as const) {
+      const names = columnsIn(table).map(({ name }) => name);
+      const values = names.map((name) => (name === key ? "copy" : name));
+      sqlite
+        .query(
+          `INSERT INTO ${table} (${names}) SELECT ${values} FROM ${table}
+           CROSS JOIN (SELECT value AS copy FROM json_each(?)) WHERE ${key} = ? AND copy <> ?`,
+        )
+        .run(JSON.stringify(copies), first, first);
+    }
+  });
+  const suite = await suiteOf(client, run_ids);
+  let [turns, isOver] = [0, false];
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const { cases } = (await client.get(`/v1/suites/${suite}`)).body;
+  isOver = true;
+  expect(cases.length).toBe(run_ids.length);
+  expect(cases[0].input).toStartWith("word word");
+  expect(turns).toBeGreaterThan(3);
+});
+
+async function askedAtLength(client: Client): Promise<{ id: string }> {
+  const script = [{ text: "Done." }];
+  const agent = { name: "a", instructions: "Say.", model: "test/script", model_settings: { script } };
+  const agent_id = (await client.post("/v1/agents", agent)).body.id;
+  const { status, body } = await client.post("/v1/runs?wait=10", { agent_id, input: "word ".repeat(50_000) });
+  expect([status, body.status]).toEqual([201, "completed"]);
+  return body;
+}
