@@ -16,6 +16,7 @@ import { oneOf } from "../lib/schema.ts";
 import { inSlices } from "../lib/slices.ts";
 import { fault, validationError } from "./errors.ts";
 import type { Query } from "./operation.ts";
+import { sortedIds } from "./sorted-ids.ts";
 
 /** The part of a list that a client asks for. */
 export interface Page {
@@ -163,8 +164,8 @@ interface ListQuery<R extends Relation, Name extends keyof R["$inferSelect"], Mo
   where?: readonly Condition[];
   /** For items that are read nowhere else: long fields are not shortened. */
   whole?: boolean;
-  /** A column that the list is sorted by in the first place, with `by` behind it. */
-  sort?: keyof R["$inferSelect"] & string;
+  /** A column of numbers that the list is sorted by in the first place, and of which rows its index is. */
+  sort?: { column: keyof R["$inferSelect"] & string; among: string };
   /** An index that knows which rows may be meant. */
   narrow?: Narrow;
   /** Columns by each of which, alone, an index finds rows in the order of the list. */
@@ -224,16 +225,12 @@ export async function listPage<
     ...Object.entries<SQL>(query.more ?? {}).map(([name, value]) => `(${dialect.sqlToQuery(value).sql}) AS ${name}`),
   ];
   const direction = descending ? "DESC" : "ASC";
-  const order = sort ? `${sort} ${direction}, ${by} ${direction}` : `${by} ${direction}`;
-  const sign = descending ? "<" : ">";
-  const behind = sort
-    ? `(${sort}, ${by}) ${sign} (SELECT ${sort}, ${by} FROM ${table} WHERE ${by} = ?)`
-    : `${by} ${sign} ?`;
+  const behind = `${by} ${descending ? "<" : ">"} ?`;
   const select = (among: readonly Condition[]) => (after: string | null) =>
     sqlite
       .query<Record<string, unknown>, SQLQueryBindings[]>(
         `SELECT ${columns.join(", ")} FROM ${table} WHERE ${among.map(({ sql }) => `(${sql})`).join(" AND ")}
-         ${after === null ? "" : `AND ${behind}`} ORDER BY ${order} LIMIT ?`,
+         ${after === null ? "" : `AND ${behind}`} ORDER BY ${by} ${direction} LIMIT ?`,
       )
       .all(...among.flatMap(({ values }) => values), ...(after === null ? [] : [after]), rowsPerRead);
   const idIn = (raw: Record<string, unknown>) => String(raw[by]);
@@ -247,7 +244,13 @@ export async function listPage<
       await rest(); // None of the rows that the index knows of may be meant.
     }
   }
-  const rows = narrow ? narrowed(narrow) : read(select(conditions), cursor, idIn);
+  async function* sorted({ column, among }: NonNullable<typeof sort>): AsyncGenerator<Record<string, unknown>> {
+    const { scope, within = inScope(scope), narrow } = query;
+    const list = { table, column, by, within, among, where: conditions, descending, ...(narrow && { narrow }) };
+    for await (const id of sortedIds(sqlite, list, cursor))
+      yield* select([...conditions, { sql: `${by} = ?`, values: [id] }])(null);
+  }
+  const rows = sort ? sorted(sort) : narrow ? narrowed(narrow) : read(select(conditions), cursor, idIn);
   const toRow = createReader(query.table) as (raw: object) => Parameters<typeof toItem>[0];
   const { data, has_more } = await fillPage(rows, page.limit, async (raw) => {
     const item = await toItem(toRow(raw));

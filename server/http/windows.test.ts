@@ -52,7 +52,11 @@ test.each([
   ["by where they come from", "/v1/runs?origin=fork"],
   ["by their time", "/v1/runs?created_at[lt]=1970-01-01T00:00:00.001Z"],
   ["by two columns at once", "/v1/runs?status=completed&origin=replay"],
+  ["by a score that none has", "/v1/runs?score=good"],
+  ["in the order of what they cost, by where they come from", "/v1/runs?sort=cost&origin=replay"],
+  ["in the order of how long they took, by a score that none has", "/v1/runs?sort=duration&score=good"],
   ["as a number", "/v1/runs/count?origin=replay"],
+  ["as a number, by a score", "/v1/runs/count?score=good"],
   ["as traces, of most of which a summary is left", "/v1/traces"],
 ])("others are served while all runs are looked at: %s", async (_, path) => {
   expect((await turnsOf(path)).turns).toBeGreaterThan(2);

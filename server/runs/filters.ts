@@ -59,7 +59,9 @@ const bounds = ["cost", "duration", "first_token", "score"] as const;
 export interface RunQuery {
   page: Page;
   where: readonly Condition[];
-  sort: "cost_nano_usd" | "worked_ms" | undefined;
+  sort: { column: "cost_nano_usd" | "worked_ms"; among: string } | undefined;
+  /** Whether most runs may be left out by `where`. */
+  isSparse: boolean;
   /** What the index is to be asked; null where that would not help. */
   asked: Asked | null;
 }
@@ -98,13 +100,10 @@ export function readRunQuery(url: string, scope: Scope, more: Parameters<typeof 
       ...(cost ? [{ sql: "cost_nano_usd BETWEEN ? AND ?", values: [nanoUsd(cost.min), nanoUsd(cost.max)] }] : []),
       ...(duration ? [{ sql: "worked_ms BETWEEN ? AND ?", values: [duration.min, duration.max] }] : []),
       ...scored(scope, own.score, ranges.score),
-      ...(column ? [{ sql: "projected & 1 = 1", values: [] }] : []),
     ],
-    sort: column ?? undefined,
-    asked:
-      unread && known.length === 0
-        ? null
-        : { q: own.q, facets: [...facets, ...known], unread, sorted: column !== null },
+    sort: column ? { column, among: "projected & 1 = 1" } : undefined,
+    isSparse: own.score !== null || ranges.score !== null,
+    asked: unread && known.length === 0 ? null : { q: own.q, facets: [...facets, ...known], unread },
   };
 }
 
@@ -127,6 +126,6 @@ function scored({ project_id, environment }: Scope, name: string | null, range: 
   if (name === null && range === null) return [];
   const { min, max } = range ?? { min: -most, max: most };
   const named = name === null ? { sql: "", values: [] } : { sql: "AND name = ?", values: [name] };
-  const sql = `id IN (SELECT run_id FROM scores WHERE project_id = ? AND environment = ? ${named.sql} AND value BETWEEN ? AND ?)`;
+  const sql = `EXISTS (SELECT 1 FROM scores WHERE project_id = ? AND environment = ? AND run_id = runs.id ${named.sql} AND value BETWEEN ? AND ?)`;
   return [{ sql, values: [project_id, environment, ...named.values, min, max] }];
 }

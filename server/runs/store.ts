@@ -69,10 +69,10 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   const { placeOf } = queueRows;
   const items = createRunItems({ journal, briefOf: createBriefs(journal), placeOf });
 
-  function asked(scope: Viewer, { page, where = [], asked = null }: Pick<RunQuery, "page"> & Partial<RunQuery>) {
+  function asked(scope: Viewer, { page, where = [], isSparse = false, asked = null }: Pick<RunQuery, "page"> & Partial<RunQuery>) {
     const bounds = [...ofAgents(scope, "agent_id"), ...withinBounds(scope)];
     return {
-      ...{ table: runs, scope, page, indexed, isSparse: bounds.length > 0 },
+      ...{ table: runs, scope, page, indexed, isSparse: isSparse || bounds.length > 0 },
       where: [shown, ...bounds, ...where],
       ...(asked && { narrow: narrow(scope, asked) }),
     };

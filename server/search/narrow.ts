@@ -8,17 +8,14 @@ import { within } from "./place.ts";
 import { wordsOf } from "./query.ts";
 
 // Candidates that are looked at together: twice as many each time that none of them is meant, since the index opens all
-// words of a beginning anew. For a list that is sorted by something else, all that are.
+// words of a beginning anew.
 const perWindow = 200;
 const mostWindow = 5000;
-const mostSorted = 10_000;
 export interface Asked {
   q: string | null;
   facets: readonly string[];
   /** Whether runs whose words are not in the index yet may be meant, too. */
   unread: boolean;
-  /** Whether the list is in another order than that of its ids. */
-  sorted: boolean;
   /** How many candidates are looked at together, where that are more than a page needs. */
   window?: number;
 }
@@ -35,17 +32,17 @@ export function createNarrow(sqlite: Database) {
        ORDER BY w.rowid ${direction} LIMIT ?`,
     );
   const [idsUp, idsDown] = [selectIds("ASC"), selectIds("DESC")];
-  return (viewer: Viewer, { q, facets, unread, sorted, window = perWindow }: Asked): Narrow => {
+  return (viewer: Viewer, { q, facets, unread, window = perWindow }: Asked): Narrow => {
     const { project_id, environment } = viewer;
     const words = q === null ? null : wordsOf(q, beginnings);
     const nothing = q !== null && words === null;
     const place = within(viewer, ["run"], facets);
     const expression = words ? `${place} AND ${words.expression}` : place;
-    let next = sorted ? mostSorted : window;
+    let next = window;
 
     async function candidates(after: string | null, descending: boolean, most: number): Promise<string[]> {
       if (nothing) return [];
-      const behind = after === null || sorted ? {} : { [descending ? "high" : "low"]: placeOf(viewer, after) };
+      const behind = after === null ? {} : { [descending ? "high" : "low"]: placeOf(viewer, after) };
       const found = await matches({
         ...{ scope: viewer, words, within: { ...everywhere, ...behind }, descending, most },
         select: ({ low, high }, limit) =>
@@ -56,9 +53,9 @@ export function createNarrow(sqlite: Database) {
 
     return async (after, descending) => {
       const most = next;
-      next = sorted ? most : Math.min(2 * most, Math.max(window, mostWindow));
+      next = Math.min(2 * most, Math.max(window, mostWindow));
       const ids = await candidates(after, descending, most);
-      const until = sorted || ids.length < most ? null : ids.at(-1)!;
+      const until = ids.length < most ? null : ids.at(-1)!;
       const end = until === null ? [] : [until];
       const range = until === null ? "" : `AND id ${descending ? ">=" : "<="} ?`;
       const of = `project_id = ? AND environment = ? ${range}`;

@@ -223,7 +223,7 @@ describe("whoever has written what is in the index", () => {
 
   test("others are served while words that stand everywhere are looked for one behind the other", async () => {
     const by = await server.client({ project: "phrases" });
-    await indexed(by, Array(600).fill(`b ${"a ".repeat(3000)}`));
+    await indexed(by, Array(1200).fill(`b ${"a ".repeat(3000)}`));
     let [turns, isOver] = [0, false];
     const count = () => {
       turns++;
@@ -242,7 +242,7 @@ describe("whoever has written what is in the index", () => {
     const documents = createDocuments(server.db.sqlite);
     const now = Date.now();
     await server.db.write(() => {
-      for (let at = 0; at < 20_000; at++) {
+      for (let at = 0; at < 60_000; at++) {
         const of = { ...by.scope, id: firstIdAt("run", now + at), created_at_ms: now };
         documents.put(of, "run", placeOf(by.scope, "run", null), { title: "", text: "word" });
       }
