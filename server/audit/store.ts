@@ -1,7 +1,8 @@
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { auditLog } from "../db/schema.ts";
-import { type Condition, listPage, type Page } from "../http/page.ts";
+import type { Condition } from "../http/condition.ts";
+import { listPage, type Page } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
 
 export type AuditStore = ReturnType<typeof createAuditStore>;

@@ -8,7 +8,7 @@ import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
 import { openDatabase } from "../db/open.ts";
 import { oneOf } from "../lib/schema.ts";
-import { fillPage, type List, listPage, readPage } from "./page.ts";
+import { countRows, fillPage, type List, listPage, readPage } from "./page.ts";
 import { withRequestId } from "./response.ts";
 
 const scope: Scope = { project_id: "p", environment: "test" };
@@ -230,4 +230,19 @@ test("every fault of the parameters is named at once", () => {
 
 test.each(["", "1.5", "1e1", "101", "-1", " 5", "0x5", "٥"])("the limit %p is refused", (limit) => {
   expect(() => readPage(path(`limit=${encodeURIComponent(limit)}`))).toThrow("limit");
+});
+
+test("a list is looked through no longer than whoever asks is there", async () => {
+  const { sqlite } = openDatabase(":memory:");
+  sqlite.run("CREATE TABLE things (project_id, environment, id PRIMARY KEY, created_at_ms, metadata, type, text)");
+  const leave = new AbortController();
+  const endless = async () => ({ sql: "FALSE", values: [], until: newId("tool") });
+  const list = { table: thingTable, kind: "tool", scope, page: readPage(path("")), narrow: endless } as const;
+  const [listed, counted] = [
+    listPage({ sqlite }, { ...list, signal: leave.signal }, (row) => row),
+    countRows({ sqlite }, { ...list, signal: leave.signal }, 10),
+  ];
+  setImmediate(() => leave.abort());
+  for (const one of await Promise.allSettled([listed, counted]))
+    expect(one).toMatchObject({ status: "rejected", reason: leave.signal.reason });
 });

@@ -14,6 +14,7 @@ import type { Db } from "../db/open.ts";
 import { columnsOf, createReader, nameOf, type Relation } from "../db/rows.ts";
 import { oneOf } from "../lib/schema.ts";
 import { inSlices } from "../lib/slices.ts";
+import type { Condition, Narrow } from "./condition.ts";
 import { fault, validationError } from "./errors.ts";
 import type { Query } from "./operation.ts";
 import { sortedIds } from "./sorted-ids.ts";
@@ -140,11 +141,6 @@ function readBound(page: Page, name: string, value: string): string | null {
   return null;
 }
 
-export interface Condition {
-  sql: string;
-  values: SQLQueryBindings[];
-}
-
 interface ListQuery<R extends Relation, Name extends keyof R["$inferSelect"], More> {
   /** A table or a view with project_id, environment, created_at_ms and metadata. */
   table: R;
@@ -172,10 +168,9 @@ interface ListQuery<R extends Relation, Name extends keyof R["$inferSelect"], Mo
   indexed?: readonly string[];
   /** Whether `where` may leave out most rows. */
   isSparse?: boolean;
+  /** Whoever asks: nothing more is looked for once they have left. */
+  signal?: AbortSignal | undefined;
 }
-
-/** Some of the rows that may be meant, in their order from a place on: up to `until`, that one included; null: all the rest. */
-export type Narrow = (after: string | null, descending: boolean) => Promise<Condition & { until: string | null }>;
 
 /** The body of a list. */
 export interface List<Item> {
@@ -235,7 +230,7 @@ export async function listPage<
       .all(...among.flatMap(({ values }) => values), ...(after === null ? [] : [after]), rowsPerRead);
   const idIn = (raw: Record<string, unknown>) => String(raw[by]);
   async function* narrowed(narrow: Narrow): AsyncGenerator<Record<string, unknown>> {
-    const rest = inSlices();
+    const rest = inSlices(() => query.signal?.throwIfAborted());
     for (let from = cursor; ; ) {
       const window = await narrow(from, descending);
       yield* read(select([...conditions, window]), from, idIn);
@@ -245,8 +240,8 @@ export async function listPage<
     }
   }
   async function* sorted({ column, among }: NonNullable<typeof sort>): AsyncGenerator<Record<string, unknown>> {
-    const { scope, within = inScope(scope), narrow } = query;
-    const list = { table, column, by, within, among, where: conditions, descending, ...(narrow && { narrow }) };
+    const { scope, within = inScope(scope), narrow, signal } = query;
+    const list = { table, column, by, within, among, where: conditions, descending, narrow, signal };
     for await (const id of sortedIds(sqlite, list, cursor))
       yield* select([...conditions, { sql: `${by} = ?`, values: [id] }])(null);
   }
@@ -309,13 +304,13 @@ export async function countRows<R extends Relation>(
   { sqlite }: Pick<Db, "sqlite">,
   query: Pick<
     ListQuery<R, never, object>,
-    "table" | "scope" | "within" | "page" | "where" | "narrow" | "indexed" | "isSparse"
+    "table" | "scope" | "within" | "page" | "where" | "narrow" | "indexed" | "isSparse" | "signal"
   >,
   most: number,
 ): Promise<number> {
   const conditions = conditionsOf(query);
   const narrow = query.narrow ?? windowsOf(sqlite, query);
-  const rest = inSlices();
+  const rest = inSlices(() => query.signal?.throwIfAborted());
   for (let [from, count]: [string | null, number] = [null, 0]; ; ) {
     const window: Awaited<ReturnType<Narrow>> | null = (await narrow?.(from, true)) ?? null;
     const among = window ? [...conditions, window] : conditions;

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import type { Condition, Narrow } from "./page.ts";
+import type { Condition, Narrow } from "./condition.ts";
 import { sortedIds } from "./sorted-ids.ts";
 
 const sqlite = new Database(":memory:");
@@ -10,7 +10,7 @@ sqlite.run("CREATE INDEX items_by_value ON items (owner, value, id) WHERE known 
 // Of three rows one has no value, one has the value of thousands, and one has that of a few.
 sqlite.run(
   `WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${rows - 1})
-   INSERT INTO items SELECT iif(n % 5 = 0, 'other', 'own'), CASE n % 3 WHEN 0 THEN NULL WHEN 1 THEN 7 ELSE n / 40 END,
+   INSERT INTO items (owner, value, id, wanted, known) SELECT iif(n % 5 = 0, 'other', 'own'), CASE n % 3 WHEN 0 THEN NULL WHEN 1 THEN 7 ELSE n / 40 END,
      printf('%05d', (n * 7919) % ${rows}), n % 97 = 0, n % 11 <> 0 FROM numbers`,
 );
 

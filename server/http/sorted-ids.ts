@@ -1,6 +1,6 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { inSlices } from "../lib/slices.ts";
-import type { Condition, Narrow } from "./page.ts";
+import type { Condition, Narrow } from "./condition.ts";
 
 /** A list that is sorted by a column in the first place, and by `by` where rows are equal in it. */
 interface SortedList {
@@ -14,7 +14,8 @@ interface SortedList {
   /** What is asked of them besides. */
   where: readonly Condition[];
   descending: boolean;
-  narrow?: Narrow;
+  narrow?: Narrow | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 interface Place {
@@ -29,7 +30,7 @@ const mostKnown = 10_000;
 
 /** Ids of a sorted list, behind one of them: others are answered while they are looked for. */
 export async function* sortedIds(sqlite: Database, list: SortedList, cursor: string | null): AsyncGenerator<string> {
-  const { table, column, by, within, among, where, descending, narrow } = list;
+  const { table, column, by, within, among, where, descending, narrow, signal } = list;
   const direction = descending ? "DESC" : "ASC";
   const select = (conditions: readonly Condition[], more: string): Place[] =>
     sqlite
@@ -41,7 +42,7 @@ export async function* sortedIds(sqlite: Database, list: SortedList, cursor: str
 
   const [after] = cursor === null ? [null] : select([within, { sql: `${by} = ?`, values: [cursor] }], "");
   if (after === undefined) return; // It is gone, and nobody knows where it stood.
-  const rest = inSlices();
+  const rest = inSlices(() => signal?.throwIfAborted());
   if (narrow) {
     const known: Place[] = [];
     for (let from: string | null = null; known.length < mostKnown; await rest()) {

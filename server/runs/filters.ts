@@ -5,7 +5,8 @@ import { runErrorCodes } from "../core/errors.ts";
 import { origins } from "../core/origin.ts";
 import { runStatuses } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
-import { type Condition, type Page, readPage } from "../http/page.ts";
+import type { Condition } from "../http/condition.ts";
+import { type Page, readPage } from "../http/page.ts";
 import { idOf, Subject } from "../http/schemas.ts";
 import { oneOf } from "../lib/schema.ts";
 import type { Asked } from "../search/narrow.ts";
@@ -64,6 +65,8 @@ export interface RunQuery {
   isSparse: boolean;
   /** What the index is to be asked; null where that would not help. */
   asked: Asked | null;
+  /** Whoever asks, as long as they are there. */
+  signal?: AbortSignal;
 }
 
 /** Reads what a list of runs is narrowed by. Throws with every fault. */

@@ -104,7 +104,7 @@ export const runRoutes = (deps: RunRoutes) => {
         body: CreateRun,
       },
     )
-    .get("/runs", ({ principal, request }) => listRuns(runs, principal, request.url), {
+    .get("/runs", ({ principal, request }) => listRuns(runs, principal, request), {
       operation: {
         id: "runs.list",
         summary: "List runs",
@@ -114,7 +114,7 @@ export const runRoutes = (deps: RunRoutes) => {
         returns: listOf(RunListItem),
       },
     })
-    .get("/runs/count", ({ principal, request }) => countRuns(runs, principal, request.url), {
+    .get("/runs/count", ({ principal, request }) => countRuns(runs, principal, request), {
       operation: {
         id: "runs.count",
         summary: "Count runs",
@@ -430,17 +430,17 @@ function cursorWithin(deps: RunRoutes, id: string, text: string | null, param: s
   return cursor;
 }
 
-function listRuns(runs: RunStore, principal: Principal, url: string) {
+function listRuns(runs: RunStore, principal: Principal, { url, signal }: Request) {
   const { page, ...more } = readRunQuery(url, principal, { ...runSort, ...included });
   const { include, ...filters } = page.filters;
-  return runs.list(principal, { ...page, filters }, { ...more, messages: include === "messages" });
+  return runs.list(principal, { ...page, filters }, { ...more, messages: include === "messages", signal });
 }
 
 // Nobody reads a larger number, and to count further takes longer.
 const countedMost = 10_000;
 
-async function countRuns(runs: RunStore, principal: Principal, url: string) {
-  const count = await runs.counted(principal, readRunQuery(url, principal), countedMost + 1);
+async function countRuns(runs: RunStore, principal: Principal, { url, signal }: Request) {
+  const count = await runs.counted(principal, { ...readRunQuery(url, principal), signal }, countedMost + 1);
   return { object: "run_count" as const, count: Math.min(count, countedMost), is_more: count > countedMost };
 }
 

@@ -8,9 +8,10 @@ import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { approvals, runs } from "../db/schema.ts";
 import { maySee, mayUse, ofAgents, requireAgent, type Viewer, withinBounds } from "../http/auth.ts";
+import type { Condition } from "../http/condition.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
 import type { LongObject } from "../http/long-json.ts";
-import { type Condition, countRows, listPage, type Page } from "../http/page.ts";
+import { countRows, listPage, type Page } from "../http/page.ts";
 import { lasting } from "../http/response.ts";
 import { createBriefs } from "../journal/briefs.ts";
 import { endedState } from "../journal/ended-state.ts";
@@ -69,12 +70,15 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   const { placeOf } = queueRows;
   const items = createRunItems({ journal, briefOf: createBriefs(journal), placeOf });
 
-  function asked(scope: Viewer, { page, where = [], isSparse = false, asked = null }: Pick<RunQuery, "page"> & Partial<RunQuery>) {
+  function asked(
+    scope: Viewer,
+    { page, where = [], isSparse = false, asked = null, signal }: Pick<RunQuery, "page"> & Partial<RunQuery>,
+  ) {
     const bounds = [...ofAgents(scope, "agent_id"), ...withinBounds(scope)];
     return {
-      ...{ table: runs, scope, page, indexed, isSparse: isSparse || bounds.length > 0 },
+      ...{ table: runs, scope, page, indexed, signal, isSparse: isSparse || bounds.length > 0 },
       where: [shown, ...bounds, ...where],
-      ...(asked && { narrow: narrow(scope, asked) }),
+      ...(asked && { narrow: narrow(scope, { ...asked, signal }) }),
     };
   }
 

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { inSlices } from "../lib/slices.ts";
 
 // Of a beginning that more words have than this, the first ones count: each is an entry of the index that is read.
 const wordsMost = 1500;
@@ -6,8 +7,11 @@ const wordsMost = 1500;
 // FTS5 has what begins with so many letters in an index of its own.
 const indexedMost = 3;
 
-/** Words of the index that begin so, as it writes them; null where it knows them all together. */
-export type Beginnings = (beginning: string) => readonly string[] | null;
+/**
+ * Words of the index that begin so, as it writes them; null where it knows them all together. Others are answered while
+ * they are looked for.
+ */
+export type Beginnings = (beginning: string) => Promise<readonly string[] | null>;
 
 /**
  * FTS5 would make a list of all that has one of the words before it gives the newest. Told them one by one it reads each
@@ -18,7 +22,8 @@ export function createBeginnings(sqlite: Database): Beginnings {
   const selectNext = sqlite.query<{ term: string }, [string]>(
     "SELECT term FROM temp.search_vocabulary WHERE term >= ? LIMIT 1",
   );
-  return (beginning) => {
+  return async (beginning) => {
+    const rest = inSlices();
     const own = spelled(beginning);
     if ([...own].length <= indexedMost) return null;
     const words: string[] = [];
@@ -27,6 +32,7 @@ export function createBeginnings(sqlite: Database): Beginnings {
       if (!term?.startsWith(own)) break;
       words.push(term);
       from = `${term}\u0001`; // Behind all places of this word.
+      await rest();
     }
     // What is spelled otherwise than it seems is left to FTS5, and so is a word that is not there.
     return words.length > 0 ? words : null;

@@ -23,6 +23,8 @@ interface Asked<Row> {
   within: Range;
   descending: boolean;
   most: number;
+  /** Whoever asks, as long as they are there. */
+  signal?: AbortSignal | undefined;
   /** Documents of a range that have the words, in their order. */
   select: (range: Range, limit: number) => readonly Row[];
 }
@@ -39,7 +41,7 @@ export function createMatches(sqlite: Database) {
   );
 
   async function standing<Row extends { number: number }>(asked: Asked<Row>, stand: NonNullable<Words["stand"]>) {
-    const rest = inSlices();
+    const rest = inSlices(() => asked.signal?.throwIfAborted());
     const found: Row[] = [];
     for (let range = asked.within; ; ) {
       const rows = asked.select(range, perRead);
@@ -57,6 +59,6 @@ export function createMatches(sqlite: Database) {
   return async <Row extends { number: number }>(asked: Asked<Row>): Promise<readonly Row[]> => {
     const stand = asked.words?.stand;
     if (!stand) return asked.select(asked.within, asked.most);
-    return await queue.run(nameOf(asked.scope), nobodyLeaves, () => standing(asked, stand));
+    return await queue.run(nameOf(asked.scope), asked.signal ?? nobodyLeaves, () => standing(asked, stand));
   };
 }

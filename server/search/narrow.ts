@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Viewer } from "../http/auth.ts";
-import type { Narrow } from "../http/page.ts";
+import type { Narrow } from "../http/condition.ts";
 import { createBeginnings } from "./beginnings.ts";
 import { createPlaceOf } from "./documents.ts";
 import { createMatches, everywhere } from "./matches.ts";
@@ -18,6 +18,8 @@ export interface Asked {
   unread: boolean;
   /** How many candidates are looked at together, where that are more than a page needs. */
   window?: number;
+  /** Whoever asks, as long as they are there. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Runs of the index that have these words and facets, as a list narrows its rows by them. */
@@ -32,19 +34,20 @@ export function createNarrow(sqlite: Database) {
        ORDER BY w.rowid ${direction} LIMIT ?`,
     );
   const [idsUp, idsDown] = [selectIds("ASC"), selectIds("DESC")];
-  return (viewer: Viewer, { q, facets, unread, window = perWindow }: Asked): Narrow => {
+  return (viewer: Viewer, { q, facets, unread, window = perWindow, signal }: Asked): Narrow => {
     const { project_id, environment } = viewer;
-    const words = q === null ? null : wordsOf(q, beginnings);
-    const nothing = q !== null && words === null;
     const place = within(viewer, ["run"], facets);
-    const expression = words ? `${place} AND ${words.expression}` : place;
+    let asked: ReturnType<typeof wordsOf> | null = null;
     let next = window;
 
     async function candidates(after: string | null, descending: boolean, most: number): Promise<string[]> {
-      if (nothing) return [];
+      if (q !== null) asked ??= wordsOf(q, beginnings);
+      const words = await asked;
+      if (q !== null && words === null) return [];
+      const expression = words ? `${place} AND ${words.expression}` : place;
       const behind = after === null ? {} : { [descending ? "high" : "low"]: placeOf(viewer, after) };
       const found = await matches({
-        ...{ scope: viewer, words, within: { ...everywhere, ...behind }, descending, most },
+        ...{ scope: viewer, words, within: { ...everywhere, ...behind }, descending, most, signal },
         select: ({ low, high }, limit) =>
           (descending ? idsDown : idsUp).all(expression, low, high, project_id, environment, limit),
       });

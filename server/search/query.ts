@@ -43,7 +43,7 @@ export const readable = (text: string): string => text.replace(apart, "").replac
  * What people type as words of the index: all must be there, those in quotes one behind the other, and of the last one its
  * beginning. Null where there is no word in it. Nothing but words gets into it, so that any text is a query.
  */
-export function wordsOf(query: string, beginnings: Beginnings): Words | null {
+export async function wordsOf(query: string, beginnings: Beginnings): Promise<Words | null> {
   const [each, phrases, ways]: [string[], RegExp[], string[]] = [[], [], []];
   let beginning: string | null = null;
   const given = [...oneSpelling(query).matchAll(/"([^"]*)"?|[^\s"]+/g)];
@@ -58,7 +58,7 @@ export function wordsOf(query: string, beginnings: Beginnings): Words | null {
     if (words.length > 1) phrases.push(phraseOf(words, isOpen));
     if (isOpen) {
       beginning = words.pop()!;
-      const whole = beginnings(beginning);
+      const whole = await beginnings(beginning);
       ways.push(whole ? `(${whole.map((one) => `"${one}"`).join(" OR ")})` : `"${beginning}" *`);
     }
     each.push(...words);

@@ -25,7 +25,8 @@ export const searchRoutes = ({ auth, search }: { auth: Auth; search: ReturnType<
       const { limit, starting_after, filters } = readPage(request.url, parameters);
       const { q, types } = filters;
       if (q === undefined) throw validationError([fault("q", "Say what to search for.")]);
-      return search(principal, { q, types: types ? (types.split(",") as SearchType[]) : null, limit, starting_after });
+      const of = types ? (types.split(",") as SearchType[]) : null;
+      return search(principal, { q, types: of, limit, starting_after, signal: request.signal });
     },
     {
       operation: {

@@ -3,6 +3,7 @@ import { firstIdAt, newId } from "../core/ids.ts";
 import { openDatabase } from "../db/open.ts";
 import { vecLibrary } from "../lib/assets.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
+import { createBeginnings } from "./beginnings.ts";
 import { createDocuments } from "./documents.ts";
 import { placeOf } from "./place.ts";
 
@@ -255,6 +256,25 @@ describe("whoever has written what is in the index", () => {
     setImmediate(count);
     expect((await by.get("/v1/runs?q=word")).body.data).toEqual([]);
     isOver = true;
+    expect(turns).toBeGreaterThan(2);
+  });
+
+  test("others are served while the words that begin alike are looked for", async () => {
+    const by = await server.client({ project: "beginnings" });
+    // Each of them is at a place of its own in the index.
+    await indexed(
+      by,
+      Array.from({ length: 3000 }, (_, at) => `begin${at} ${"begin0 ".repeat(40)}`),
+    );
+    let [turns, isOver] = [0, false];
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const words = await createBeginnings(server.db.sqlite)("begin");
+    isOver = true;
+    expect(words?.length).toBe(1500);
     expect(turns).toBeGreaterThan(2);
   });
 

@@ -20,6 +20,8 @@ interface Search {
   types: readonly SearchType[] | null;
   limit: number;
   starting_after: string | null;
+  /** Whoever asks, as long as they are there. */
+  signal: AbortSignal;
 }
 
 interface Found {
@@ -51,11 +53,11 @@ export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; 
     sqlite.query<Found, SQLQueryBindings[]>(sql).all(...values);
 
   /** By words. */
-  function byWords(viewer: Viewer, words: Words, types: Search["types"], before: number, most: number) {
+  function byWords(viewer: Viewer, words: Words, { types, signal }: Search, before: number, most: number) {
     const { project_id, environment } = viewer;
     const expression = `${within(viewer, types)} AND ${words.expression}`;
     return matches<Found>({
-      ...{ scope: viewer, words, within: { ...everywhere, high: before }, descending: true, most },
+      ...{ scope: viewer, words, within: { ...everywhere, high: before }, descending: true, most, signal },
       select: ({ low, high }, limit) =>
         all(
           `SELECT ${columns}, w.title, 1 AS by_words
@@ -100,7 +102,7 @@ export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; 
   }
 
   return async (viewer: Viewer, search: Search): Promise<List<SearchResult>> => {
-    const { q, types, limit, starting_after } = search;
+    const { q, limit, starting_after } = search;
     const id = idOf(q);
     // Whoever gives a whole id means that one: it comes first, and all others in their order behind it.
     const isFirst = starting_after === null || starting_after === id;
@@ -108,8 +110,8 @@ export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; 
     const most = limit + 2;
     const named = id === null ? [] : [byId, unread].flatMap((by) => by(viewer, id, search, before, most));
     const exact = starting_after === null ? named.filter((one) => one.id === id) : [];
-    const words = wordsOf(q, beginnings);
-    const worded = words ? await byWords(viewer, words, types, before, most) : [];
+    const words = await wordsOf(q, beginnings);
+    const worded = words ? await byWords(viewer, words, search, before, most) : [];
     const others = [...named, ...worded].filter((one) => one.id !== id);
     const sorted = [...new Map(others.map((one) => [one.id, one])).values()].sort((a, b) => b.number - a.number);
     const found = [...exact, ...sorted];

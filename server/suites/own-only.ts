@@ -1,5 +1,5 @@
 import type { Viewer } from "../http/auth.ts";
-import type { Condition } from "../http/page.ts";
+import type { Condition } from "../http/condition.ts";
 
 /** Leaves out what has a case of an agent that is not the viewer's: half a suite would be another one. */
 export const ownOnly = ({ agent_ids }: Viewer, table: string, cases: string, column: string): Condition[] =>

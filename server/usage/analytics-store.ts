@@ -5,7 +5,7 @@ import { firstIdAt, type Kind } from "../core/ids.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { ofAgents, type Viewer } from "../http/auth.ts";
-import type { Condition } from "../http/page.ts";
+import type { Condition } from "../http/condition.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { AnalyticsReport } from "../wire/usage.ts";
 import type { AnalyticsQuery } from "./analytics-query.ts";
