@@ -3,6 +3,7 @@ import type { RunCreated } from "../core/run-event.ts";
 import { type RunList, type RunObject, runLists, runListsOf, runObject, runOfSummary } from "../core/run-object.ts";
 import { fold, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
+import { textOf } from "../core/text-of.ts";
 import { timestamp } from "../core/time.ts";
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
@@ -159,6 +160,18 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     get: (viewer: Viewer, id: string): RunObject => read(standing(viewer, id)),
     /** The run as clients read it, without these lists. */
     show: (viewer: Viewer, id: string, without?: readonly RunList[]) => show(standing(viewer, id), without),
+    /** What the user and the agent of a run have said: so many of the last texts, the oldest first. */
+    async said(viewer: Viewer, id: string, most: number) {
+      const { summary } = standing(viewer, id);
+      const state = summary === null ? await journal.stateInSlices(id) : null;
+      const texts = (state?.messages ?? []).flatMap((message) => {
+        if (message.role === "tool") return [];
+        const { id, role } = message;
+        const content = message.role === "user" ? message.content : textOf(message.parts);
+        return content === "" ? [] : [{ id, role, content }];
+      });
+      return texts.slice(-most);
+    },
     asOf,
     /** The same, in parts where it is long. */
     showAsOf(viewer: Viewer, answer: RunAnswer): ShownRun | Promise<ShownRun> {

@@ -19,7 +19,7 @@ import { outputsOf, readMessage, type Sent, statusOf, type TaskRun, taskOf } fro
 
 interface Deps {
   agents: Pick<AgentStore, "throughDoor">;
-  runs: Pick<RunStore, "standing" | "count">;
+  runs: Pick<RunStore, "standing" | "count" | "said">;
   settled: RunService["settled"];
   openStream: OpenStream;
   api: Api;
@@ -53,16 +53,12 @@ const ended = ["completed", "failed", "cancelled"];
 export function createOperations(deps: Deps): Record<string, Operation> {
   const { agents, runs, settled, openStream, api, noLongerValid, ending, followers, publicUrl, idempotency } = deps;
 
-  /** The run, if it is one of this agent; with its messages where `history` asks for some. */
-  async function runOf(
-    { request, agentId, params }: Asked,
-    id: unknown = params.id,
-    history: number | undefined = 0,
-  ): Promise<TaskRun> {
+  /** The run without its messages, if it is one of this agent. */
+  async function runOf({ request, agentId, params }: Asked, id: unknown = params.id): Promise<TaskRun> {
     if (asText(id) === "") throw noTask();
     // What its tools said, a task does not tell: tens of megabytes, at times.
-    const without = history === 0 ? "messages,tool_calls" : "tool_calls";
-    const answer = await api(request, "GET", `/v1/runs/${encodeURIComponent(asText(id))}?exclude=${without}`);
+    const path = `/v1/runs/${encodeURIComponent(asText(id))}?exclude=messages,tool_calls`;
+    const answer = await api(request, "GET", path);
     if (answer.status >= 400) throw refused(answer);
     if (answer.body.agent_id !== agentId) throw noTask();
     return answer.body;
@@ -96,7 +92,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 
   async function goOn(asked: Asked, sent: Sent): Promise<{ run: TaskRun; from: number }> {
     const { request, principal } = asked;
-    const run = await runOf(asked, sent.taskId, all);
+    const run = await runOf(asked, sent.taskId);
     // Whoever sends it: a token that has ended meanwhile has another one after it.
     const key = keyOf([run.id, sent]);
     const earlier = idempotency.runOf(principal, key);
@@ -126,8 +122,15 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     return length;
   };
 
+  /** A run as a task, with as much of what was said as is wanted. */
+  async function withHistory({ principal }: Asked, run: TaskRun, history: number | undefined) {
+    const isThere = run.messages !== undefined || history === 0;
+    const messages = isThere ? run.messages : await runs.said(principal, run.id, history ?? all);
+    return taskOf({ ...run, ...(messages && { messages }) }, { history });
+  }
+
   const shownTask = async (asked: Asked, id: unknown, history: number | undefined) =>
-    taskOf(await runOf(asked, id, history ?? all), { history });
+    withHistory(asked, await runOf(asked, id), history);
 
   return {
     async sendMessage(asked) {
@@ -138,7 +141,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
       if (isWaited && token && !token.scopes.has("read"))
         throw new A2aError("PERMISSION_DENIED", 'To wait for the answer needs the scope "read".', "insufficient_scope");
       const { run } = await send(asked);
-      if (!isWaited) return { task: taskOf(run, { history }) };
+      if (!isWaited) return { task: await withHistory(asked, run, history) };
       await settled(run.id, most_ms, [ending(asked.principal.project_id), asked.request.signal]);
       return { task: await shownTask(asked, run.id, history) };
     },
