@@ -21,9 +21,9 @@ export interface Words {
 /** A text as it is asked for: letters of scripts that put no space between words stand alone. */
 const searchText = (text: string): string => formerWordText(text.toWellFormed());
 
-/** The same as it is indexed: without what it says again and again. */
+/** The same as it is indexed: without what it says again and again, and without the end of what grows by its spelling. */
 export function indexText(text: string): string {
-  const plain = searchText(text);
+  const plain = searchText(oneSpelling(text).slice(0, 2 * text.length + 100));
   if (plain.length < 2 * mostPlaces) return plain;
   const places = new Map<string, number>();
   return plain.replace(word, (each) => {

@@ -27,7 +27,7 @@ const tokenized_chars = 8;
 export function byWindows(model: WindowModel) {
   const { dimensions, window_tokens, batch_tokens, hashes_words, tokensOf, run } = model;
   return async (texts: readonly string[]): Promise<Float32Array[]> => {
-    const plain = texts.map((text) => text.normalize("NFKC").slice(0, tokenized_chars * window_tokens));
+    const plain = texts.map((text) => oneSpelling(text).slice(0, tokenized_chars * window_tokens));
     const windows = plain.flatMap((text, of) =>
       windowsOf(tokensOf(text).slice(0, 2 * window_tokens), window_tokens).map((tokens) => ({ of, tokens })),
     );
