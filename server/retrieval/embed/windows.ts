@@ -1,4 +1,5 @@
 import { unitVector } from "../../lib/unit-vector.ts";
+import { oneSpelling } from "../search/word-text.ts";
 import { foreignWords } from "./foreign-words.ts";
 
 /** A model of sentences, as far as it takes in at once. */
