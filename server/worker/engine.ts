@@ -14,7 +14,7 @@ import type {
   ToolTry,
   TriedOutcome,
 } from "./messages.ts";
-import { createReach, type Reach, type ToolStart } from "./reach.ts";
+import { createReach, type Reach, type RunTools, type ToolStart } from "./reach.ts";
 import { runLoop } from "./run-loop.ts";
 import { createTickets } from "./tickets.ts";
 import { tryTool } from "./try-tool.ts";
@@ -86,7 +86,11 @@ export function createEngine(
     const ask: Ask = (of, question) => tickets.wait(asking(run_id, attempt, of, question), signal);
     let { day_budget } = start;
     let told = 0;
-    const tools = reach.tools({ ...start, ...createdWith(start) }, ask);
+    let opened: RunTools | null = null; // Most runs call no tool.
+    const tools = (): RunTools => {
+      opened ??= reach.tools({ ...start, ...createdWith(start) }, ask);
+      return opened;
+    };
     const ports: Ports = {
       async append(events) {
         const appended = await append(start, events);
@@ -101,15 +105,15 @@ export function createEngine(
       model: await reach.model(start),
       judge: async (name) => reach.model({ ...start, model: ownModel(name, start) }),
       reserve: async (worst) => (day_budget ? ask("reserve", { worst: worst() }) : null),
-      runTool: tools.runTool,
-      keepFile: tools.keepFile,
+      runTool: (...call) => tools().runTool(...call),
+      keepFile: (file) => tools().keepFile(file),
       startChild: (order) => ask("start_child", { ...order, budget: null }),
       inPlace: (call) => inPlace(start, ask, call),
       sleep,
       ask,
       now,
     };
-    await runLoop(start, ports, signal).finally(tools.close);
+    await runLoop(start, ports, signal).finally(() => opened?.close());
   }
 
   async function inPlace<T>({ connection }: RunStart, ask: Ask, call: () => Promise<T>): Promise<T> {

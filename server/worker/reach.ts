@@ -29,7 +29,7 @@ export type ToolStart = Pick<RunStart, "run_id" | "attempt" | "secrets" | "egres
 };
 
 /** The tools of one run, until they are closed with it. */
-type RunTools = Pick<Ports, "runTool" | "keepFile"> & { close(): void };
+export type RunTools = Pick<Ports, "runTool" | "keepFile"> & { close(): void };
 
 type Warn = (message: string, fields?: Record<string, unknown>) => void;
 

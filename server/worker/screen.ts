@@ -97,6 +97,7 @@ export function createScreen(list: CompiledGuardrails, { isJson = false }: { isJ
     },
     /** The rest. An answer that asks for tools is not the one that has to fit a schema. */
     async end(isFinal: boolean): Promise<{ rest: Piece[]; findings: Finding[] }> {
+      if (here.length === 0) return { rest: [], findings: [] };
       const last = blocked ? [] : lastWord(isFinal);
       const rest = [...last, ...voices.flatMap((voice) => (blocked ? [] : show(voice, voice.gate.end(isFinal))))];
       return { rest, findings: [...(await findingsOf(voices, isFinal && !blocked)), ...(blocked ? [blocked] : [])] };
