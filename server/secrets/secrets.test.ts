@@ -227,6 +227,18 @@ test("a changed secret counts from the next call on, also within a run; the run 
   expect(sent.map((headers) => headers["x-key"])).toEqual([value, "canary-of-tomorrow"]);
 });
 
+test("a changed header counts from the next run on, however many runs have sent the one before", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const agent = await agentWith(client, { "x-key": "first" });
+  await runOf(client, agent);
+  await runOf(client, agent);
+  const [tool] = (await client.get(`/v1/agents/${agent}`)).body.tools;
+  expect((await client.patch(`/v1/tools/${tool.id}`, { headers: { "x-key": "second" } })).status).toBe(200);
+  await runOf(client, agent);
+  expect(sent.map((headers) => headers["x-key"])).toEqual(["first", "first", "second"]);
+});
+
 test("a deleted secret makes the call an error that names it, and the run goes on", async () => {
   await using server = testApp();
   const client = await server.client();

@@ -5,6 +5,7 @@ import type { Port } from "../lib/port.ts";
 import { createMcpClient } from "../mcp/client.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { createStdioServers } from "../mcp/stdio-servers.ts";
+import type { ToolSecrets } from "../worker/messages.ts";
 import type { ListTools } from "./mcp-lists.ts";
 import { toolRoutes } from "./routes.ts";
 import { openToolSecrets, resolveToolSecrets, sealedOf } from "./secrets.ts";
@@ -44,6 +45,16 @@ export function composeTools({
   const openSecrets = (scope: Scope, toolId: string, sealed: string) =>
     resolveToolSecrets(openToolSecrets(seal, scope, toolId, sealed), (name) => secrets.value(scope, name));
 
+  // Agents, and with them their tools, are the same for many runs.
+  const known = new WeakMap<ToolSnapshot, ToolSecrets>();
+
+  /** What a tool sends now: whatever refers to named secrets is looked up each time. */
+  function secretsNow(scope: Scope, tool: ToolSnapshot, sealed: string): ToolSecrets {
+    const secrets = known.get(tool) ?? openSecrets(scope, tool.id, sealed);
+    if (!secrets.named && !secrets.fault) known.set(tool, secrets);
+    return secrets;
+  }
+
   return {
     routes: (auth) => [toolRoutes({ auth, tools, testCall })],
     ports: {
@@ -54,7 +65,7 @@ export function composeTools({
         Object.fromEntries(
           pinned.flatMap((tool) => {
             const sealed = sealedOf(tool);
-            return sealed === null ? [] : [[tool.id, openSecrets(scope, tool.id, sealed)]];
+            return sealed === null ? [] : [[tool.id, secretsNow(scope, tool, sealed)]];
           }),
         ),
     },
