@@ -32,56 +32,41 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
       let way: Way | null = { streamed: true, format: formats.get(shape) ?? "schema" };
       while (way) {
         const { format }: Way = way;
-        const ended: Ended = yield* ask(request, signal, call.signal, way);
-        if (ended.well && format !== "schema" && formats.size < shapesMax) formats.set(shape, format);
-        way = ended.again;
+        const masked = withoutSecrets(secrets);
+        let said = false;
+        let last: Extract<ModelEvent, { type: "error" }> | null = null;
+        try {
+          call.signal.throwIfAborted();
+          for await (const event of answer(shaped(request, format), call.signal, way)) {
+            // Chunks that were already here when the caller aborted are not news any more.
+            if (signal.aborted) break;
+            if (event.type === "error") {
+              last = event;
+              break;
+            }
+            said = true;
+            for (const shown of masked.push(event)) yield shown; // To delegate costs a token several promises.
+            if (event.type !== "done") continue;
+            if (format !== "schema" && formats.size < shapesMax) formats.set(shape, format);
+            return;
+          }
+          last ??= { type: "error", error: incompleteError, usage: unknownUsage };
+        } catch (failure) {
+          last = { type: "error", error: toModelError(failure, secrets), usage: unknownUsage };
+        }
+        // The signal decides: what is thrown after an abort depends on the abort's reason and on the moment.
+        if (signal.aborted) last = { ...last, error: abortedError };
+        yield* masked.end();
+        way = said ? null : otherWay(way, last.error, request);
+        // Who has spoken was there: it is not waited for, whatever it says then.
+        if (!way) yield said ? { ...last, error: { ...last.error, request: "sent", unready: false } } : last;
       }
     } finally {
       call.end();
     }
   }
 
-  async function* ask(
-    request: ModelRequest,
-    signal: AbortSignal,
-    own: AbortSignal,
-    way: Way,
-  ): AsyncGenerator<ModelEvent, Ended> {
-    const masked = withoutSecrets(secrets);
-    let said = false;
-    let last: Extract<ModelEvent, { type: "error" }> | null = null;
-    try {
-      own.throwIfAborted();
-      for await (const event of answer(shaped(request, way.format), own, way)) {
-        // Chunks that were already here when the caller aborted are not news any more.
-        if (signal.aborted) break;
-        if (event.type === "error") {
-          last = event;
-          break;
-        }
-        said = true;
-        for (const shown of masked.push(event)) yield shown; // To delegate costs a token several promises.
-        if (event.type === "done") return { well: true, again: null };
-      }
-      last ??= { type: "error", error: incompleteError, usage: unknownUsage };
-    } catch (failure) {
-      last = { type: "error", error: toModelError(failure, secrets), usage: unknownUsage };
-    }
-    // The signal decides: what is thrown after an abort depends on the abort's reason and on the moment.
-    if (signal.aborted) last = { ...last, error: abortedError };
-    yield* masked.end();
-    const again = said ? null : otherWay(way, last.error, request);
-    // Who has spoken was there: it is not waited for, whatever it says then.
-    if (!again) yield said ? { ...last, error: { ...last.error, request: "sent", unready: false } } : last;
-    return { well: false, again };
-  }
-
   return { stream };
-}
-
-interface Ended {
-  well: boolean;
-  again: Way | null;
 }
 
 /** Null: what went wrong would go wrong in any other way too. */
