@@ -72,15 +72,15 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
       })
     ).body;
     await expect.poll(async () => (await server.get(`/v1/files/${id}`)).body.status).toBe("ready");
-    await page.getByRole("link", { name: "paper.pdf" }).click();
+    await page.goto(`${server.url}/dashboard/files/${id}`);
     const outline = page.getByRole("img", { name: "Chunks on page 1" });
     await outline.locator("rect").first().click();
     await expect(page).toHaveURL(/chunk=0/);
     await expect(page.getByRole("button", { name: /^Chunk 1\b/ })).toHaveAttribute("aria-pressed", "true");
     await expectAccessible(page, "document with pages");
     await expectToFit(page, "document with pages");
-    await page.getByRole("link", { name: "Files", exact: true }).first().click();
     await server.delete(`/v1/files/${id}`);
+    await page.goto(`${server.url}/dashboard/files`);
   });
 
   await test.step("a file that is no document fails with a reason in words, and can be tried again", async () => {

@@ -81,7 +81,8 @@ function Chunks({ file, chosen, onChoose }: Choice & { file: StoredFile }) {
   }, [isFurther, fetchNextPage]);
   return (
     <div className="grid min-h-0 flex-1 grid-rows-2 rail:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] rail:grid-rows-1">
-      <section aria-label="Document" className="relative min-h-0 overflow-y-auto px-4 py-4 rail:px-5">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too. */}
+      <section aria-label="Document" tabIndex={0} className="relative min-h-0 overflow-y-auto px-4 py-4 rail:px-5">
         {pagesOf(chunks).map((page) => (
           <DocumentSheet key={page.parts[0]!.chunk.chunk_index} page={page} chosen={chosen} onChoose={onChoose} />
         ))}
