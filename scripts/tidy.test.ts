@@ -305,7 +305,29 @@ describe("a text that is not said any more", () => {
     'const words = { a: "Tried again" } as const;',
     'const columns = [{ label: "Acts", silent: true }];',
     '<Field label={isOld ? "Holds" : "Items"} />',
+    '<a aria-label={`Tried again ${count}`} />',
+    '<p>Tried {isOld ? "again" : "once"}</p>',
+    "<p>Tried&nbsp;again</p>",
+    "<p>Tried<br />again</p>",
+    '<p>{isOld && "Acts"}</p>',
+    '<Row {...{ title: "Tried again" }} />',
+    'const columns = ["Name", "Acts"];',
+    'const words = { "Tried again": 1 };',
+    "const words = { Acts: 1 };",
+    'const word = { type: "Tried again" };',
+    "const text = `${isOld ? `Tried` : `Done`} again`;",
+    'const text = "Tried " + "again";',
+    'const wordOf = () => "Acts";',
+    'function show({ word = "Acts" }) {}',
+    'toast("Acts")',
+    'throw new ApiError("Tried again")',
+    'class Fault { word = "Tried again" }',
+    'enum Word { Again = "Tried again" }',
   ])("is found: %s", (source) => expect(found(source)).toBeGreaterThan(0));
+
+  test("is found in the chat for other pages", () => {
+    expect(found('say("Tried again")', "dashboard/embed/a.ts")).toBe(1);
+  });
 
   test("is found in what the server says, too", () => {
     expect(found('fault("url", "It answered 502.")', "server/webhooks/a.ts")).toBe(1);
@@ -320,7 +342,7 @@ describe("a text that is not said any more", () => {
     'import { a } from "Tried again";',
     'type Word = "Tried again";',
     '<p className="Holds" />',
-    'const first = actOf("Look");',
+    'if (word === "Look") show();',
   ])("is not found in what nobody reads: %s", (source) => expect(found(source)).toBe(0));
 });
 

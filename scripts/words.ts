@@ -98,7 +98,7 @@ const labels: Record<string, string> = {
 
 /** What the dashboard shows: its own texts, and what the server says of what went wrong. Its tests say the same. */
 const isShown = (path: string): boolean =>
-  /^(dashboard\/src\/|server\/(?!testing\/)|e2e\/.*\.browser)/.test(path) && !/\.test\.tsx?$/.test(path);
+  /^(dashboard\/|server\/(?!testing\/)|e2e\/.*\.browser)/.test(path) && !/\.test\.tsx?$/.test(path);
 
 /** Where the dashboard, its tests or a message that it shows says what is not said any more. */
 export const textFaults = (files: Files): string[] =>
