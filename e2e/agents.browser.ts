@@ -187,7 +187,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await page.reload();
     await page.getByRole("radiogroup", { name: "Memory as" }).getByText("Fields", { exact: true }).click();
     await page.getByRole("checkbox", { name: /^Facts/ }).check();
-    const learns = page.getByRole("checkbox", { name: "Learn facts of the user" });
+    const learns = page.getByRole("checkbox", { name: "Learn facts about the user" });
     await expect(learns).not.toBeChecked();
     await learns.check();
     await expectAccessible(page, "learn facts");

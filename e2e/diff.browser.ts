@@ -81,7 +81,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expectAccessible(page, "compare with");
     await dialog.getByLabel("Or any run, by its id").fill("thr_1");
     await page.keyboard.press("Enter");
-    await expect(dialog.getByText("A run’s id begins with run_.")).toBeVisible();
+    await expect(dialog.getByText("A run's id begins with run_.")).toBeVisible();
     await dialog.getByRole("radio", { name: /Source of this run/ }).check();
     await page.keyboard.press("Control+Enter");
     await expect(page).toHaveURL(new RegExp(`/runs/${run.id}/diff/${other.id}`));

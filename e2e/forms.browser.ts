@@ -118,7 +118,7 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     const alert = page.getByRole("alert").filter({ hasText: "Someone saved ask_customer meanwhile" });
     await expect(alert).toContainText("They changed: description. You changed: name. Both can be saved");
     await expectAccessible(page, "tool conflict");
-    await alert.getByRole("button", { name: "Save mine over it" }).click();
+    await alert.getByRole("button", { name: "Save mine" }).click();
     await expect(page.getByText("Tool saved")).toBeVisible();
     expect((await server.get(path)).body).toMatchObject({ name: "ask_buyer", description: "Asks the buyer." });
     await expect(page.getByLabel("Description", { exact: true })).toHaveValue("Asks the buyer.");

@@ -136,7 +136,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await dialog.getByText("Now", { exact: true }).click();
     await expect(dialog.getByRole("button", { name: "Rotate, stop the old key" })).toBeVisible();
     await expectAccessible(page, "rotate now");
-    await dialog.getByText("Own", { exact: true }).click();
+    await dialog.getByText("Custom", { exact: true }).click();
     await dialog.getByLabel("After").fill("31");
     await dialog.getByLabel("Unit").selectOption("days");
     await expect(dialog.getByLabel("After")).toHaveAccessibleDescription(/up to 30 days/);

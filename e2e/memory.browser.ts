@@ -172,7 +172,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     const conflict = dialog.getByRole("alert").filter({ hasText: "Someone wrote version 2 meanwhile" });
     await expect(conflict).toContainText("somebody else");
     await expectAccessible(page, "key conflict");
-    await conflict.getByRole("button", { name: "Keep mine, over version 2" }).click();
+    await conflict.getByRole("button", { name: "Keep mine, overwrite version 2" }).click();
     await expect(row(page, "plan/next step")).toContainText("v3");
     await expect(row(page, "plan/next step")).toContainText('"mine"');
   });

@@ -94,7 +94,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     const role = page.getByRole("combobox", { name: `Role of ${viewer}` });
     const dialog = page.getByRole("alertdialog");
     await role.selectOption("Owner");
-    await expect(dialog).toContainText("An owner may do everything");
+    await expect(dialog).toContainText("An owner can do everything");
     await expectAccessible(page, "change role");
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await expect(role).toHaveValue("viewer");

@@ -344,7 +344,7 @@ test("what is written stays: over a reload, another page, and what others do mea
     await page.reload();
     await expect.poll(() => written(instructions)).toBe("Say it twice.");
     await alert.getByRole("button", { name: "Keep mine on version 2" }).click();
-    await expect(page.getByLabel("Model calls")).toHaveValue("7");
+    await expect(page.getByLabel("Max model calls")).toHaveValue("7");
     await page.getByRole("button", { name: "Save as version 3" }).click();
     await expect(page.getByText("Saved as version 3")).toBeVisible();
     expect((await own.get(path)).body).toMatchObject({ version: 3, max_turns: 7, instructions: "Say it twice." });

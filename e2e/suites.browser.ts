@@ -131,13 +131,13 @@ test("a suite tells which runs a change of their agent would make different, and
     await page.getByRole("button", { name: "Run suite" }).click();
     const start = dialog("Run smoke");
     await start.getByLabel("Continue live in a fork").check();
-    await start.getByLabel("Cost in $").fill("nothing");
-    await expect(start.getByText("An amount above 0, as 0.50.")).toBeVisible();
+    await start.getByLabel("Max cost, USD").fill("nothing");
+    await expect(start.getByText("An amount above 0, such as 0.50.")).toBeVisible();
     await expect(start.getByRole("button", { name: "Run suite" })).toBeDisabled();
-    await start.getByLabel("Cost in $").fill("0.50");
+    await start.getByLabel("Max cost, USD").fill("0.50");
     await expectAccessible(page, "budget");
     await page.keyboard.press("Control+Enter");
-    await expect(page.getByText("Forks cost $0.00 of $0.5000 at most")).toBeVisible();
+    await expect(page.getByText("Forks cost $0.00 of at most $0.50")).toBeVisible();
     await expect(caseOf(first.id)).toContainText("Same output");
     await expect(caseOf(second.id)).toContainText("Same output");
     await caseOf(first.id).getByRole("link").first().click();

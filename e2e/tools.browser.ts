@@ -98,7 +98,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await page.keyboard.press("Tab");
     await page.getByRole("button", { name: "Call tool" }).click();
     const outcome = page.getByRole("region", { name: "Result of the call" });
-    await expect(outcome).toContainText("Answered");
+    await expect(outcome).toContainText("Succeeded");
     await expect(outcome).toContainText("clear");
     expect(services.callsOf("/weather")[0]?.headers["x-crm"]).toBe("a-very-secret-value");
     await expectAccessible(page, "tool answered");

@@ -138,7 +138,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expectAccessible(page, "rotate");
     await dialog.getByRole("button", { name: "Rotate secret" }).click();
     const reveal = page.getByRole("dialog", { name: "Save this secret now" });
-    await expect(reveal).toContainText("The old secret signs too until tomorrow");
+    await expect(reveal).toContainText("each event is signed with the old secret too");
     expect(await reveal.locator("[data-secret]").textContent()).not.toBe(secret);
     await reveal.getByRole("button", { name: "I've saved it" }).click();
     await expect(page.getByText("Old secret signs until")).toBeVisible();

@@ -87,7 +87,7 @@ export function createLooks({ db, projects, spentOn, dataDir, certificateEnds, l
         found("queue_stuck", `${queued.id} has waited for ${Math.floor((now() - queued.since) / 60_000)} minutes.`),
       );
     for (const { id, disabled_reason } of selectDead.all(project_id, environment))
-      findings.push(found("webhook_dead", `${id} was switched off: ${disabled_reason}.`, id));
+      findings.push(found("webhook_dead", `${id} was disabled: ${disabled_reason}.`, id));
     return findings;
   }
 

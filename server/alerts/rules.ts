@@ -20,7 +20,7 @@ export const bounds = {
 } as const;
 
 const percent = (share: number): string => `${share * 100}%`;
-const raise = "Raise the day's budget in the settings of the project, or look at Usage for what costs so much.";
+const raise = "Raise the day's budget in the settings of the project, or look at the overview for what costs most.";
 
 /** Every alert that there is. */
 export const alertRules = {
@@ -38,8 +38,8 @@ export const alertRules = {
   },
   webhook_dead: {
     of: "environment",
-    when: "The server has switched a webhook off: its address is gone, or has failed for too long.",
-    todo: "Repair what receives it, switch the webhook on again, and send what it missed once more.",
+    when: "The server disabled a webhook: its URL is gone, or has failed for too long.",
+    todo: "Repair the receiver, enable the webhook, and redeliver the failed events.",
   },
   queue_stuck: {
     of: "environment",
@@ -63,7 +63,7 @@ export const alertRules = {
   },
   cell_failover: {
     of: "server",
-    when: `The node that led a cell of the cluster went silent, and another one leads since less than ${bounds.failover_ms / 3_600_000} hour.`,
+    when: `The node that led a cell of the cluster went silent, and another one took over less than ${bounds.failover_ms / 3_600_000} hour ago.`,
     todo: "Look at the machine and the log of the node that led: it was killed, paused, or cut off from the Postgres. `runnel cluster status` says whether a spare is left.",
   },
 } as const satisfies Record<string, Rule>;

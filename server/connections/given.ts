@@ -32,7 +32,7 @@ export function checkConnection(given: GivenConnection): Connection | Connection
   if (provider === "openai_compatible" && !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
     return refuse("name", "A connection's name has lower-case letters, digits, - and _.");
   if (provider === "openai_compatible" && base_url === null)
-    return refuse("base_url", "An OpenAI-compatible server needs its address.");
+    return refuse("base_url", "An OpenAI-compatible server needs a URL.");
   if (provider !== "openai_compatible" && provider !== "ollama" && api_key === null)
     return refuse("api_key", `${provider} needs a key.`);
   const url = base_url === null ? null : URL.parse(base_url);

@@ -97,7 +97,7 @@ export function createAccounts({
         const id = row?.id ?? "unknown";
         const by = { actor: { type: "user" as const, id, ...origin } };
         if (details) await db.write(() => audit.note(by, "user.sign_in_failed", id, details));
-        throw new AppError("invalid_login", "The e-mail address or the password is wrong.");
+        throw new AppError("invalid_login", "The email address or the password is wrong.");
       }
       throttle.forgive(account, origin.ip);
       return userOf(row!);
@@ -170,6 +170,6 @@ function checkPassword(password: string): void {
 export function checkEmail(text: string): string {
   const email = text.trim();
   if (email.length > 254 || !/^[^\s@<>"]+@[^\s@<>"]+$/.test(email))
-    throw validationError([fault("email", "Expected an e-mail address such as ada@example.com.")]);
+    throw validationError([fault("email", "Expected an email address such as ada@example.com.")]);
   return email;
 }

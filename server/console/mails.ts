@@ -21,14 +21,14 @@ export function createMails({ mailer, log, publicUrl }: { mailer: Mailer; log: L
     invitation: ({ email, role, token }: { email: string; role: Role; token: string }): Promise<boolean> =>
       send(email, "You are invited to runnel", [
         `You were invited to the runnel at ${publicUrl()}, as ${role === "owner" ? "an owner" : `a ${role}`}.`,
-        `Make your account here, within seven days:\n${publicUrl()}/dashboard/invite#${token}`,
+        `Create your account here, within seven days:\n${publicUrl()}/dashboard/invite#${token}`,
         "The link works once. If you do not know what this is about, do nothing.",
       ]),
 
     reset: (email: string, token: string): Promise<boolean> =>
-      send(email, "Another password for runnel", [
-        `Somebody asked for another password for your account at ${publicUrl()}.`,
-        `Set it here, within an hour:\n${publicUrl()}/dashboard/reset#${token}`,
+      send(email, "Reset your runnel password", [
+        `Somebody asked to reset the password of your account at ${publicUrl()}.`,
+        `Set a new one here, within an hour:\n${publicUrl()}/dashboard/reset#${token}`,
         "The link works once. If it was not you, do nothing: your password stays as it is.",
       ]),
   };

@@ -76,7 +76,7 @@ export const catalogue = {
   invalid_login: {
     status: 401,
     type: "authentication_error",
-    meaning: "The e-mail address or the password is wrong.",
+    meaning: "The email address or the password is wrong.",
   },
   second_factor_required: {
     status: 401,

@@ -77,15 +77,15 @@ export type KeyStatus = (typeof keyStatuses)[number];
 
 /** What webhooks hear of, in words for people who choose. */
 export const webhookTopics = {
-  "run.completed": "A run has its output.",
+  "run.completed": "A run completed.",
   "run.failed": "A run failed, or was cancelled.",
   "run.requires_action": "A run waits for an output or an approval.",
   "tool.requested": "A model asked for a tool.",
   "file.ready": "An upload can be used.",
   "file.failed": "An upload could not be read.",
-  "alert.opened": "Something is not well, and somebody should look at it.",
-  "alert.closed": "It is well again.",
-  "cell.failover": "A node of the cluster went silent, and another one leads.",
+  "alert.opened": "Something needs attention.",
+  "alert.closed": "What needed attention is resolved.",
+  "cell.failover": "A node of the cluster went silent, and another one took over.",
 } as const;
 export type WebhookEvent = keyof typeof webhookTopics;
 export const webhookEvents = Object.keys(webhookTopics) as WebhookEvent[];

@@ -26,7 +26,7 @@ export function PageError({ error }: ErrorComponentProps) {
         <div className="w-full max-w-135 text-left">
           <ErrorNote title="The request failed" error={error instanceof Error ? error : new Error(String(error))} />
         </div>
-        <Button onClick={() => window.location.reload()}>Load again</Button>
+        <Button onClick={() => window.location.reload()}>Reload</Button>
       </EmptyState>
     </main>
   );

@@ -103,7 +103,7 @@ function ProjectList({
               </span>
               {project.id === chosen && (
                 <>
-                  <span className="sr-only">, chosen</span>
+                  <span className="sr-only">, selected</span>
                   <Check aria-hidden className="ml-auto size-4 shrink-0 text-muted" strokeWidth={1.5} />
                 </>
               )}

@@ -110,7 +110,7 @@ function Entry({ number, entry, tools, onEntry, onRemove }: EntryProps) {
         </Button>
       </div>
       <details open={isRare || undefined}>
-        <summary className="w-fit text-xs font-medium text-muted hover:text-ink">Reasoning, error and pace</summary>
+        <summary className="w-fit text-xs font-medium text-muted hover:text-ink">Reasoning, error and timing</summary>
         <div className="grid gap-3 pt-2 rail:grid-cols-2">
           <Field
             label="Reasoning"

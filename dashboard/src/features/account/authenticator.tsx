@@ -35,7 +35,7 @@ export function Authenticator({ factors }: { factors: Factors }) {
     <div className="flex flex-col gap-4">
       <p>On. {factors.recovery_codes} of 10 recovery codes are left.</p>
       <PasswordAct
-        act="Make new recovery codes"
+        act="Generate new recovery codes"
         send={renewCodes}
         onDone={({ recovery_codes }) => {
           setCodes(recovery_codes);

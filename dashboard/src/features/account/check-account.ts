@@ -13,7 +13,7 @@ interface NewAccount extends NewPassword {
 /** Checks a new account before it is sent. */
 export function checkAccount(fields: NewAccount): Faults<NewAccount> {
   const faults: Faults<NewAccount> = {};
-  if (!fields.token.trim()) faults.token = "The code is missing. The terminal shows it at the end of the set-up link.";
+  if (!fields.token.trim()) faults.token = "Enter the code. The terminal shows it at the end of the set-up link.";
   if (!/^\S+@\S+$/.test(fields.email.trim()))
     faults.email = "This is not an email address. It needs a name, an @ and a host.";
   return { ...faults, ...checkPassword(fields) };

@@ -12,16 +12,16 @@ import { SignInLink } from "./sign-in-link.tsx";
 
 /** Asks for a mail with a link to another password. */
 export function ForgottenPage() {
-  useTitle("Password forgotten");
+  useTitle("Reset your password");
   const [isSent, setIsSent] = useState(false);
   const form = useForm({
     first: { email: "" },
-    check: ({ email }) => ({ ...(email.trim() === "" && { email: "The email of your account is missing." }) }),
+    check: ({ email }) => ({ ...(email.trim() === "" && { email: "Enter the email of your account." }) }),
     send: ({ email }) => askReset(email.trim()),
     onSent: () => setIsSent(true),
   });
   return (
-    <EntryCard title="Password forgotten">
+    <EntryCard title="Reset your password">
       {isSent ? (
         <Note tone="ok" role="status">
           If there is an account with this address, an email with a link was sent. The link works for an hour.

@@ -17,7 +17,7 @@ import { NewPasswordFields } from "./new-password-fields.tsx";
 const mays = {
   viewer: "You can read everything in all projects.",
   member: "You can work in all projects: agents, runs, API keys and what belongs to them.",
-  owner: "You can do everything, people and model connections too.",
+  owner: "You can do everything, including people and model connections.",
 };
 
 /** Makes the account that a one-time link invites to. */

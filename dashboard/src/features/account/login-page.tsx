@@ -44,8 +44,8 @@ function PasswordLogin({ mail, onSignedIn }: { mail: boolean; onSignedIn: () => 
   const form = useForm({
     first: { email: "", password: "", code: "" },
     check: (draft) => ({
-      ...(draft.email.trim() === "" && { email: "The email of your account is missing." }),
-      ...(draft.password === "" && { password: "Your password is missing." }),
+      ...(draft.email.trim() === "" && { email: "Enter your email." }),
+      ...(draft.password === "" && { password: "Enter your password." }),
     }),
     send: ({ email, password, code }) => signIn({ email: email.trim(), password, ...(code && { code }) }),
     onSent: onSignedIn,
@@ -87,11 +87,11 @@ function PasswordLogin({ mail, onSignedIn }: { mail: boolean; onSignedIn: () => 
       <p className="text-xs text-muted">
         {mail ? (
           <a href="/dashboard/forgotten" className="text-accent underline underline-offset-2">
-            Password forgotten?
+            Forgot your password?
           </a>
         ) : (
           <>
-            Password forgotten? Run <code>runnel admin reset-password</code> on the server.
+            Forgot your password? Run <code>runnel admin reset-password</code> on the server.
           </>
         )}
       </p>

@@ -24,7 +24,7 @@ export function PasskeyList({ factors: { passkeys } }: { factors: Factors }) {
               <div className="min-w-0 flex-1">
                 <div className="cut font-medium">{name}</div>
                 <div className="text-xs text-muted">
-                  made <Time at={created_at} />
+                  created <Time at={created_at} />
                   {last_used_at && (
                     <>
                       {" "}

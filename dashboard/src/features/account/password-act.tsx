@@ -20,8 +20,8 @@ export function PasswordAct<Made>({ act, danger = false, named, send, onDone }: 
   const form = useForm({
     first: { password: "", name: "" },
     check: ({ password, name }) => ({
-      ...(named && name.trim() === "" && { name: "A name is missing." }),
-      ...(password === "" && { password: "Your password is missing." }),
+      ...(named && name.trim() === "" && { name: "Enter a name." }),
+      ...(password === "" && { password: "Enter your password." }),
     }),
     send: ({ password, name }) => send(password, name.trim()),
     onSent: (made) => {

@@ -18,7 +18,7 @@ export function PasswordForm() {
   const form = useForm({
     first: { current_password: "", password: "", repeat: "" },
     check: (draft) => ({
-      ...(draft.current_password === "" && { current_password: "The password that you have now is missing." }),
+      ...(draft.current_password === "" && { current_password: "Enter your current password." }),
       ...checkPassword(draft),
     }),
     send: ({ current_password, password }) => changePassword({ current_password, password }),

@@ -12,7 +12,7 @@ import { SignInLink } from "./sign-in-link.tsx";
 
 /** Sets another password by the link of a mail. */
 export function ResetPage({ token }: { token: string }) {
-  useTitle("Another password");
+  useTitle("Set a new password");
   const [isDone, setIsDone] = useState(false);
   const form = useForm({
     first: { password: "", repeat: "" },
@@ -22,12 +22,12 @@ export function ResetPage({ token }: { token: string }) {
   });
   if (isDone)
     return (
-      <EntryCard title="Your password is changed" lead="All your sessions have ended.">
+      <EntryCard title="Your password was changed" lead="All your sessions have ended.">
         <SignInLink />
       </EntryCard>
     );
   return (
-    <EntryCard title="Set another password">
+    <EntryCard title="Set a new password">
       <Form form={{ ...form, isUnsaved: false }}>
         <NewPasswordFields text={form.text} autoFocus />
         <ErrorNote title="The password was not changed" error={form.error} />

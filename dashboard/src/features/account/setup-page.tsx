@@ -83,7 +83,7 @@ function AlreadySetUp() {
   return (
     <EntryCard title="runnel is already set up" lead="An account exists, so the set-up link no longer works.">
       <Note tone="info">
-        Was it not you? Run <code>runnel admin reset-password</code> on the server and look at who has access.
+        Not you? Run <code>runnel admin reset-password</code> on the server and look at who has access.
       </Note>
       <SignInLink />
     </EntryCard>

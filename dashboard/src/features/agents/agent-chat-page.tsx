@@ -27,11 +27,11 @@ const accesses = [
 ] as const;
 
 const filesChoices = [
-  { value: "none", label: "Text only", hint: "People write." },
+  { value: "none", label: "Text only", hint: "People send text." },
   {
     value: "files",
     label: "Text and files",
-    hint: "People add images and documents, up to 10 MB each. Files go when their runs are deleted.",
+    hint: "People add images and documents, up to 10 MB each. Files are deleted with their runs.",
   },
 ] as const;
 

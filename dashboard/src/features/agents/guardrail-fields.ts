@@ -43,7 +43,7 @@ export const kinds: Record<GuardrailType, Kind> = {
         name: "kinds",
         label: "Kinds",
         kind: "lines",
-        hint: "One per line, such as email. Without any: all.",
+        hint: "One per line, such as email. Empty: all kinds.",
         optional: true,
       },
     ],
@@ -52,7 +52,7 @@ export const kinds: Record<GuardrailType, Kind> = {
   secrets: { label: "Keys and tokens", settings: [], example: { on: ["output"], action: "block" } },
   regex: {
     label: "Pattern",
-    settings: [{ name: "pattern", label: "Pattern", kind: "text", hint: "A regular expression of RE2." }],
+    settings: [{ name: "pattern", label: "Pattern", kind: "text", hint: "A regular expression in RE2 syntax." }],
     example: { on: ["output"], action: "block", config: { pattern: "internal-\\d+" } },
   },
   blocked_terms: {
@@ -84,7 +84,7 @@ export const kinds: Record<GuardrailType, Kind> = {
     label: "Judge",
     settings: [
       { name: "prompt", label: "Rule", kind: "prose", hint: "What breaks the rule, in a sentence." },
-      { name: "model", label: "Model", kind: "text", hint: "Without one: the agent's.", optional: true },
+      { name: "model", label: "Model", kind: "text", hint: "Empty: the agent's model.", optional: true },
     ],
     example: { on: ["output"], action: "block", config: { prompt: "It gives legal advice." } },
   },

@@ -28,7 +28,7 @@ export function GuardrailsField({ value: text, fault, onText }: JsonFieldProps) 
   const list = broken === null && Array.isArray(value) ? value : null;
   const rules = rulesOf(list);
   const put = (next: readonly unknown[]) => onText(next.length > 0 ? jsonText(next) : "");
-  const about = list && list.length > 0 ? `${list.length} of 32 at most, read in this order.` : "No guardrails yet.";
+  const about = list && list.length > 0 ? `${list.length} of at most 32, applied in this order.` : "No guardrails yet.";
   return (
     <>
       <TwoViews

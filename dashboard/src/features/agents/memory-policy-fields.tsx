@@ -153,7 +153,7 @@ function StoreUse({ store, model, policy, onPolicy }: PolicyProps & { store: Sto
             checked={use.learn ?? false}
             onChange={(event) => onPolicy(changeStore(policy, store.id, { learn: event.target.checked || undefined }))}
           />
-          Learn facts of the user
+          Learn facts about the user
         </label>
       )}
     </div>

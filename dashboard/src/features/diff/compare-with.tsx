@@ -27,7 +27,7 @@ export function CompareWith({ run, open, onOpenChange, onCompare }: CompareWithP
   const [fault, setFault] = useState<string | null>(null);
   const submit = () => {
     const other = pasted.trim() ? readRunId(pasted) : chosen;
-    setFault(other ? null : pasted.trim() ? "A run’s id begins with run_." : "Choose a run, or paste an id.");
+    setFault(other ? null : pasted.trim() ? "A run's id begins with run_." : "Choose a run, or paste an id.");
     if (!other) return false;
     onOpenChange(false);
     if (other < run.id) onCompare(other, run.id);
@@ -40,7 +40,7 @@ export function CompareWith({ run, open, onOpenChange, onCompare }: CompareWithP
       form={{ submit }}
       onClose={() => onOpenChange(false)}
       title="Compare with another run"
-      about="Both stand side by side, step by step. The older one is on the left."
+      about="Shows both side by side, step by step, the older one on the left."
       act="Compare"
     >
       <RecentRuns

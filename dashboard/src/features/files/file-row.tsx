@@ -42,7 +42,7 @@ export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id:
           </span>
         ) : (
           <SecondLine title={file.error?.message ?? file.mime_type} tone={file.error ? "text-warn" : "text-muted"}>
-            {file.error ? `Waits: ${file.error.message}` : detailOf(file)}
+            {file.error ? `Waiting: ${file.error.message}` : detailOf(file)}
           </SecondLine>
         )}
       </Cell>

@@ -17,7 +17,7 @@ const columns = [
   { label: "Name" },
   { label: "Status" },
   { label: "Size", right: true },
-  { label: "For" },
+  { label: "Purpose" },
   { label: "Used by" },
   { label: "Expires" },
   { label: "Created", folds: true },
@@ -52,7 +52,7 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
               onChange={(next) => onSearch({ purpose, ...(next && { status: next }) })}
             />
             <Chip
-              name="For"
+              name="Purpose"
               value={purpose}
               choices={purposes}
               onChange={(next) => onSearch({ status, ...(next && { purpose: next }) })}

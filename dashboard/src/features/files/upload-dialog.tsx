@@ -54,7 +54,7 @@ export function UploadDialog({
     ...(needsScope && { scope_id: scope.trim() }),
     ...(lifetime && { expires_in_seconds: Number(lifetime) }),
   };
-  const scopeFault = needsScope && scope.trim() === "" ? `Enter whose it is: the ${chosen.scope}.` : null;
+  const scopeFault = needsScope && scope.trim() === "" ? `Enter the ${chosen.scope} id.` : null;
   const submit = () => {
     setTried(true);
     if (files.length === 0 || scopeFault) return false;

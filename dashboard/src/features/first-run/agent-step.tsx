@@ -109,7 +109,7 @@ function ModelChoice({ model, onModel }: { model: string; onModel: (model: strin
         </label>
       ) : (
         <p className="rounded-md border border-dashed border-line-control p-3">
-          <b className="block font-medium">A provider’s model</b>
+          <b className="block font-medium">A provider's model</b>
           <span className="text-xs text-muted">
             None is connected.{" "}
             <Link to="/settings" search={{ tab: "connections" }} className="text-accent underline underline-offset-2">

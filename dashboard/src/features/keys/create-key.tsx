@@ -95,7 +95,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
         hint="Where the key is used, so you know what breaks if you revoke it."
         {...form.text("name")}
       />
-      <ChoiceCards label="What may it do?" choices={grants} {...form.choose("grant")} />
+      <ChoiceCards label="Permissions" choices={grants} {...form.choose("grant")} />
       <ExpiryField
         label="Expires"
         expiry={draft.expiry}

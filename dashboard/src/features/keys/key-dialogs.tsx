@@ -144,7 +144,7 @@ function RevokeKey({
       </p>
       <Note tone={key.last_used_at ? "bad" : "info"}>
         <KeyUse apiKey={key} />
-        {made > 0 && ` ${plural(made, "key")} that it made ${made === 1 ? "goes" : "go"} on working.`}
+        {made > 0 && ` ${plural(made, "key")} that it created ${made === 1 ? "continues" : "continue"} to work.`}
         {key.last_used_at && onRotate && (
           <>
             {" "}

@@ -34,7 +34,7 @@ export const overlapNames: Record<OverlapChoice, string> = {
   "24h": "24 hours",
   "3d": "3 days",
   "7d": "7 days",
-  own: "Own",
+  own: "Custom",
 };
 
 /** How long it lasts; null for one of one's own that cannot be. */

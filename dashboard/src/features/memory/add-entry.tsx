@@ -30,7 +30,7 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
     check: ({ kind, text, file, scope_id, metadata }) => ({
       text: kind === "text" && text.trim() === "" ? "Enter a text." : null,
       file: kind === "file" && file === "" ? "Choose a file." : null,
-      scope_id: store.scope !== "project" && scope_id.trim() === "" ? `Enter whose it is: the ${store.scope}.` : null,
+      scope_id: store.scope !== "project" && scope_id.trim() === "" ? `Enter the ${store.scope} id.` : null,
       metadata: readObject(metadata).fault,
     }),
     send: (draft) => addEntry(at, store.id, bodyOf(draft)),

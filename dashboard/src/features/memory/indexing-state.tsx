@@ -17,7 +17,7 @@ export function IndexingState({ store: { indexing, name } }: { store: Pick<Store
   return (
     <span className="inline-flex flex-col gap-1" title={error?.message ?? `Reindexing with ${model}`}>
       <Pill tone={error ? "warn" : "info"} icon={error ? TriangleAlert : LoaderCircle} spin={!error}>
-        {error ? `Waits at ${words}` : `Indexing ${words}`}
+        {error ? `Stopped at ${words}` : `Indexing ${words}`}
       </Pill>
       <Progress label={`Indexing of ${name}`} share={total ? processed / total : null} />
     </span>

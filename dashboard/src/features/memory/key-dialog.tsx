@@ -73,7 +73,7 @@ export function KeyDialog({
       wide
       title={value ? value.key : "Set key"}
       about={base ? `Version ${base.version}${of ? `, of ${of}` : ""}` : `In ${store.name}${of ? `, of ${of}` : ""}`}
-      act={base ? `Write over version ${base.version}` : "Set key"}
+      act={base ? `Overwrite version ${base.version}` : "Set key"}
       acting="Writing"
       ready={may && theirs === null}
       failed={isConflict(form.error) && base ? "The key was deleted meanwhile" : "The key was not written"}
@@ -110,7 +110,7 @@ export function KeyDialog({
                 form.submit();
               }}
             >
-              Keep mine, over version {theirs.version}
+              Keep mine, overwrite version {theirs.version}
             </Button>
             <Button size="sm" onClick={() => take(theirs, { value: jsonText(theirs.value) })}>
               Discard mine

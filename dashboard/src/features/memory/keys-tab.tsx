@@ -23,7 +23,7 @@ const columns = [
   { label: "Key and value" },
   { label: "Version", right: true },
   { label: "Expires", folds: true },
-  { label: "Written" },
+  { label: "Updated" },
   { label: "Actions", silent: true },
 ];
 
@@ -69,7 +69,7 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
           !isReady && (
             <EmptyState icon={UserRound} title={store.scope === "user" ? "Whose keys?" : "Which session?"}>
               <p className="max-w-[46ch] text-muted">
-                Each {store.scope} has keys of its own here. Write its id above to see them.
+                Each {store.scope} has keys of its own here. Enter its id above to see them.
               </p>
             </EmptyState>
           )

@@ -156,13 +156,13 @@ export function TokensChart({ days, asTable }: DayChartProps) {
   return (
     <LinesCard
       title="Tokens per day"
-      about={`Tokens per day. ${formatCount(sum(input))} read and ${formatCount(sum(output))} written in total.`}
+      about={`Tokens per day. ${formatCount(sum(input))} in and ${formatCount(sum(output))} out in total.`}
       axis={countAxis([...input, ...output])}
       series={[
-        { name: "Read", values: input, say: formatCount },
-        { name: "Written", values: output, say: formatCount },
+        { name: "Input", values: input, say: formatCount },
+        { name: "Output", values: output, say: formatCount },
       ]}
-      columns={["Read", "From the cache", "Written", "Reasoning"]}
+      columns={["Input", "Cached input", "Output", "Reasoning"]}
       cells={(day) =>
         [day.input_tokens, day.cached_input_tokens, day.output_tokens, day.reasoning_tokens].map(formatCount)
       }

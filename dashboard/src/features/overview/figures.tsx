@@ -40,7 +40,7 @@ export function Figures({
       <Figure
         title="Tokens"
         value={formatCompact(now.tokens)}
-        aside={now.cached > 0 && `${formatCompact(now.cached)} from the cache`}
+        aside={now.cached > 0 && `${formatCompact(now.cached)} cached`}
         trend={trendWords(now.tokens, then.tokens, period)}
         values={over.map(({ total_tokens }) => total_tokens)}
       />

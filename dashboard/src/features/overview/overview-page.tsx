@@ -79,7 +79,7 @@ export function OverviewPage({
       </section>
       {!isEmpty && (
         <SheetFoot>
-          <span>Counted on this machine, up to 15 s ago. Days are in UTC.</span>
+          <span>Counted on this server, up to 15 s ago. Days are in UTC.</span>
           <span className="ml-auto hidden rail:inline">Costs use the prices in Settings.</span>
         </SheetFoot>
       )}

@@ -10,8 +10,8 @@ import { StepIcon } from "../../ui/step-icon.tsx";
 
 const states: Record<ToolPart["state"], [Tone, LucideIcon, string]> = {
   running: ["info", LoaderCircle, "Running"],
-  waiting: ["warn", CircleHelp, "Waits for you"],
-  completed: ["ok", Check, "Done"],
+  waiting: ["warn", CircleHelp, "Waiting for you"],
+  completed: ["ok", Check, "Completed"],
   failed: ["bad", X, "Failed"],
   ended: ["plain", Square, "No output"],
 };
@@ -59,7 +59,7 @@ export function CallCard({ part, narrow }: { part: ToolPart; narrow: boolean }) 
               params={{ runId: part.subagentRunId }}
               className="block px-3 pb-2.5 text-accent hover:underline"
             >
-              Open the agent’s run
+              Open the agent's run
             </Link>
           )}
         </div>

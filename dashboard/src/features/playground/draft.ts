@@ -36,7 +36,7 @@ const ofModel = {
   temperature: "temperature",
   max_output_tokens: "output limit",
   reasoning_effort: "reasoning effort",
-  parallel_tool_calls: "calls in parallel",
+  parallel_tool_calls: "parallel tool calls",
 };
 
 /** What they cannot. */

@@ -6,7 +6,7 @@ export type Preset = (typeof presets)[number];
 export const weatherTool = {
   name: "get_weather",
   type: "client",
-  description: "Tells the weather of a city. Your own code answers it.",
+  description: "Returns the weather of a city. Your own code answers the call.",
   parameters: {
     type: "object",
     properties: { city: { type: "string", description: "Name of the city" } },

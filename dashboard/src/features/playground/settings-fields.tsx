@@ -25,7 +25,7 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
     <>
       <fieldset className="grid min-w-0 grid-cols-2 gap-3" disabled={readOnly}>
         <legend className="sr-only">Run settings</legend>
-        <Field label="Model calls" inputMode="numeric" {...text("max_turns")} />
+        <Field label="Max model calls" inputMode="numeric" {...text("max_turns")} />
         <Field label="Cost limit (USD)" inputMode="decimal" placeholder="No limit" {...text("run_cost_usd")} />
         <div className="col-span-2">
           <Check
@@ -50,7 +50,7 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
           {...pick("reasoning_effort")}
         />
         <Check
-          label="Calls in parallel"
+          label="Parallel tool calls"
           checked={draft.parallel_tool_calls !== "false"}
           onCheck={(on) => set(withParallel(agent, on))}
         />

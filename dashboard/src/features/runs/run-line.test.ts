@@ -23,7 +23,7 @@ test("a failed run shows its code, its message and its step", () => {
 test("a run is listed by its input, and a run that learns facts by its source run", () => {
   const asked = [{ role: "user" as const, content: "Where is\nit?" }];
   expect(runSubject({ input: asked, metadata: {} })).toBe("Where is it?");
-  expect(runSubject({ input: '{"known":[]}', metadata: { learns_from: "run_1" } })).toBe("Learns facts of run_1");
+  expect(runSubject({ input: '{"known":[]}', metadata: { learns_from: "run_1" } })).toBe("Learns facts about run_1");
 });
 
 test("a waiting run shows what it waits for, and how much more", () => {

@@ -14,7 +14,7 @@ interface RunLine {
 
 /** What a run is about, in one line: what it was asked. One that learns of another one was asked by no person. */
 export function runSubject({ input, metadata }: Pick<Run, "input" | "metadata">): string {
-  return metadata.learns_from ? `Learns facts of ${metadata.learns_from}` : plainLine(lastText(input), longest);
+  return metadata.learns_from ? `Learns facts about ${metadata.learns_from}` : plainLine(lastText(input), longest);
 }
 
 /** What became of a run, in one line. The error itself stands in the list, not one click away. */

@@ -109,7 +109,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
       />
       <Field
         label="Max concurrent calls (optional)"
-        hint="How many calls its server handles at once. Others wait, and projects take turns. Empty: no limit."
+        hint="How many calls the provider handles at once. Others wait, and projects take turns. Empty: no limit."
         {...text("max_concurrent")}
         inputMode="numeric"
         autoComplete="off"

@@ -18,7 +18,7 @@ const choices = [
   {
     value: "owner",
     label: "Owner",
-    hint: "Everything: also people, projects and their limits, model connections, prices, backups.",
+    hint: "Everything, including people, projects and their limits, model connections, prices and backups.",
   },
 ] as const;
 

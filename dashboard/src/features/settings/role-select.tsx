@@ -12,7 +12,8 @@ const withArticle: Record<Role, string> = { viewer: "a viewer", member: "a membe
 const rights: Record<Role, string> = {
   viewer: "A viewer can read everything in all projects and change nothing.",
   member: "A member works in all projects, in test and in live: agents, runs, approvals, API keys, files.",
-  owner: "An owner may do everything: also remove people, change connections and prices, and delete projects.",
+  owner:
+    "An owner can do everything, including removing people, changing connections and prices, and deleting projects.",
 };
 
 /** What somebody may do. Choosing another role asks before it is saved: an arrow key chooses too. */

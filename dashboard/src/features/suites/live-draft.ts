@@ -19,8 +19,8 @@ export const firstLiveDraft: LiveDraft = { goesOn: false, cost: "1.00", tokens: 
 export function liveFaults({ goesOn, cost, tokens, forks }: LiveDraft): LiveFaults {
   if (!goesOn) return { cost: null, tokens: null, forks: null };
   return {
-    cost: cost.trim() === "" || isBetween(cost, 0, limits.budget_usd) ? null : "An amount above 0, as 0.50.",
-    tokens: tokens.trim() === "" || isWhole(tokens, limits.budget_tokens) ? null : "A whole number from 1 on.",
+    cost: cost.trim() === "" || isBetween(cost, 0, limits.budget_usd) ? null : "An amount above 0, such as 0.50.",
+    tokens: tokens.trim() === "" || isWhole(tokens, limits.budget_tokens) ? null : "A whole number above 0.",
     forks:
       forks.trim() === "" || isWhole(forks, limits.cases_per_suite)
         ? null

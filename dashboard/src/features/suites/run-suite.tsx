@@ -73,9 +73,9 @@ function Budget({ text }: Fields<LiveDraft>) {
     <fieldset className="flex min-w-0 flex-col gap-3">
       <legend className="mb-1.5 font-medium">Limits for all forks together</legend>
       <div className="grid gap-3 rail:grid-cols-3">
-        <Field label="Cost in $" hint="Empty: no limit." inputMode="decimal" {...text("cost")} />
-        <Field label="Tokens" hint="Empty: no limit." inputMode="numeric" {...text("tokens")} />
-        <Field label="Forks" hint="Empty: 20." inputMode="numeric" {...text("forks")} />
+        <Field label="Max cost, USD" hint="Empty: no limit." inputMode="decimal" {...text("cost")} />
+        <Field label="Max tokens" hint="Empty: no limit." inputMode="numeric" {...text("tokens")} />
+        <Field label="Max forks" hint="Empty: 20." inputMode="numeric" {...text("forks")} />
       </div>
     </fieldset>
   );

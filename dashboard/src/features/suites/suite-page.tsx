@@ -51,7 +51,7 @@ export function SuitePage({ id, search, onSearch, onOpen, onLookIn, onLeave }: S
               <Time at={suite.updated_at} />
             </Fact>
             {suite.description && (
-              <Fact name="For">
+              <Fact name="Description">
                 <span className="cut" title={suite.description}>
                   {suite.description}
                 </span>

@@ -23,7 +23,7 @@ export function RunPartView({ part, run }: { part: RunPart; run: Run | undefined
     <article className="flex min-w-0 flex-col gap-3">
       {part.runId === null ? (
         <p className="text-xs text-muted">
-          Said elsewhere · <Time at={part.at} />
+          Added by the API · <Time at={part.at} />
         </p>
       ) : (
         <RunLine runId={part.runId} run={run} at={part.at} />

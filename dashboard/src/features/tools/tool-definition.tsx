@@ -25,7 +25,7 @@ const kind: DefinitionKind<Tool, ToolDraft> = {
         : "New runs use what you save. Runs in progress keep the version they started with.",
     conflict: ({ name }) => ({
       title: `Someone saved ${name} meanwhile`,
-      mineAct: "Save mine over it",
+      mineAct: "Save mine",
       theirsAct: "Discard mine",
     }),
   },

@@ -100,7 +100,7 @@ const words: Record<string, string> = Object.assign(
   {
     parameters: "arguments",
     approval: "approval",
-    on_unknown: "what follows an unknown outcome",
+    on_unknown: "what happens if a crash interrupts a call",
     max_output_bytes: "max output size",
     enabled: "enabled",
     timeout_ms: "timeout",

@@ -39,7 +39,7 @@ export function ToolTest(props: ToolTestProps) {
     <EmptyState icon={Wrench} title={untried.title}>
       <p className="max-w-[46ch] text-muted">{untried.about}</p>
       <Link to="/playground" className={buttonClass()}>
-        Open playground
+        Open the playground
       </Link>
     </EmptyState>
   );
@@ -127,7 +127,7 @@ function Answer({ answer: { output, error, latency_ms, attempts, files = [] } }:
           </Pill>
         ) : (
           <Pill tone="ok" icon={Check}>
-            Answered
+            Succeeded
           </Pill>
         )}
         {formatDuration(latency_ms)} · {plural(attempts, "attempt")}

@@ -213,7 +213,7 @@ function StepFacts({ row, step }: { row: Row; step: TraceStep }) {
             className="cut text-accent hover:underline"
             title={subagent.run_id}
           >
-            open the agent’s run
+            open the agent's run
           </Link>
         </Fact>
       )}
@@ -252,7 +252,7 @@ function RawPanel({ row, step }: { row: Row; step: TraceStep }) {
   const read = useQuery(stepQuery(at, row.runId, step, row.before, "raw"));
   return (
     <>
-      <Value title="As the API gives it" name={step.id} value={step} />
+      <Value title="As returned by the API" name={step.id} value={step} />
       {read.isPending && <Skeleton className="w-1/2" />}
       {read.error && (
         <ErrorNote title="The journal cannot be shown" error={read.error} onRetry={() => void read.refetch()} />

@@ -39,7 +39,7 @@ export function MessagesPanel({ step, live }: { step: TraceStep; live: TextPart 
 /** What stands before the new messages, in numbers. */
 function Earlier({ input }: { input: Record<string, unknown> }) {
   const parts = [
-    ["history_messages", "message", "of the thread’s history"],
+    ["history_messages", "message", "of the thread's history"],
     ["documents", "attached document", ""],
     ["passages", "passage", "of memory"],
     ["earlier_messages", "earlier message", "of this run"],

@@ -105,7 +105,7 @@ function Result({ step, live }: StepProps) {
   if (step.error) return null;
   const words: Record<string, string> = {
     in_progress: "In progress.",
-    waiting: "Waiting for an answer.",
+    waiting: "Waiting for a response.",
     unknown: "The outcome is unknown.",
     cancelled: "It was cancelled before it returned.",
   };
@@ -155,7 +155,7 @@ function Attempts({ step }: { step: TraceStep }) {
                 {delay_ms > 0 && <span>then waited {formatDuration(delay_ms)}</span>}
                 {usage && (
                   <span>
-                    {formatCount(usage.output_tokens)} tokens written, {formatCost(usage.cost_usd)}
+                    {formatCount(usage.output_tokens)} output tokens, {formatCost(usage.cost_usd)}
                   </span>
                 )}
               </p>

@@ -72,7 +72,7 @@ export function Player({ rows, timeline, position, onPosition, onSelect }: Playe
             <Play aria-hidden className="size-4" strokeWidth={1.5} />
           )}
         </Button>
-        <Button kind="ghost" size="icon" aria-label="Step on" title="Step on (.)" onClick={() => step(1)}>
+        <Button kind="ghost" size="icon" aria-label="Step forward" title="Step forward (.)" onClick={() => step(1)}>
           <SkipForward aria-hidden className="size-4" strokeWidth={1.5} />
         </Button>
       </span>

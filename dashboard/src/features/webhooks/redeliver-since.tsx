@@ -27,7 +27,7 @@ export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose
     first: { hours: "24" as (typeof choices)[number]["value"] },
     send: ({ hours }) => redeliverAll(at, webhook.id, new Date(sinceOf(hours)).toISOString()),
     onSent: async ({ deliveries }) => {
-      if (deliveries === 0) toast("No failed events", "No event of that period failed or is waiting.");
+      if (deliveries === 0) toast("No failed events", "No event of this period has failed or is waiting.");
       else toast(`${plural(deliveries, "redelivery")} queued`);
       await refresh();
       onClose();
@@ -48,8 +48,8 @@ export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose
         <ChoiceBar name="since" label="Of the last" choices={choices} {...form.choose("hours")} />
       </div>
       <p>
-        All that failed since {formatEnd(sinceOf(form.draft.hours), now)}, and what waits for another attempt, is sent
-        at once, under the same ids. What was delivered is not.
+        Events that failed since {formatEnd(sinceOf(form.draft.hours), now)}, and events that wait for another attempt,
+        are sent at once with the same ids. Delivered events are not sent again.
       </p>
     </FormDialog>
   );

@@ -17,8 +17,8 @@ export function RevealSecret({ made, onStored }: { made: MadeWebhook; onStored: 
     >
       {until && (
         <Note tone="info">
-          The old secret signs too until {formatEnd(Date.parse(until), Date.now())}: an event has both signatures, and
-          either is right.
+          Until {formatEnd(Date.parse(until), Date.now())}, each event is signed with the old secret too. Either
+          signature is valid.
         </Note>
       )}
       <div className="flex min-w-0 flex-col gap-2">

@@ -100,7 +100,7 @@ function WebhookHead({
         )}
         <Fact name="Last attempt">{last_delivery_at ? <Time at={last_delivery_at} /> : "–"}</Fact>
         {description && (
-          <Fact name="For">
+          <Fact name="Description">
             <span className="cut" title={description}>
               {description}
             </span>

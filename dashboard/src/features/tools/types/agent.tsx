@@ -17,7 +17,7 @@ export const agentPart: ToolPart<AgentDraft> = {
   draftOf: (tool) => ({ agent_id: tool?.agent_id ?? "" }),
   read: (_, { required }) => ({ agent_id: required("agent_id", "Choose the agent to call.") }),
   Fields: AgentFields,
-  words: { agent_id: "asked agent" },
+  words: { agent_id: "agent to call" },
   always: ["agent_id"],
   hasParameters: () => false,
   untried: {

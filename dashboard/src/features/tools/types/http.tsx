@@ -9,7 +9,7 @@ export interface HttpDraft {
 
 export const httpPart: ToolPart<RequestDraft & HttpDraft> = {
   word: "HTTP",
-  hint: "runnel sends the arguments to a URL. The response is the output.",
+  hint: "The server sends the arguments to a URL. The response is the output.",
   target: ({ method, url }) => `${method} ${url}`,
   draftOf: (tool) => ({
     ...requestDraftOf(tool),
@@ -43,6 +43,6 @@ export const httpPart: ToolPart<RequestDraft & HttpDraft> = {
       }
     />
   ),
-  words: { ...requestWords, response: "kind of answer" },
+  words: { ...requestWords, response: "response format" },
   always: ["url"],
 };

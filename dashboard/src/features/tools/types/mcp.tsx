@@ -28,7 +28,7 @@ export const mcpPart: ToolPart<McpDraft> = {
     allowed_tools: namesIn(allowed_tools),
   }),
   Fields: McpFields,
-  words: { server_url: "address", allowed_tools: "allowed tools" },
+  words: { server_url: "URL", allowed_tools: "allowed tools" },
   always: ["server_url"],
   hasParameters: () => false,
   nameHint: "Prefix for the names of the server's tools.",
