@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { AppError } from "../core/errors.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { parseJsonBodyInSlices } from "./parse-in-slices.ts";
@@ -32,6 +32,15 @@ test.each<[string, string]>([
   ["one with escaped names", `{"\\u0061":${json(many)},"b\\"c":${json(long)}, "d" : ${json(many)} }`],
   ["an object in lists in objects", json({ a: [{ b: [{ many, long }] }, many] })],
   ["a text", json(`${long}"`)],
+  ["a text of escapes", `"${"\\u0041\\ud83d\\ude00".repeat(20_000)}"`],
+  ["a text of escaped backslashes", `{"a":"${"\\\\".repeat(90_000)}","b":"x${"\\\\".repeat(90_000)}"}`],
+  ["a text of long characters", json(`${"😀é漢".repeat(30_000)}`)],
+  ["a text of everything", json(`a"\\\n\u0001😀\ud83d/é`.repeat(20_000))],
+  ["a text with an end within", `"${long}"${long}"`],
+  ["a text with a line break within", `"${long}\n${long}"`],
+  ["a text with an unknown escape", `"${long}\\x${long}"`],
+  ["a text whose end is escaped", `["${long}\\"]`],
+  ["a text with half an escape", `"${long}\\u00"`],
   ["one after a byte order mark", `\uFEFF${json({ many })}`],
   ["one with a byte order mark within", `{"many":${json(many)},"a":\uFEFF1}`],
   ["one as deep as may be", deep(depth - 2)],
@@ -102,4 +111,22 @@ test("others have their turn while a long body is read", async () => {
   }
   expect(await reading).toEqual(JSON.parse(body.toString()));
   expect(turns).toBeGreaterThan(1);
+});
+
+test("a text is parted at any place, and is the same", async () => {
+  for (let before = 0; before < 12; before++)
+    for (const part of ["\\\\", "\\u0041", '\\"', "😀", "é", "漢", "\\\\\\u00e9"]) {
+      const text = `"${"x".repeat(before)}${part.repeat(30_000)}"`;
+      expect(await outcome(text, parseJsonBodyInSlices)).toEqual(await outcome(text, parseJsonBody));
+    }
+});
+
+// One of 18 MB took 200 ms of the main thread.
+test("a long text is parsed piece by piece", async () => {
+  using parse = spyOn(JSON, "parse");
+  const { a } = (await parseJsonBodyInSlices(Buffer.from(`{"a":"${"\\u0041".repeat(200_000)}"}`), headers, depth)) as {
+    a: string;
+  };
+  expect(a).toBe("A".repeat(200_000));
+  expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(100_000);
 });

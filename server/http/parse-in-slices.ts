@@ -10,7 +10,7 @@ const piece = 64 * 1024;
 const deepest = 12;
 const longestDeep = 1024 * 1024;
 
-const [quote, backslash, comma, colon] = [34, 92, 44, 58];
+const [quote, backslash, comma, colon, letterU] = [34, 92, 44, 58, 117];
 const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125];
 const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 10 || byte === 13 || byte === 9;
 
@@ -30,10 +30,23 @@ export async function parseJsonBodyInSlices(bytes: Uint8Array, headers: Headers,
     const { from, to } = trimmed(bytes, range);
     const first = bytes[from];
     if (level >= deepest && to - from > longestDeep) throw tooLongHere();
+    if (first === quote && to - from > piece) return textOf({ from: from + 1, to: to - 1 });
     if (to - from <= piece || level >= deepest || (first !== openBracket && first !== openBrace))
       return leaf(openBracket, { from, to }, level, path, null)[0];
     const isList = first === openBracket;
     return isList ? listOf({ from, to }, level + 1, path) : objectOf({ from, to }, level + 1, path);
+  }
+
+  /** A long text, whose quotes are left out. Each piece is one of its own: whoever ends it within has written no JSON. */
+  async function textOf({ from, to }: Range): Promise<string> {
+    if (bytes[to] !== quote) throw notJson();
+    const parts: string[] = [];
+    for (let at = from; at < to; await rest()) {
+      const end = to - at <= piece ? to : endOfPiece(bytes, at, at + piece);
+      parts.push(parseJson(Buffer.concat([mark, bytes.subarray(at, end), mark]), depth) as string);
+      at = end;
+    }
+    return parts.join("");
   }
 
   async function listOf(range: Range, level: number, path: string): Promise<unknown[]> {
@@ -126,7 +139,22 @@ export async function parseJsonBodyInSlices(bytes: Uint8Array, headers: Headers,
   return readValue({ from: startsWithMark(bytes) ? 3 : 0, to: bytes.length }, 0, "");
 }
 
+/** Where a text can be parted, before `to`: between two characters, and between two escapes. */
+function endOfPiece(bytes: Uint8Array, from: number, to: number): number {
+  let end = to;
+  for (let back = 0; back < 3 && (bytes[end]! & 0xc0) === 0x80; back++) end--;
+  const last = bytes.lastIndexOf(backslash, end - 1);
+  if (last < Math.max(from, end - 5)) return end;
+  let first = last;
+  while (first > from && bytes[first - 1] === backslash) first--;
+  // Of an even number each one stands for itself, with the one behind it.
+  const begins = (last - first) % 2 === 0;
+  const length = bytes[last + 1] === letterU ? 6 : 2;
+  return begins && last + length > end ? last : end;
+}
+
 const brace = Buffer.from("{}");
+const mark = Buffer.from('"');
 
 /** Parses what stands in an object or a list. Faults name their place in the whole. */
 function parseWithin(
