@@ -1,8 +1,10 @@
 import type { JournalEntry } from "../core/run-event.ts";
+import type { Scope } from "../core/scope.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import type { Db } from "../db/open.ts";
 import { columnsOf, createRows } from "../db/rows.ts";
 import { schedules } from "../db/schema.ts";
+import { inSlices } from "../lib/slices.ts";
 import { createFire } from "./fire.ts";
 import { isEnd } from "./firings.ts";
 import { replan } from "./plans.ts";
@@ -49,11 +51,19 @@ export function createScheduler({
   /** Fires what is due. */
   function look(): void {
     if (!isRunning) return;
-    for (const row of selectDue.all(underWay.size + atOnce).map(rowOf)) {
-      if (underWay.size >= atOnce || row.next_at_ms! > now()) break;
-      if (!underWay.has(row.id)) take(row, () => fire(row));
+    const rest = inSlices();
+    for (const due of selectDue.all(underWay.size + atOnce)) {
+      if (underWay.size >= atOnce || due.next_at_ms > now()) break;
+      if (!underWay.has(due.id)) take(due, () => read(due, rest, fire));
     }
     arm();
+  }
+
+  /** A schedule is long where its input is: it is read when its turn has come, and others are answered before. */
+  async function read(due: Scope & { id: string }, rest: () => Promise<void>, use: (row: Row) => Promise<void>) {
+    await rest();
+    const row = rows.get(due, due.id);
+    if (row?.next_at_ms != null) await use(row);
   }
 
   /** Fires what waited for a run, when that is over. */
@@ -68,7 +78,7 @@ export function createScheduler({
     if (!underWay.has(row.id)) take(row, () => fireWaiting(row));
   }
 
-  function take({ id, ...schedule }: Row, work: () => Promise<void>): void {
+  function take({ id, ...schedule }: Scope & { id: string }, work: () => Promise<void>): void {
     const done = work()
       .catch(async (error) => {
         if (!isStorageRefusal(error)) log.error("a schedule could not fire", { schedule_id: id, error });
@@ -115,8 +125,8 @@ function queries({ sqlite }: Db) {
   const open = "JOIN projects p ON p.id = s.project_id AND p.archived_at_ms IS NULL AND p.deleted_at_ms IS NULL";
   const columns = columnsOf(schedules, "s");
   return {
-    selectDue: sqlite.query<{ id: string; next_at_ms: number }, [number]>(
-      `SELECT ${columns} FROM schedules s CROSS ${open} WHERE s.next_at_ms IS NOT NULL ORDER BY s.next_at_ms LIMIT ?`,
+    selectDue: sqlite.query<Scope & { id: string; next_at_ms: number }, [number]>(
+      `SELECT s.project_id, s.environment, s.id, s.next_at_ms FROM schedules s CROSS ${open} WHERE s.next_at_ms IS NOT NULL ORDER BY s.next_at_ms LIMIT ?`,
     ),
     selectQueued: sqlite.query<Record<string, unknown>, []>(
       `SELECT ${columns} FROM schedules s CROSS ${open} WHERE s.queued_at_ms IS NOT NULL`,

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 import { AppError } from "../core/errors.ts";
 import { silentLog } from "../lib/log.ts";
 import type { Answer } from "../testing/expect-declared.ts";
@@ -526,3 +526,17 @@ test("a schedule remembers its last thousand times", async () => {
   );
   expect(count.get(id)).toEqual({ n: 1001, going: 1 });
 }, 60_000);
+
+// A hundred of them may have 25 MB of input, and each one's end looked at all that are due.
+test("of schedules that are due at one instant none is read before its turn, and each one fires", async () => {
+  const { server, client, clock, fired } = await world();
+  const agent_id = await agentOf(client);
+  const ids: string[] = [];
+  for (let n = 0; n < 20; n++) ids.push(await schedule(client, { agent_id, name: `Report ${n}` }));
+  clock.at = at("2026-11-21T09:00:00");
+  using parse = spyOn(JSON, "parse");
+  server.scheduler.look();
+  expect(parse).not.toHaveBeenCalled();
+  await server.scheduler.idle();
+  for (const id of ids) expect((await fired(id)).length).toBe(1);
+});
