@@ -48,9 +48,8 @@ async function* answer(
   if (!streamed) return yield* whole(await model.doGenerate(options), parts, dialect);
   const reader = (await model.doStream(options)).stream.getReader();
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      yield* events(next.value, parts, dialect);
-    }
+    for (let next = await reader.read(); !next.done; next = await reader.read())
+      for (const event of events(next.value, parts, dialect)) yield event; // To delegate costs a token several promises.
   } catch (failure) {
     throw onceBegun(failure);
   } finally {
@@ -76,7 +75,7 @@ function* whole(
   yield finished(finishReason.unified, usageOf(usage, dialect.counts));
 }
 
-function* events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Dialect): Generator<ModelEvent> {
+function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Dialect): ModelEvent[] {
   switch (part.type) {
     case "text-start":
     case "text-delta":
@@ -84,18 +83,15 @@ function* events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: D
     case "reasoning-start":
     case "reasoning-delta":
     case "reasoning-end":
-      yield* parts.read(part);
-      break;
+      return parts.read(part);
     case "tool-call":
-      yield parts.toolCall(part.toolName, part.input, part.providerMetadata);
-      break;
+      return [parts.toolCall(part.toolName, part.input, part.providerMetadata)];
     case "error":
-      yield { type: "error", error: toModelError(onceBegun(part.error), dialect.secrets), usage: unknownUsage };
-      break;
+      return [{ type: "error", error: toModelError(onceBegun(part.error), dialect.secrets), usage: unknownUsage }];
     case "finish":
-      yield* parts.closeAll();
-      yield finished(part.finishReason.unified, usageOf(part.usage, dialect.counts));
-      break;
+      return [...parts.closeAll(), finished(part.finishReason.unified, usageOf(part.usage, dialect.counts))];
+    default:
+      return [];
   }
 }
 
