@@ -1,5 +1,5 @@
 import { type Browser, expect, type Locator, type Page, test } from "@playwright/test";
-import { lists, pagesOf } from "../scripts/shots/pages.ts";
+import { lists, pagesOf, waysIn } from "../scripts/shots/pages.ts";
 import { type Seeded, seed } from "../scripts/shots/seed.ts";
 import { statesOf } from "../scripts/shots/states.ts";
 import { followRequests } from "./at-rest.ts";
@@ -196,7 +196,7 @@ test("whoever is not signed in finds each way in whole, and behind it nothing", 
   const { page, open, leave } = await newVisitor(browser);
   const faults = watch(page);
   await page.emulateMedia({ reducedMotion: "reduce" });
-  for (const path of ["/login", "/setup", "/invite#spent"]) {
+  for (const path of waysIn) {
     await open(path);
     await inBothThemes(page, async (theme) => {
       faults.push(...at(`${path}, ${theme}`, await violations(page, theme)));

@@ -17,6 +17,9 @@ export const lists = [
   "schedules",
 ] as const;
 
+/** The ways in, for those who are not signed in. */
+export const waysIn = ["/login", "/setup", "/invite#spent", "/forgotten", "/reset#spent"] as const;
+
 /** All pages, by the name of their screenshots. */
 export function pagesOf(ids: Seeded): Record<string, string> {
   const tabs = ["limits", "retention", "connections", "prices", "people", "audit", "server"];
@@ -41,6 +44,7 @@ export function pagesOf(ids: Seeded): Record<string, string> {
     store: `/memory/${ids.store}`,
     document: `/files/${ids.policy}`,
     "document-chunk": `/files/${ids.policy}?chunk=0`,
+    "key-page": `/keys/${ids.key}`,
     webhook: `/webhooks/${ids.webhook}`,
     schedule: `/schedules/${ids.schedule}`,
     suite: `/suites/${ids.suite}`,

@@ -196,7 +196,6 @@ function builders(ids: Seeded): Record<string, State> {
       path: `/runs/${ids.full}`,
       act: then(click("button", "More actions"), click("menuitem", /Delete/)),
     },
-    "key-page": { path: `/keys/${ids.key}` },
     facts: { path: `/memory/${ids.facts}?of=ada` },
   };
 }
