@@ -31,6 +31,8 @@ test("from the one-time link over the guide to a first streamed run, and to an o
 
   await test.step("the key is shown this once, and its request works as it stands", async () => {
     await page.getByRole("button", { name: "Create test key" }).click();
+    // The focus goes on to what came.
+    await expect(page.getByRole("heading", { name: "Save your test key" })).toBeFocused();
     const secret = (await page.locator("[data-secret]").textContent()) ?? "";
     expect(secret).toMatch(/^sk_test_/);
     await expect(page.getByRole("region", { name: "curl code" })).toContainText(`${server.url}/v1/me`);
@@ -52,12 +54,15 @@ test("from the one-time link over the guide to a first streamed run, and to an o
   });
 
   await test.step("the run streams, waits for the reader's code, and is shown event by event", async () => {
+    await expect(page.getByText("This request is sent with your key “First steps”")).toBeVisible();
+    await expect(guide.getByRole("button", { name: /The first run .*done/ })).toHaveCount(0);
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByRole("button", { name: "Send output" }).click();
     await expect(page.getByRole("region", { name: "Output" })).toContainText("looked it up with your code.");
     const streamed = page.getByRole("region", { name: "Streamed events" });
     for (const event of ["run.created", "tool.requested", "tool.completed", "token", "run.completed"])
       await expect(streamed.getByText(event, { exact: true }).first()).toBeVisible();
+    await expect(guide.getByRole("button", { name: /The first run .*done/ })).toBeVisible();
     await expectAccessible(page, "guide run");
     await expectToFit(page, "guide run");
     await page.getByRole("link", { name: "Open trace" }).click();

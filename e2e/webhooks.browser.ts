@@ -90,6 +90,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     const before = receiver.received.length;
     receiver.answerWith(() => new Response("Taken."));
     await delivery(page).getByRole("button", { name: "Redeliver" }).click();
+    await expect(page.getByText("Redelivery queued")).toBeVisible(); // No word of what was not tried yet.
     await receiver.heard(before + 1);
     const ids = receiver.received.slice(1).map(({ headers }) => headers["webhook-id"]);
     expect(new Set(ids).size).toBe(1);

@@ -158,6 +158,7 @@ function StepRail({ step, done, onStep }: StepRailProps) {
             >
               <Dot state={done[each] ? "done" : each === step ? "now" : "later"} number={index + 2} />
               <Words name={words[each][0]} about={words[each][1]} />
+              {done[each] && <span className="sr-only">, done</span>}
             </button>
           </li>
         ))}
