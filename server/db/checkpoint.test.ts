@@ -30,8 +30,10 @@ test.each(["a thread of its own", "this thread, as on a small disk", "SQLite"])(
     const { db, write, logSize } = storm(folder.file("runnel.db"));
     const room_bytes = by.startsWith("this") ? megabyte : undefined;
     const keeper = by === "SQLite" ? null : keepLogShort(db, folder.file("runnel.db"), { room_bytes });
+    // A thread that waits for a core finds a reader there more often, and the log begins anew some rounds later.
+    const [rounds, most] = by.startsWith("a thread") ? [30, 75] : [12, 16];
     let largest = 0;
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < rounds; round++) {
       const reader = new Database(folder.file("runnel.db"), { readonly: true });
       reader.run("BEGIN");
       reader.query("SELECT count(*) FROM storm").get();
@@ -40,13 +42,12 @@ test.each(["a thread of its own", "this thread, as on a small disk", "SQLite"])(
       await write(4);
       largest = Math.max(largest, logSize());
     }
-    // A thread that waits for a core finds a reader there more often, and the log begins anew a round later.
-    expect(largest).toBeLessThan((by.startsWith("a thread") ? 36 : 16) * megabyte);
+    expect(largest).toBeLessThan(most * megabyte);
     keeper?.stop();
     db.close();
     expect(existsSync(`${folder.file("runnel.db")}-wal`) && logSize() > 0).toBe(false);
     const after = new Database(folder.file("runnel.db"), { readonly: true });
-    expect(after.query("SELECT count(*), sum(length(text)) FROM storm").values()).toEqual([[600, 60_000_000]]);
+    expect(after.query("SELECT count(*), sum(length(text)) FROM storm").values()).toEqual([[50 * rounds, 5_000_000 * rounds]]);
     expect(after.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
     after.close();
   },
