@@ -47,7 +47,9 @@ test.each(["a thread of its own", "this thread, as on a small disk", "SQLite"])(
     db.close();
     expect(existsSync(`${folder.file("runnel.db")}-wal`) && logSize() > 0).toBe(false);
     const after = new Database(folder.file("runnel.db"), { readonly: true });
-    expect(after.query("SELECT count(*), sum(length(text)) FROM storm").values()).toEqual([[50 * rounds, 5_000_000 * rounds]]);
+    expect(after.query("SELECT count(*), sum(length(text)) FROM storm").values()).toEqual([
+      [50 * rounds, 5_000_000 * rounds],
+    ]);
     expect(after.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
     after.close();
   },
