@@ -34,7 +34,7 @@ const [alone = [], beside = []] = [true, false].map((is) =>
 );
 // Browsers wait more than they work, servers the other way round: beside one another they leave no core idle.
 const codes = await Promise.all([
-  runBunSuites(inCluster ? "e2e-cluster" : "e2e", beside, ["--parallel=2"]),
+  runBunSuites(inCluster ? "e2e-cluster" : "e2e", beside, ["--parallel=3"]),
   runBrowserSuites(suites("*.browser.ts")),
 ]);
 codes.push(await runBunSuites(inCluster ? "e2e-cluster-alone" : "e2e-alone", alone));
