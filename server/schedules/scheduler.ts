@@ -1,9 +1,11 @@
 import type { JournalEntry } from "../core/run-event.ts";
-import type { Scope } from "../core/scope.ts";
+import { nameOf, type Scope } from "../core/scope.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import type { Db } from "../db/open.ts";
 import { columnsOf, createRows } from "../db/rows.ts";
 import { schedules } from "../db/schema.ts";
+import { createFairLines } from "../lib/fair/lines.ts";
+import { createFairPlaces } from "../lib/fair/places.ts";
 import { inSlices } from "../lib/slices.ts";
 import { createFire } from "./fire.ts";
 import { isEnd } from "./firings.ts";
@@ -14,10 +16,22 @@ import { type Row, rowOf } from "./row.ts";
 const look_ms = 15_000;
 const again_ms = 1000;
 const atOnce = 100;
+// Of those that are due: a project may have many, and others are served between.
+const perLook = 500;
+
+interface Due extends Scope {
+  id: string;
+  next_at_ms: number;
+  /** Its place in the table. */
+  place: number;
+}
+
+const beginning = { next_at_ms: 0, place: 0 };
 
 /**
  * Starts the runs of schedules when their time comes: one timer for the next one, nothing polls. The plan of a schedule
- * moves on in the write that creates its run, so that no crash loses a time or takes one twice.
+ * moves on in the write that creates its run, so that no crash loses a time or takes one twice. Of those that are due
+ * together owners take turns, however many one of them has.
  */
 export function createScheduler({
   db,
@@ -27,7 +41,13 @@ export function createScheduler({
   ...rules
 }: Omit<Parameters<typeof createFire>[0], "isRunning">) {
   const rows = createRows(db, schedules);
-  const { selectDue, selectQueued } = queries(db);
+  const { selectNext, selectDue, selectQueued } = queries(db);
+  const places = createFairPlaces({ count: atOnce, reserve: 0 });
+  const waiting = new Map<string, Due>();
+  const lines = createFairLines<string>();
+  // The last one that was read, by its time and its place.
+  let behind: Pick<Due, "next_at_ms" | "place"> = beginning;
+  let isMore = false;
   const underWay = new Map<string, Promise<void>>();
   const stopping = Promise.withResolvers<void>();
   let isRunning = false;
@@ -37,10 +57,14 @@ export function createScheduler({
 
   /** Sets the timer for the next schedule; to be called when one may have got another time. */
   function arm(): void {
-    if (!isRunning || underWay.size >= atOnce) return; // Whoever ends arms it again.
+    if (!isRunning) return;
+    if (underWay.size >= atOnce && !isMore) return; // Whoever ends arms it again.
     clearTimeout(timer);
-    const next = selectDue.all(underWay.size + 1).find(({ id }) => !underWay.has(id));
-    if (next) wait(next.next_at_ms);
+    if (isMore || waiting.size > 0) wait(0);
+    else {
+      const next = selectNext.all(underWay.size + 1).find(({ id }) => !underWay.has(id));
+      if (next) wait(next.next_at_ms);
+    }
   }
 
   function wait(at: number): void {
@@ -51,20 +75,40 @@ export function createScheduler({
   /** Fires what is due. */
   function look(): void {
     if (!isRunning) return;
+    readOn();
     const rest = inSlices();
-    for (const due of selectDue.all(underWay.size + atOnce)) {
-      if (underWay.size >= atOnce || due.next_at_ms > now()) break;
-      if (!underWay.has(due.id)) take(due, () => read(due, rest, fire));
+    while (underWay.size < atOnce) {
+      const owner = places.next(lines.owners());
+      if (owner === null) break;
+      const due = waiting.get(lines.next(owner)!)!;
+      waiting.delete(due.id);
+      const giveBack = places.take(owner);
+      take(due, () => read(due, rest, fire).finally(giveBack));
     }
     arm();
+  }
+
+  /** Reads which ones are due, in the order of their time; from the first one on when none of them waits any more. */
+  function readOn(): void {
+    if (waiting.size === 0 && !isMore) behind = beginning;
+    const due = selectDue.all(now(), behind.next_at_ms, behind.place, perLook);
+    for (const one of due) {
+      if (underWay.has(one.id) || waiting.has(one.id)) continue;
+      waiting.set(one.id, one);
+      lines.add(nameOf(one), one.id);
+    }
+    behind = due.at(-1) ?? behind;
+    isMore = due.length === perLook;
   }
 
   /** A schedule is long where its input is: it is read when its turn has come, and others are answered before. */
   async function read(due: Scope & { id: string }, rest: () => Promise<void>, use: (row: Row) => Promise<void>) {
     await rest();
     const row = rows.get(due, due.id);
-    if (row?.next_at_ms != null) await use(row);
+    if (row && isDue(row)) await use(row);
   }
+
+  const isDue = (row: Row | null): boolean => row !== null && row.next_at_ms !== null && row.next_at_ms <= now();
 
   /** Fires what waited for a run, when that is over. */
   function heard(runId: string, entries: readonly JournalEntry[]): void {
@@ -88,6 +132,7 @@ export function createScheduler({
       .then(() => {
         underWay.delete(id);
         const row = isRunning ? rows.get(schedule, id) : null;
+        if (isDue(row)) behind = beginning; // Others of those that are due were read meanwhile.
         if (row && row.queued_at_ms !== null && !firings.isBusy(row)) follow(row);
         arm();
       });
@@ -125,8 +170,12 @@ function queries({ sqlite }: Db) {
   const open = "JOIN projects p ON p.id = s.project_id AND p.archived_at_ms IS NULL AND p.deleted_at_ms IS NULL";
   const columns = columnsOf(schedules, "s");
   return {
-    selectDue: sqlite.query<Scope & { id: string; next_at_ms: number }, [number]>(
-      `SELECT s.project_id, s.environment, s.id, s.next_at_ms FROM schedules s CROSS ${open} WHERE s.next_at_ms IS NOT NULL ORDER BY s.next_at_ms LIMIT ?`,
+    selectNext: sqlite.query<{ id: string; next_at_ms: number }, [number]>(
+      `SELECT s.id, s.next_at_ms FROM schedules s CROSS ${open} WHERE s.next_at_ms IS NOT NULL ORDER BY s.next_at_ms LIMIT ?`,
+    ),
+    selectDue: sqlite.query<Due, [number, number, number, number]>(
+      `SELECT s.project_id, s.environment, s.id, s.next_at_ms, s.rowid AS place FROM schedules s CROSS ${open}
+       WHERE s.next_at_ms <= ? AND (s.next_at_ms, s.rowid) > (?, ?) ORDER BY s.next_at_ms, s.rowid LIMIT ?`,
     ),
     selectQueued: sqlite.query<Record<string, unknown>, []>(
       `SELECT ${columns} FROM schedules s CROSS ${open} WHERE s.queued_at_ms IS NOT NULL`,

@@ -143,6 +143,24 @@ test("all that are due at once fire, also more than fire at a time", async () =>
   expect(new Set(rows.map(({ outcome }) => outcome))).toEqual(new Set(["completed"]));
 }, 60_000);
 
+test("a project that has many due at one instant does not delay another's", async () => {
+  const { server, client, clock } = await world();
+  const other = await server.client({ project: "other" });
+  for (const { scope } of [client, other])
+    await server.projects.update(scope.project_id, { limits: { writes_per_minute: 0, reads_per_minute: 0 } });
+  const agent_id = await agentOf(client);
+  for (let n = 0; n < 300; n++) await schedule(client, { agent_id });
+  await schedule(other, { cron: "1 * * * *" });
+  clock.at = at("2026-11-21T09:01:00");
+  server.scheduler.look();
+  const fired = server.db.sqlite.query<{ project_id: string }, []>(
+    "SELECT project_id FROM schedule_runs ORDER BY rowid",
+  );
+  while (fired.all().length < 301) await Bun.sleep(1);
+  const order = fired.all().map(({ project_id }) => project_id);
+  expect(order.indexOf(other.scope.project_id)).toBeLessThan(100);
+}, 60_000);
+
 // --- Clocks -------------------------------------------------------------------------------------------------------------
 
 test("a clock that is set back fires nothing twice and leaves nothing out", async () => {
