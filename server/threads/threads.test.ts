@@ -157,7 +157,16 @@ test("a run is for whom its thread is for, and may not say otherwise", async () 
     ["user_id", "session_id"],
   ]);
   const missing = await create({ thread_id: newId("thread") });
-  expect([missing.status, missing.body.error.param]).toEqual([400, "thread_id"]);
+  expect([missing.status, missing.body.error.code, missing.body.error.param]).toEqual([
+    400,
+    "validation_failed",
+    "thread_id",
+  ]);
+  const nobodys = (await create({ agent_id: newId("agent") })).body.error;
+  expect({ ...nobodys, message: "", errors: [] }).toEqual({
+    ...missing.body.error,
+    ...{ param: "agent_id", message: "", errors: [] },
+  });
   expect((await client.get(`/v1/runs?thread_id=${thread_id}`)).body.data).toHaveLength(2);
 });
 

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
+import { createEgress } from "../lib/egress.ts";
 import { type Client, type TestApp, type TestAppOptions, testApp } from "../testing/test-app.ts";
 import { startWebhookReceiver } from "../testing/webhook-receiver.ts";
+import { checkAddress } from "./address.ts";
 import { createOutbox } from "./outbox.ts";
 
 const server = testApp();
@@ -118,6 +120,13 @@ describe("the resource", () => {
     const { id } = await makeWebhook(client, { url: somewhere });
     expect((await client.patch(`/v1/webhooks/${id}`, { url })).body.error?.code).toBe(code);
     await client.delete(`/v1/webhooks/${id}`);
+  });
+
+  test("a name that does not resolve yet is taken, unless it is one of this machine", async () => {
+    const egress = createEgress({ allow: [], loopback: false }, async () => []);
+    await checkAddress("https://hooks.example.com/", egress, "live");
+    for (const host of ["localhost", "a.localhost", "localdomain", "nas.localdomain"])
+      await expect(checkAddress(`https://${host}/`, egress, "live")).rejects.toMatchObject({ code: "url_not_allowed" });
   });
 
   test("what the operator allows opens no plain http", async () => {

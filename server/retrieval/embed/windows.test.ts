@@ -1,0 +1,14 @@
+import { expect, test } from "bun:test";
+import { byWindows } from "./windows.ts";
+
+// ICU takes ten seconds to put 60,000 of them into their order.
+test("a model reads 30 marks upon one letter, and what is behind them", async () => {
+  const read: string[] = [];
+  const embed = byWindows({
+    ...{ dimensions: 1, window_tokens: 256, batch_tokens: 0, hashes_words: false },
+    tokensOf: (text) => [read.push(text)],
+    run: async () => Float32Array.of(1),
+  });
+  await embed([`a${"\u0316".repeat(300)} b`]);
+  expect(read).toEqual([`a${"\u0316".repeat(30)} b`]);
+});
