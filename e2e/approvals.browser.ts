@@ -1,6 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch, written } from "./page-checks.ts";
+import { account, expectAccessible, expectToFit, setUpAccount, watch, written } from "./page-checks.ts";
 import { startToolServer } from "./tool-server.ts";
 
 // The inbox of the compiled executable: what runs ask of people, answered in a real browser.
@@ -152,6 +152,18 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await expectAccessible(page, "too late");
     await page.unroute("**/submit_tool_outputs");
     await card.getByRole("button", { name: "Remove from the list" }).click();
+  });
+
+  await test.step("a trace names the person who decided in the dashboard, and the key that decided elsewhere", async () => {
+    const inbox = page.url();
+    const keyed = await start(orders, "By a program");
+    await answer(keyed, { decision: "approve" });
+    await page.goto(`${server.url}/dashboard/runs/${third}?step=1`);
+    await expect(page.getByText(`Rejected by ${account.email}`)).toBeVisible();
+    await page.goto(`${server.url}/dashboard/runs/${keyed}?step=1`);
+    await expect(page.getByText("Approved with the API key")).toBeVisible();
+    await answer(keyed, { output: "done" });
+    await page.goto(inbox);
   });
 
   await test.step("an inbox without anything says what would stand there", async () => {

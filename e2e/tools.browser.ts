@@ -203,4 +203,51 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
   });
 });
 
+test("a tool is copied beside itself, goes to live, and there only what differs is changed", async ({ page }) => {
+  await using server = await startRunnel();
+  const complaints = watch(page);
+  await setUpAccount(page, server);
+  const tool = await server.post("/v1/tools", {
+    ...{ name: "find_parcel", type: "http", description: "Finds a parcel.", url: "https://parcels.example/find" },
+    headers: { authorization: "secret value" },
+  });
+  await page.goto(`${server.url}/dashboard/tools/${tool.body.id}`);
+  await page.waitForURL(/\/test\/tools\/tool_/);
+  const inTest = page.url();
+  const act = async (name: string) => {
+    await page.goto(inTest);
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name }).click();
+  };
+
+  await test.step("a duplicate has a name of its own, and says which headers it lacks", async () => {
+    await act("Duplicate");
+    await expect(page.getByRole("heading", { name: "find_parcel_copy" })).toBeVisible();
+    await expect(page.getByText("Enter its headers again: authorization")).toBeVisible();
+  });
+
+  await test.step("what is new in live and which headers are not copied is shown first", async () => {
+    await act("Copy to live…");
+    const dialog = page.getByRole("dialog", { name: "Copy find_parcel" });
+    await expect(dialog.getByRole("listitem")).toHaveText([/Tool\s*find_parcel\s*new/]);
+    await expect(dialog).toContainText("Set them afterwards: find_parcel: authorization");
+    await expectAccessible(page, "copy a tool to live");
+    await dialog.getByRole("button", { name: "Copy", exact: true }).click();
+    await expect(page).toHaveURL(/\/live\/tools\/tool_/);
+    await expect(page.getByRole("heading", { name: "find_parcel" })).toBeVisible();
+  });
+
+  await test.step("a second time it is changed there only if one says so", async () => {
+    await server.patch(`/v1/tools/${tool.body.id}`, { description: "Finds a parcel, fast." });
+    await act("Copy to live…");
+    const dialog = page.getByRole("dialog", { name: "Copy find_parcel" });
+    await expect(dialog.getByRole("listitem")).toHaveText([/differs in description/]);
+    await dialog.getByText("Update them").click();
+    await dialog.getByRole("button", { name: "Copy", exact: true }).click();
+    await expect(page).toHaveURL(/\/live\/tools\/tool_/);
+    await expect(page.getByLabel("Description")).toHaveValue("Finds a parcel, fast.");
+  });
+  expect(complaints).toEqual([]);
+});
+
 const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
