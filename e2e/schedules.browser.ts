@@ -41,7 +41,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await dialog.getByLabel("Cron").fill("0 0 9 * * *");
     await expect(preview).toContainText("This is not a valid cron expression yet.");
     await page.keyboard.press("Control+Enter");
-    await expect(dialog.getByLabel("Cron")).toHaveAccessibleDescription(/Seconds and years are not taken/);
+    await expect(dialog.getByLabel("Cron")).toHaveAccessibleDescription(/Seconds and years are not supported/);
     await expectAccessible(page, "refused");
     await dialog.getByText("Daily", { exact: true }).click();
     await expect(preview).toContainText("At 09:00");

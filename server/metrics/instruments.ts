@@ -57,7 +57,7 @@ export function createInstruments() {
       epoch: gauge("runnel_cluster_epoch", "How often a node has taken the cell that this one leads."),
       row: gauge("runnel_cluster_row", "The newest row of the cell's log that the engine has acknowledged."),
       waiting: gauge("runnel_cluster_rows_waiting", "Rows of the log that the engine has not acknowledged."),
-      silent: gauge("runnel_cluster_engine_silent_seconds", "Since the engine has answered."),
+      silent: gauge("runnel_cluster_engine_silent_seconds", "Time since the engine last answered."),
       rows: counter("runnel_cluster_rows_total", "Rows of the log that this process has sent."),
       bytes: counter("runnel_cluster_bytes_total", "Bytes of these rows, compressed."),
       reconnects: counter("runnel_cluster_reconnects_total", "Times that the connection to the engine was given up."),
@@ -89,7 +89,7 @@ export function createInstruments() {
     database: {
       entries: counter("runnel_journal_entries_total", "Entries that were appended to the journals of runs."),
       transaction: histogram("runnel_db_transaction_duration_seconds", "Time of a write transaction.", commitSeconds),
-      commit: histogram("runnel_db_commit_duration_seconds", "Of that, the commit with its fsync.", commitSeconds),
+      commit: histogram("runnel_db_commit_duration_seconds", "Time of its commit, with the fsync.", commitSeconds),
       size: gauge("runnel_db_size_bytes", "Size of the database's files.", "file"),
       free: gauge("runnel_disk_free_bytes", "Free space on the disk of the data directory."),
     },
@@ -97,7 +97,7 @@ export function createInstruments() {
       attempts: counter("runnel_webhook_attempts_total", "Attempts to deliver an event.", "outcome"),
       duration: histogram("runnel_webhook_attempt_duration_seconds", "Time of an attempt.", seconds),
       pending: gauge("runnel_webhook_deliveries_pending", "Deliveries that wait for their next attempt."),
-      disabled: gauge("runnel_webhooks_disabled", "Endpoints that were disabled since they failed for days."),
+      disabled: gauge("runnel_webhooks_disabled", "Webhooks that were disabled after failing for days."),
     },
     memory: {
       indexing: gauge("runnel_memory_entries_indexing", "Entries of memory stores that are not indexed yet."),
@@ -106,7 +106,7 @@ export function createInstruments() {
     backups: {
       lastSuccess: gauge(
         "runnel_backup_last_success_timestamp_seconds",
-        "When the newest backup of `--backup-to` was made; 0 before one is known of.",
+        "Time of the newest backup of `--backup-to`, in seconds since 1970; 0 if none is known.",
       ),
       failures: counter("runnel_backup_failures_total", "Backups of `--backup-to` that failed."),
     },

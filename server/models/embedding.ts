@@ -160,22 +160,25 @@ const sendable = (text: string): string => (text.trim() === "" ? "-" : text.toWe
 
 function checked(embeddings: readonly number[][], count: number, dimensions: number | null): Float32Array[] {
   if (embeddings.length !== count)
-    throw new EmbeddingError("embedding_failed", `The provider gave ${embeddings.length} vectors for ${count} texts.`);
+    throw new EmbeddingError(
+      "embedding_failed",
+      `The provider returned ${embeddings.length} vectors for ${count} texts.`,
+    );
   const length = dimensions ?? embeddings[0]!.length;
   return embeddings.map((embedding) => {
     if (embedding.length !== length) throw mismatch(embedding.length, length);
     const vector = unitVector(embedding);
-    if (!vector) throw new EmbeddingError("embedding_failed", "The provider gave a vector that has no direction.");
+    if (!vector) throw new EmbeddingError("embedding_failed", "The provider returned a vector of zeros.");
     return vector;
   });
 }
 
 const mismatch = (given: number, wanted: number) =>
-  new EmbeddingError("dimensions_mismatch", `The model gives vectors of ${given} dimensions, and not of ${wanted}.`);
+  new EmbeddingError("dimensions_mismatch", `The model returns vectors of ${given} dimensions; expected ${wanted}.`);
 
 const slow = (ms: number) => `The provider did not answer within ${ms / 1000} seconds.`;
 
-const unreadable = "The provider's answer is cut off, or holds no vectors.";
+const unreadable = "The provider's response is cut off or contains no vectors.";
 
 /** What failed, by the same judgement as a failed answer of a model. */
 function toFault(error: unknown, secrets: readonly string[]): EmbeddingError {
@@ -183,6 +186,6 @@ function toFault(error: unknown, secrets: readonly string[]): EmbeddingError {
   if (message === incompleteError.message) return new EmbeddingError("embedding_failed", unreadable, true);
   if (retryable) return new Busy(message, retry_after_ms);
   if (code === "context_length_exceeded")
-    return new EmbeddingError("embedding_failed", "A text is longer than the embedding model takes.");
+    return new EmbeddingError("embedding_failed", "A text is longer than the embedding model accepts.");
   return new EmbeddingError(code === "model_not_available" ? code : "embedding_failed", message);
 }

@@ -35,7 +35,7 @@ export class NoOllama extends Error {
 export const onceBegun = (failure: unknown): unknown =>
   isNetwork(failure) ? Object.assign(new Error("The connection broke."), { statusCode: 200 }) : failure;
 
-const unreadable = "The provider sent an answer that cannot be read.";
+const unreadable = "The provider sent a response that cannot be read.";
 
 /** Turns whatever a provider's SDK threw or streamed as an error into an error that the loop can act on. */
 export function toModelError(failure: unknown, secrets: readonly string[], now = Date.now()): ModelError {
@@ -89,7 +89,7 @@ function judge(facts: Facts): Verdict {
   if (status === 404) {
     return {
       code: "model_not_available",
-      message: `The provider does not have it (HTTP 404)${said}`,
+      message: `The provider does not have this model (HTTP 404)${said}`,
       retryable: false,
     };
   }
@@ -99,7 +99,7 @@ function judge(facts: Facts): Verdict {
     return { code: "context_length_exceeded", message, retryable: false };
   }
   if (status !== null) {
-    const verdict = modelError(`The provider answered HTTP ${status}${said}`, isPassing(status));
+    const verdict = modelError(`The provider returned HTTP ${status}${said}`, isPassing(status));
     return isUnready(status) ? { ...verdict, unready: true } : verdict;
   }
   return withoutStatus(facts, said);
@@ -108,11 +108,11 @@ function judge(facts: Facts): Verdict {
 function rateLimited(facts: Facts, said: string): Verdict {
   // An empty account does not fill up while we wait.
   const retryable = !facts.kind.includes("insufficient_quota");
-  return { code: "model_rate_limited", message: `The provider limits the rate of calls${said}`, retryable };
+  return { code: "model_rate_limited", message: `The provider's rate limit was reached${said}`, retryable };
 }
 
 function withoutStatus(facts: Facts, said: string): Verdict {
-  if (unsendable.has(facts.name)) return modelError(`The provider cannot take this request${said}`, false);
+  if (unsendable.has(facts.name)) return modelError(`The provider does not support this request${said}`, false);
   if (facts.name !== "" || facts.text === "") return modelError(unreadable, true);
   return modelError(`The provider reported an error${said}`, !/invalid|bad_request/.test(facts.kind));
 }

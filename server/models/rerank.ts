@@ -59,7 +59,7 @@ export function createReranker({ fetch = modelFetch }: { fetch?: Fetch } = {}) {
     }
     if (!response.ok) {
       await response.body?.cancel();
-      throw failed(`The reranker answered with status ${response.status}.`);
+      throw failed(`The reranker returned status ${response.status}.`);
     }
     const answer = readAnswer(await bodyOf(response, signal));
     const scores = scoresOf(resultsOf(answer), documents.length);
@@ -92,7 +92,7 @@ async function bodyOf(response: Response, signal: AbortSignal): Promise<string> 
     return await textOf(response, answerMax_bytes);
   } catch {
     signal.throwIfAborted();
-    throw failed("The reranker's answer was cut off.");
+    throw failed("The reranker's response was cut off.");
   }
 }
 
@@ -103,8 +103,8 @@ function scoresOf(results: unknown[], count: number): number[] {
   for (const result of results) {
     const { index, relevance_score, score = relevance_score } = (result ?? {}) as Record<string, unknown>;
     const isPlace = Number.isInteger(index) && (index as number) >= 0 && (index as number) < count;
-    if (!isPlace || scores.has(index as number)) throw failed("The reranker named a passage that it was not given.");
-    if (!Number.isFinite(score)) throw failed("The reranker gave a score that is no number.");
+    if (!isPlace || scores.has(index as number)) throw failed("The reranker returned a passage that it was not sent.");
+    if (!Number.isFinite(score)) throw failed("The reranker returned a score that is not a number.");
     scores.set(index as number, score as number);
   }
   const inOrder = Array.from({ length: count }, (_, index) => scores.get(index)!);
@@ -129,7 +129,7 @@ function readAnswer(text: string): Answer | unknown[] | null {
 function resultsOf(answer: Answer | unknown[] | null): unknown[] {
   const results = Array.isArray(answer) ? answer : answer?.results;
   if (Array.isArray(results)) return results;
-  throw failed("The reranker's answer cannot be read.");
+  throw failed("The reranker's response cannot be read.");
 }
 
 /** What Jina and vLLM, or Cohere, say that they read. */

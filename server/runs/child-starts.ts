@@ -91,7 +91,7 @@ export function createChildStarts({
   function refusalIfFull(parent: RunHead): Refused | null {
     const max = childrenMax(parent);
     if (runs.countBelow(parent.root_run_id) < max) return null;
-    const message = `At most ${max} runs come of one run by calls of agents (children_per_run), and so many have.`;
+    const message = `A run may start at most ${max} runs by calling agents (children_per_run), and it has reached that limit.`;
     return refusal("too_many_children", message);
   }
 

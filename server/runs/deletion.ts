@@ -49,7 +49,7 @@ export function createRunDeletion({
     const parent = journal.head(id)?.parent_run_id;
     const head = parent ? journal.head(parent) : null;
     if (head && !isOver(head.status))
-      throw new AppError("run_not_terminal", "The run that started it is not over: cancel that one first.");
+      throw new AppError("run_not_terminal", "The parent run has not ended: cancel it first.");
   }
 
   /** Within a write: deletes the journal of a run that is over, and leaves its summary. A long one goes with `clear`. */
@@ -118,7 +118,7 @@ export function createRunDeletion({
   };
 }
 
-const notTerminal = () => new AppError("run_not_terminal", "The run is not over: cancel it first.");
+const notTerminal = () => new AppError("run_not_terminal", "The run has not ended: cancel it first.");
 
 /** Takes what a run said out of its thread; the places are not given to others. */
 function forgetMessages(sqlite: Database, { id, project_id, environment }: Scope & { id: string }): void {

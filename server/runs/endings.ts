@@ -64,6 +64,6 @@ function expiredError(state: RunState, at: number): RunError {
   const spent = exceededBy(budget, { usage: noUsage, wall_ms: at - state.started_at! });
   if (spent) return runError("budget_exceeded", saidOf(spent), state);
   if (state.status === "requires_action")
-    return runError("action_expired", "Nobody answered what the run asked for in time (action_timeout_ms).", state);
+    return runError("action_expired", "The required action was not answered in time (action_timeout_ms).", state);
   return runError("run_timeout", `The run took longer than ${state.run!.timeout_ms} ms (timeout_ms).`, state);
 }

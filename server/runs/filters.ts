@@ -30,26 +30,22 @@ export const runFilters = {
   tool: Type.String({ minLength: 1, maxLength: 256, description: "Only runs that called a tool of this name." }),
   error_code: oneOf(runErrorCodes, { description: "Only runs that failed with this code." }),
   api_key_id: idOf("api_key"),
-  cost_min: amount("Only runs that cost so much or more, in USD."),
-  cost_max: amount("Only runs that cost so much or less, in USD."),
-  duration_min: amount("Only runs that worked so long or longer, in milliseconds."),
-  duration_max: amount("Only runs that worked so long or shorter, in milliseconds."),
-  first_token_min: amount(
-    "Only runs with a model call that took so long or longer to its first token, in milliseconds; to a sixteenth.",
-  ),
-  first_token_max: amount(
-    "Only runs with a model call that took so long or shorter to its first token, in milliseconds; to a sixteenth.",
-  ),
+  cost_min: amount("Minimum cost, in USD."),
+  cost_max: amount("Maximum cost, in USD."),
+  duration_min: amount("Minimum duration, waiting not included, in milliseconds."),
+  duration_max: amount("Maximum duration, waiting not included, in milliseconds."),
+  first_token_min: amount("Minimum time to first token of a model call, in milliseconds; accurate to a sixteenth."),
+  first_token_max: amount("Maximum time to first token of a model call, in milliseconds; accurate to a sixteenth."),
   score: Type.String({ minLength: 1, maxLength: 64, description: "Only runs with a score of this name." }),
-  score_min: Type.Number({ description: "Only runs with a score, or with this `score`, that is so high or higher." }),
-  score_max: Type.Number({ description: "Only runs with a score, or with this `score`, that is so high or lower." }),
+  score_min: Type.Number({ description: "Minimum value of a score, or of this `score`." }),
+  score_max: Type.Number({ description: "Maximum value of a score, or of this `score`." }),
 };
 
 /** The order of a list of runs. */
 export const runSort = {
   sort: oneOf(["created_at", "cost", "duration"], {
     default: "created_at",
-    description: "By what they are sorted; `cost` and `duration`: of runs that are over.",
+    description: "The sort key; `cost` and `duration`: only runs that have ended.",
   }),
 };
 

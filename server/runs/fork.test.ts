@@ -326,7 +326,7 @@ describe("a fork that cannot be is refused, and no run comes of it", () => {
       const { run } = await make(client, [{ text: "Hello." }]);
       const edits = { instructions: "Be brief." };
       const { status, body } = await fork(client, run, { step_index: 0, edits });
-      expect([status, body.error.message]).toEqual([400, expect.stringContaining("step_index: -1 begins anew")]);
+      expect([status, body.error.message]).toEqual([400, expect.stringContaining("or -1 to start over")]);
       expect((await fork(client, run, { step_index: -1, edits })).status).toBe(201);
       expect((await fork(client, run, { step_index: 0, edits: { model_output: "Bye." } })).status).toBe(201);
     }));

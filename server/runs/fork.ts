@@ -168,7 +168,7 @@ interface Beginning {
 /** Throws for edits of what follows a step, where nothing does: they would change nothing in silence. */
 function requireFollower({ step_index, edits = {} }: ForkRun): void {
   const idle = (["instructions", "model", "input"] as const).filter((name) => edits[name] !== undefined);
-  const said = `The run ends with step ${step_index}: nothing follows that would read this. Name an earlier step; step_index: -1 begins anew.`;
+  const said = `The run ends with step ${step_index}, so this edit would change nothing. Choose an earlier step, or -1 to start over.`;
   if (idle.length > 0) throw validationError(idle.map((name) => fault(`edits.${name}`, said)));
 }
 
@@ -220,7 +220,7 @@ function forkable(
   });
 }
 
-const notHere = fault("tools", "The run came from elsewhere, and its tools are not here: expected recorded_only.");
+const notHere = fault("tools", "The run was imported, and its tools do not exist here: expected recorded_only.");
 
 /** A run of its own, for whom the source was, of no thread and with no parent; its time and its budget begin anew. */
 function forked(

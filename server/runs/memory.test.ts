@@ -172,7 +172,7 @@ test("a reranker puts what a search and a run find in its order; one that is awa
   });
 
   isAway = true;
-  const error = { code: "rerank_failed", message: "The reranker answered with status 503." };
+  const error = { code: "rerank_failed", message: "The reranker returned status 503." };
   expect(await search({ rerank, top_k: 1 })).toMatchObject({
     reranked: false,
     rerank_error: error,

@@ -17,26 +17,34 @@ const fields: ReadonlySet<string> = new Set<keyof CreateRun>([
 export function ofToken({ token }: Principal, body: CreateRun): CreateRun {
   if (!token) return body;
   if (token.run_id !== null)
-    throw new AppError("insufficient_scope", "This client token is for one run, and starts none.", { param: "run_id" });
+    throw new AppError("insufficient_scope", "This client token is for one run and cannot start runs.", {
+      param: "run_id",
+    });
   // Whoever answers the calls of its page may also say which those are: of the agent's own tools they replace none.
   const isField = (name: string) =>
     fields.has(name) ||
     (name === "tools" && token.scopes.has("submit")) ||
     (name === "file_ids" && token.scopes.has("upload"));
   const param = Object.keys(body).find((name) => !isField(name));
-  if (param) throw new AppError("insufficient_scope", `A client token may not say ${param} of a run.`, { param });
+  if (param) throw new AppError("insufficient_scope", `A client token cannot set ${param} of a run.`, { param });
   if (typeof body.input !== "string" && body.input.some(({ role }) => role !== "user"))
-    throw new AppError("insufficient_scope", "A client token says what the user says, and nothing else.", {
+    throw new AppError("insufficient_scope", "A client token can only send messages with the role user.", {
       param: "input",
     });
   if (typeof body.input !== "string" && body.input.some(({ content }) => showsFile(content)))
-    throw new AppError("insufficient_scope", "A client token shows images as data: files need a key.", {
-      param: "input",
-    });
+    throw new AppError(
+      "insufficient_scope",
+      "A client token can only send images as data. Images by file_id need an API key.",
+      {
+        param: "input",
+      },
+    );
   if (body.user_id !== undefined && body.user_id !== token.user_id)
     throw validationError([fault("user_id", "This client token is for another user.")]);
   if (body.thread_id === newThread && token.thread_id !== null)
-    throw new AppError("insufficient_scope", "This client token has its thread.", { param: "thread_id" });
+    throw new AppError("insufficient_scope", "This client token is for one thread and cannot start others.", {
+      param: "thread_id",
+    });
   const thread_id = body.thread_id ?? token.thread_id ?? undefined;
   const user_id = token.user_id ?? undefined;
   const budget = tightest(token.budget, body.budget) ?? undefined;

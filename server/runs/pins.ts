@@ -24,7 +24,8 @@ export function createRequireUnpinned(sqlite: Database) {
   return function requireUnpinned({ project_id, environment }: Scope, ids: readonly string[]): void {
     const suite_ids = select.all(project_id, environment, JSON.stringify(ids)).map(({ suite_id }) => suite_id);
     if (suite_ids.length === 0) return;
-    const message = "A suite has pinned the run, one that it started, or one that started it. Take it out there first.";
+    const message =
+      "A suite pins this run, its parent run or one of its subagent runs. Remove it from the suite first.";
     throw new AppError("run_pinned", message, { details: { suite_ids } });
   };
 }

@@ -97,7 +97,7 @@ export function createReplays({
 
 function requireOver({ status }: RunRow): void {
   if (!isOver(status))
-    throw new AppError("run_not_terminal", `The run is ${status}: it can be replayed once it is over.`);
+    throw new AppError("run_not_terminal", `The run is ${status}: it can be replayed once it has ended.`);
 }
 
 /** A strict replay ends at the first one. */
@@ -170,7 +170,7 @@ function endOf(state: RunState, { seq: _, ...divergence }: Found, at: number): J
   const error: RunError = {
     type: "run_error",
     code: "replay_diverged",
-    message: `The replay is not the same from step ${divergence.step_index} on: ${divergence.message}`,
+    message: `The replay diverged at step ${divergence.step_index}: ${divergence.message}`,
     step_index: divergence.step_index,
     retryable: false,
     divergence,

@@ -30,7 +30,12 @@ export function withRequestTools(agent: AgentSnapshot, given: readonly RequestTo
   const faults: Fault[] = [];
   const count = agent.tools.length + given.length;
   if (count > limits.tools_per_agent)
-    faults.push(fault("tools", `With the agent's own these are ${count}, more than ${limits.tools_per_agent}.`));
+    faults.push(
+      fault(
+        "tools",
+        `Together with the agent's own tools these are ${count}; at most ${limits.tools_per_agent} are allowed.`,
+      ),
+    );
   const names = new Set(agent.tools.map(({ name }) => name));
   for (const [index, { name, parameters }] of given.entries()) {
     if (names.has(name)) faults.push(fault(`tools[${index}].name`, "Another tool of the run has this name."));

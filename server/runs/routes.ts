@@ -53,7 +53,7 @@ interface RunRoutes {
 
 const included = {
   include: oneOf(["messages"], {
-    description: "`messages`: the runs whole, with their messages and tool calls. `truncated` names what has no room.",
+    description: "`messages`: complete runs, with their messages and tool calls. `truncated` names what was cut.",
   }),
 };
 const Exclude = Type.String({
@@ -63,7 +63,7 @@ const Exclude = Type.String({
 });
 const Frames = oneOf(["full", "slim"], {
   default: "full",
-  description: "Of a stream. `slim`: a `token` event that goes on with the one before it has its `delta` alone.",
+  description: "For streams. `slim`: a `token` event that continues the one before it has only its `delta`.",
 });
 const Token = Type.String({
   description: "A client token, in place of the header `Authorization`, which a browser's `EventSource` cannot send.",
@@ -160,7 +160,7 @@ export const runRoutes = (deps: RunRoutes) => {
       {
         operation: {
           id: "runs.delete",
-          summary: "Delete a run that is over",
+          summary: "Delete a run that has ended",
           needs: "admin",
           returns: Deleted,
           errors: ["run_not_terminal", "run_pinned"],
@@ -205,7 +205,7 @@ export const runRoutes = (deps: RunRoutes) => {
       {
         operation: {
           id: "runs.fork",
-          summary: "Fork a run: go on from one of its steps, with something changed",
+          summary: "Fork a run: continue from one of its steps, with changes",
           needs: "run",
           query: { wait: Wait, frames: Frames },
           responseHeaders: ["Location"],
@@ -271,7 +271,7 @@ export const runRoutes = (deps: RunRoutes) => {
           needsRoom: false,
           query: { frames: Frames },
           returns: Run,
-          streams: "With `stream: true`: the run's events after those that were there before.",
+          streams: "With `stream: true`: the run's new events.",
           errors: ["run_not_awaiting_action", "tool_call_already_resolved", "tool_call_not_found"],
         },
         params,
@@ -302,7 +302,7 @@ export const runRoutes = (deps: RunRoutes) => {
           streams:
             "With `Accept: text/event-stream`: the events after `Last-Event-ID` or `starting_after`, to the last.",
           requestHeaders: ["Last-Event-ID"],
-          also: { 204: "The reader has had the last event: nothing more comes." },
+          also: { 204: "The reader has received the last event; no more follow." },
         },
         params,
       },
@@ -394,7 +394,7 @@ function readExclusions(url: string): RunList[] {
   const [text, ...more] = new URL(url).searchParams.getAll("exclude");
   const lists = text?.split(",") ?? [];
   if (more.length > 0 || !lists.every((list): list is RunList => runLists.includes(list as RunList)))
-    throw validationError([fault("exclude", `Expected any of ${runLists.join(", ")} with commas between them.`)]);
+    throw validationError([fault("exclude", `Expected any of ${runLists.join(", ")}, separated by commas.`)]);
   return lists as RunList[];
 }
 

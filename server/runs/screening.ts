@@ -88,7 +88,7 @@ export async function screenAnswer(
     const { value, triggered, blocked } = screenCall(known, { tool, arguments: args });
     // Whoever edits the arguments has been asked already.
     const findings = own(triggered.filter(({ verdict }) => verdict !== "approval_required"));
-    const fault = blocked && `A guardrail (${blocked.guardrail.type}) does not let these arguments through.`;
+    const fault = blocked && `A guardrail (${blocked.guardrail.type}) blocked these arguments.`;
     return { answer: { ...answer, arguments: value }, findings, fault };
   }
   if (guardrailsOn(list, "tool_output").length === 0) return { answer, findings: [], fault: null };

@@ -45,7 +45,7 @@ export async function sourceRecord(
 
 /** What does not follow from what was before it is no journal. */
 export const damaged = (cause: unknown): AppError =>
-  new AppError("record_damaged", "The record of this run cannot be read any more.", { cause });
+  new AppError("record_damaged", "The record of this run is damaged and cannot be read.", { cause });
 
 /** Of an error that says that there is no such agent: what could be asked for instead. */
 export function namedAgent(error: unknown): unknown {

@@ -51,7 +51,7 @@ export function createThreadQueue({
     const own = { user_id: user_id ?? null, session_id: session_id ?? null };
     const faults = (["user_id", "session_id"] as const)
       .filter((name) => own[name] !== null && of && of[name] !== null && own[name] !== of[name])
-      .map((name) => fault(name, `The thread has another ${name}.`));
+      .map((name) => fault(name, `The thread has a different ${name}.`));
     if (faults.length > 0) throw validationError(faults);
     return {
       thread_id: isNew ? newId("thread") : (thread_id ?? null),
@@ -83,4 +83,4 @@ export function createThreadQueue({
 const replaced = "A new run has taken its place in the thread (if_thread_busy).";
 
 const busy = ({ id }: Scope & { id: string }): AppError =>
-  new AppError("thread_busy", "A run of this thread is not over.", { details: { run_id: id } });
+  new AppError("thread_busy", "The thread already has an active run.", { details: { run_id: id } });

@@ -30,7 +30,7 @@ export function createCapsuleReader({
     async read(order, signal) {
       const now = await level();
       if (now === "off")
-        return { error: "Capsules are not read on this server: its sandbox is off.", unavailable: "off" };
+        return { error: "Capsules cannot be read on this server: its sandbox is off.", unavailable: "off" };
       if (order.bytes > capsuleLimits.bytes)
         return { error: `The capsule is larger than ${capsuleLimits.bytes} bytes.` };
       const options = { language: "capsules", jailed: now === "strict" } as const;

@@ -53,8 +53,8 @@ export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentRea
 function refuse({ mime_type, bytes }: DocumentOrder, level: SandboxLevel) {
   const fault = (code: DocumentFault, message: string) => ({ code, message });
   if (level === "off")
-    return fault("sandbox_unavailable", "Documents are not read on this server: its sandbox is off.");
-  if (formatOf(mime_type) === null) return fault("document_unreadable", "No text is read from files of this type.");
+    return fault("sandbox_unavailable", "Documents cannot be read on this server: its sandbox is off.");
+  if (formatOf(mime_type) === null) return fault("document_unreadable", "Text cannot be read from files of this type.");
   if (bytes === 0) return fault("document_empty", "The document is empty.");
   if (bytes <= documentBounds.bytes) return null;
   return fault("document_too_large", `The document is larger than ${documentBounds.bytes} bytes.`);

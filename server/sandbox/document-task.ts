@@ -42,7 +42,7 @@ export function scanTask(order: DocumentOrder): Task<DocumentOutcome> {
   const task = taskOf(order, ocrBounds.time_ms + 120_000);
   const outcome = (...end: Parameters<typeof task.outcome>): DocumentOutcome => {
     const said = task.outcome(...end);
-    return said === scanned ? failed("The child did not read the images.") : said;
+    return said === scanned ? failed("The sandbox's process did not read the images.") : said;
   };
   return { ...task, outcome };
 }
@@ -68,7 +68,7 @@ function taskOf({ mime_type, bytes, chunking, content }: DocumentOrder, least_ms
     hear: answer.hear,
     isWhole: answer.isWhole,
     outcome: (why: Stop | null) =>
-      (why === null && answer.said()) || failed(why?.message ?? "The child gave no answer.", why?.kind),
+      (why === null && answer.said()) || failed(why?.message ?? "The sandbox's process returned no result.", why?.kind),
   };
 }
 

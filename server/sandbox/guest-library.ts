@@ -53,7 +53,7 @@ export const guestLibrary = String.raw`(host, limits) => {
     try {
       message = describe(thrown);
     } catch {
-      message = "The program threw what cannot be shown.";
+      message = "The program threw a value that cannot be shown.";
     }
     host.end("error", stringify(String(message).slice(0, limits.message)));
   };

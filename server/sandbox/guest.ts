@@ -20,7 +20,7 @@ const reserve = 4 * 2 ** 20;
 /** Allows `await` outside of functions; the value is then a promise of `{ value }`. */
 const awaitable = 128;
 const jobsAtOnce = 100;
-const never = "The program waits for something that never comes.";
+const never = "The program waits for a promise that never settles.";
 
 /** A fresh interpreter with the library and one program in it. */
 export function openGuest(machine: QuickJSWASMModule, program: Program, io: ProgramIo, files: Files) {

@@ -196,7 +196,7 @@ describe("the sandbox", () => {
   test("refuses code that is too large, and files whose names are paths", async () => {
     expect((await run(" ".repeat(256 * 1024 + 1))).error?.message).toBe("The code is larger than 262144 bytes.");
     const file = { name: "../a", bytes: new Uint8Array() };
-    expect((await run("1", { files: [file] })).error?.message).toBe('"../a" is no name for a file.');
+    expect((await run("1", { files: [file] })).error?.message).toBe('"../a" is not a valid file name.');
   });
 
   test.each([true, false])(

@@ -59,7 +59,7 @@ function refuse({ language, code, files }: Program, level: SandboxLevel): string
     return `The files are larger than ${bounds.input} bytes in all.`;
   }
   const odd = files.find(({ name }) => !isPlainName(name));
-  return odd ? `${JSON.stringify(odd.name)} is no name for a file.` : null;
+  return odd ? `${JSON.stringify(odd.name)} is not a valid file name.` : null;
 }
 
 const refused = (message: string): ProgramOutcome => ({

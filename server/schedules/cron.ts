@@ -55,7 +55,7 @@ export function timetableFaults(timetable: Timetable, now: number): Fault[] {
     if (nextTimes(timetable, now, 1).length > 0) return [];
     return [fault("cron", "This date does not exist, so it would never run.", "cron_never_fires")];
   } catch {
-    return [invalid("This cannot be read.")];
+    return [invalid("This is not a valid cron expression.")];
   }
 }
 
@@ -64,7 +64,7 @@ const invalid = (sentence: string): Fault => fault("cron", sentence, "invalid_cr
 function cronFaults(cron: string): Fault[] {
   const parts = cron.trim().split(/\s+/);
   if (parts.length === 6 || parts.length === 7)
-    return [fault("cron", `Seconds and years are not taken. ${expected}`, "cron_seconds")];
+    return [fault("cron", `Seconds and years are not supported. ${expected}`, "cron_seconds")];
   if (parts.length !== 5) return [invalid(expected)];
   const problems = parts.flatMap((part, index) => problemOf(part, fields[index]!) ?? []);
   return problems.slice(0, 1).map(invalid);

@@ -52,7 +52,7 @@ export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: (
   function fail({ project_id, environment }: Scope, id: string, error: Failure): void {
     const row = failing.get(JSON.stringify(error), project_id, environment, id);
     if (!row?.enabled || row.failure_count < failuresAllowed) return;
-    const reason = `${failuresAllowed} failures in a row. The last one: ${error.code}: ${error.message}`;
+    const reason = `${failuresAllowed} failures in a row. Last error: ${error.code}: ${error.message}`;
     disabling.run(reason.slice(0, 1000), project_id, environment, id);
     const by = { project_id, environment, actor: itself };
     audit.note(by, "schedule.disabled", id, { name: row.name, code: error.code });
@@ -87,7 +87,7 @@ export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: (
       const { id: run_id, status } = run;
       if (status === "completed" || status === "cancelled") end(found, status, null);
       if (status === "failed")
-        end(found, status, { code: "run_failed", message: "The run failed at once.", at_ms: now(), run_id });
+        end(found, status, { code: "run_failed", message: "The run failed immediately.", at_ms: now(), run_id });
     },
     /** Whether a run of the schedule is not over. */
     isBusy: ({ project_id, environment, id }: Row): boolean => going.get(project_id, environment, id) !== null,

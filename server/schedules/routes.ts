@@ -60,7 +60,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
     .patch("/:id", ({ principal, params, body }) => schedules.update(principal, params.id, body), {
       operation: {
         id: "schedules.update",
-        summary: "Change a schedule, switch it off or on again",
+        summary: "Change a schedule, or enable or disable it",
         needs: "admin",
         returns: Schedule,
         errors: ["model_not_available"],

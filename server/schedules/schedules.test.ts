@@ -334,7 +334,7 @@ test("five failed runs in a row switch it off and say why; switched on again, it
     next_run_ats: [],
     last_error: { code: "model_error" },
   });
-  expect(off.disabled_reason).toStartWith("5 failures in a row. The last one: model_error: ");
+  expect(off.disabled_reason).toStartWith("5 failures in a row. Last error: model_error: ");
   const log = (await client.get(`/v1/audit_log?action=schedule.disabled`)).body.data;
   expect(log).toMatchObject([{ target: { type: "schedule", id }, actor: { type: "cli", id: "runnel" } }]);
 

@@ -36,7 +36,7 @@ export type LiveRuns = ReturnType<typeof createLiveRuns>;
 
 // A server that has too much to do, or as many runs in progress as may be, is asked again.
 const look_ms = 60_000;
-const nobody = "Nobody answers calls in a suite.";
+const nobody = "In a suite, calls that need an answer or an approval are not answered.";
 
 /** Lets cases that diverged go on with real models, as forks, and compares what comes of them. */
 export function createLiveRuns({ journal, runs, service, fork, log, now }: LiveRunsOptions) {
@@ -138,7 +138,7 @@ export function skipped(code: string, message: string): LiveResult {
 /** Of a fork that nothing is known of. */
 const failed = (run_id: string, error: CaseError): LiveResult => ({ ...nothing, run_id, status: "failed", error });
 
-const notMade = skipped("internal_error", "The fork could not be made.");
+const notMade = skipped("internal_error", "The fork could not be created.");
 const internalError = { code: "internal_error", message: "The fork could not be compared." };
 
 /**

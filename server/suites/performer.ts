@@ -100,7 +100,7 @@ export function createPerformer({ db, suiteRuns, compare, live, isOpen, log }: P
       logged(error, row, run_id);
       return {
         ...noComparison,
-        error: { code: "internal_error", message: "Something went wrong here. The log has it." },
+        error: { code: "internal_error", message: "An internal error occurred. The server's log has the cause." },
       };
     }
   }
@@ -117,9 +117,9 @@ export function createPerformer({ db, suiteRuns, compare, live, isOpen, log }: P
     const asked = row.live as Live;
     const before = suiteRuns.forks(row);
     if (before.length >= (asked.max_runs ?? liveRunsDefault))
-      return skipped("max_runs_reached", "As many cases have gone on live as may.");
+      return skipped("max_runs_reached", "The limit of live cases (max_runs) is reached.");
     const left = budgetLeft(asked, before);
-    if (!left) return skipped("budget_exceeded", "Nothing is left of the budget.");
+    if (!left) return skipped("budget_exceeded", "The budget is used up.");
     if (signal.aborted) return null;
     return live.start(row, next.run_id, first, left, (started) => {
       // The suite was deleted meanwhile: nobody would wait for the fork.

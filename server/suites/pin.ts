@@ -34,7 +34,7 @@ export function createPin({ runs, journal }: { runs: Pick<RunStore, "standing">;
     const row = rowOf(viewer, id);
     if (!row) return "There is no such run.";
     const { agent_id, status, summary, seq } = row;
-    if (!isOver(status)) return "The run is not over.";
+    if (!isOver(status)) return "The run has not ended.";
     if (summary !== null) return "The trace of the run was deleted.";
     const [last] = unlessDamaged(() => journal.read(id, seq - 1, 1)) ?? [];
     if (!last) return "The record of the run cannot be read.";

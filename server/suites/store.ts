@@ -166,11 +166,11 @@ function changedCases(
 ): readonly PinnedRow[] | undefined {
   if (!add_run_ids && !remove_run_ids) return run_ids && pinned;
   const param = add_run_ids ? "add_run_ids" : "remove_run_ids";
-  if (run_ids) throw validationError([fault(param, "Give either run_ids, or those that come and go.")]);
+  if (run_ids) throw validationError([fault(param, "Give either run_ids, or add_run_ids and remove_run_ids.")]);
   const kept = cases.filter(({ run_id }) => !remove_run_ids?.includes(run_id));
   const known = new Set(kept.map(({ run_id }) => run_id));
   const changed = [...kept, ...pinned.filter(({ run_id }) => !known.has(run_id))];
-  if (changed.length === 0) throw validationError([fault(param, "A suite pins at least one run.")]);
+  if (changed.length === 0) throw validationError([fault(param, "A suite must pin at least one run.")]);
   if (changed.length > limits.cases_per_suite)
     throw validationError([fault(param, `A suite pins at most ${limits.cases_per_suite} runs.`)]);
   return changed.map((each, index) => ({ ...each, position: index + 1 }));

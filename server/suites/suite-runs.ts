@@ -132,9 +132,13 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
     /** Within a write: a suite run with all its cases before it. */
     insert({ id: suiteId, project_id, environment }: SuiteRow, cases: readonly PinnedRow[], body: StartSuiteRun) {
       if (countInProgress.get(project_id, environment)!.n >= inProgressMax)
-        throw new AppError("concurrency_limit_exceeded", `At most ${inProgressMax} suite runs are in progress.`, {
-          retryAfter: 5,
-        });
+        throw new AppError(
+          "concurrency_limit_exceeded",
+          `At most ${inProgressMax} suite runs may be in progress at once.`,
+          {
+            retryAfter: 5,
+          },
+        );
       const [id, at] = [newId("suite_run", now()), now()];
       const scope = { project_id, environment };
       const { live, metadata = {} } = body;

@@ -66,7 +66,7 @@ test("every fault of a suite is named", async () => {
   const bad = await refused({ run_ids: [run, waiting, newId("run"), forgotten] });
   expect(codesOf(bad)).toEqual(["run_ids[1] invalid_value", "run_ids[2] invalid_value", "run_ids[3] invalid_value"]);
   expect(bad.body.error.errors.map(({ message }: Record<string, string>) => message)).toEqual([
-    "run_ids[1]: The run is not over.",
+    "run_ids[1]: The run has not ended.",
     "run_ids[2]: There is no such run.",
     "run_ids[3]: The trace of the run was deleted.",
   ]);

@@ -7,7 +7,9 @@ import type { CreateThread } from "./schema.ts";
 export function ofToken({ token }: Principal, body: CreateThread): CreateThread {
   if (!token) return body;
   if (token.run_id !== null || token.thread_id !== null)
-    throw new AppError("insufficient_scope", "This client token has its thread.", { param: "thread_id" });
+    throw new AppError("insufficient_scope", "This client token is for one thread and cannot start others.", {
+      param: "thread_id",
+    });
   if (body.user_id !== undefined && body.user_id !== token.user_id)
     throw validationError([fault("user_id", "This client token is for another user.")]);
   return { ...body, user_id: token.user_id };

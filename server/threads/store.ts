@@ -127,7 +127,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
       find(viewer, id);
       const atWork = firstUnfinished.get(project_id, environment, id);
       if (atWork)
-        throw new AppError("thread_busy", "A run of this thread is not over.", { details: { run_id: atWork.id } });
+        throw new AppError("thread_busy", "The thread already has an active run.", { details: { run_id: atWork.id } });
       const open = openCallsIn(sqlite, thread);
       requirePlace(given, open);
       const images = imagesOf(viewer, "", null);
@@ -203,8 +203,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     async remove(author: Author & Viewer, id: string) {
       await db.write(() => {
         const { status, message_count } = find(author, id);
-        if (status !== "idle")
-          throw new AppError("run_not_terminal", "A run of this thread is not over: cancel it first.");
+        if (status !== "idle") throw new AppError("run_not_terminal", "The thread has an active run: cancel it first.");
         rows.remove(author, id);
         audit.note(author, "thread.deleted", id, { message_count });
       });

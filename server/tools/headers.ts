@@ -21,7 +21,7 @@ export function checkOrigin(input: UpdateTool, { sends }: AnyToolKind, before: D
   const { headers } = input;
   if (header_names.length === 0) return;
   if (originOf(to) === originOf(from)) return;
-  const message = "With another origin, headers are given again: their values were meant for the one before.";
+  const message = "The URL has a new origin: send the headers again, since their values were meant for the old one.";
   if (!headers) throw validationError([fault("headers", message, "required")]);
   const kept = Object.keys(headers).filter((name) => headers[name] === mask);
   if (kept.length > 0) throw validationError(kept.map((name) => fault(`headers.${name}`, message)));
@@ -41,8 +41,8 @@ export function headerFaults(
   const faults = Object.entries(headers).flatMap(([name, value]) => {
     const messages: string[] = [];
     // What the tool declared would never arrive.
-    if (sends?.ownHeaders.includes(name.toLowerCase())) messages.push("Every call sets this header itself.");
-    if (hasBrokenReference(value)) messages.push("A secret is referred to as {{secret.NAME}}, without blanks.");
+    if (sends?.ownHeaders.includes(name.toLowerCase())) messages.push("The server sets this header on every call.");
+    if (hasBrokenReference(value)) messages.push("Write a secret as {{secret.NAME}}, without spaces.");
     for (const secret of referencesIn(value)) if (!hasSecret(secret)) messages.push(`There is no secret ${secret}.`);
     if (value === mask && !known.includes(name)) messages.push("There is no value to keep.");
     return messages.map((message) => fault(`headers.${name}`, message));

@@ -282,7 +282,7 @@ test("a server that never answered, or says too much, is not pinned, and the run
   const { tools, unavailable } = store.tools.snapshots(store.scope, [ask, silent, large, off, newId("tool")]);
   expect(tools.map(({ name }) => name)).toEqual(["ask"]);
   expect(unavailable).toEqual([
-    { tool: "silent", message: "Its MCP server has never said what it can do. No." },
+    { tool: "silent", message: "The tools of its MCP server have never been listed. No." },
     { tool: "large", message: expect.stringContaining("129, more than 128") },
   ]);
 });

@@ -70,7 +70,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
     .post("/:id/refresh", ({ principal, params }) => tools.refresh(principal, params.id), {
       operation: {
         id: "tools.refresh",
-        summary: "Read the tools of an MCP server again",
+        summary: "Refresh the tools of an MCP server",
         needs: "admin",
         returns: Tool,
       },

@@ -40,9 +40,10 @@ function pinServer(row: Row, definition: Definition, names: Set<string>, all: Pi
 }
 
 function whyNot({ listed_at_ms, last_error }: Listing, count: number): string | null {
-  if (listed_at_ms === null) return `Its MCP server has never said what it can do. ${last_error?.message ?? ""}`.trim();
+  if (listed_at_ms === null)
+    return `The tools of its MCP server have never been listed. ${last_error?.message ?? ""}`.trim();
   if (count > limits.tools_per_agent)
-    return `With the tools of its MCP server the agent would have ${count}, more than ${limits.tools_per_agent}. Choose some of them by allowed_tools.`;
+    return `With the tools of its MCP server the agent would have ${count}, more than ${limits.tools_per_agent}. Limit them with allowed_tools.`;
   return null;
 }
 

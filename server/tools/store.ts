@@ -218,9 +218,9 @@ export function createToolStore(options: ToolStoreOptions) {
         if (tool !== undefined) throw validationError([fault("tool", "Only mcp tools have this.")]);
         return snapshotOf(row, definition);
       }
-      if (tool === undefined) throw validationError([fault("tool", "Say which of the server's tools.", "required")]);
+      if (tool === undefined) throw validationError([fault("tool", "Choose one of the server's tools.", "required")]);
       const listed = offered(definition.mcp).find(({ name }) => name === tool);
-      if (!listed) throw validationError([fault("tool", "Agents get no such tool of this server.")]);
+      if (!listed) throw validationError([fault("tool", "Agents have no such tool of this server.")]);
       return mcpSnapshot(row, definition, listed, freeName(`${row.name}_${listed.name}`, new Set()));
     },
   };

@@ -71,5 +71,5 @@ function answerOf(outcome: TestOutcome) {
 
 const acceptedLater: ToolError = {
   code: "accepted_later",
-  message: "The tool took the call and will answer later. Outside of a run, nobody waits for that.",
+  message: "The tool accepted the call and will answer later. Outside of a run, that answer is not received.",
 };

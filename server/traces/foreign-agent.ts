@@ -103,7 +103,7 @@ const check = lazy(() => TypeCompiler.Compile(Agent));
 export function readAgent(given: unknown): { agent: AgentSnapshot } | { path: string; message: string } {
   if (!check().Check(given)) {
     const fault = check().Errors(given).First();
-    return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "This is no agent"}.` };
+    return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "This is not an agent"}.` };
   }
   const agent = given as AgentSnapshot;
   const [fault] = rulesOf(agent);

@@ -9,10 +9,10 @@ const checks = new Map<string, TypeCheck<TSchema>>();
 export function readEvent(given: unknown): { event: RunEvent } | { path: string; message: string } {
   const type = typeof given === "object" && given !== null && "type" in given ? given.type : undefined;
   const check = typeof type === "string" ? checkOf(type) : null;
-  if (!check) return { path: "type", message: "There is no such kind of entry." };
+  if (!check) return { path: "type", message: "There is no such type of entry." };
   if (check.Check(given)) return { event: given as RunEvent };
   const fault = check.Errors(given).First();
-  return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "It has not the shape of its kind"}.` };
+  return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "This entry does not match its type"}.` };
 }
 
 function checkOf(type: string): TypeCheck<TSchema> | null {

@@ -30,7 +30,7 @@ const exported = new Set(Object.keys(Trace.properties));
 export async function readTraceExport(body: unknown, now: number, pause: Pause): Promise<ForeignRun[]> {
   const { object, run_id, agent, raw, steps }: Record<string, unknown> = Object(body);
   if (object !== "trace" || typeof run_id !== "string" || !Array.isArray(steps))
-    throw refusal("object", "This is not an exported trace. Send what GET /v1/traces/:run_id?include=raw answers.");
+    throw refusal("object", "This is not an exported trace. Send what GET /v1/traces/:run_id?include=raw returns.");
   if (!Array.isArray(raw) || typeof agent !== "object" || agent === null)
     throw refusal("raw", "The trace has no entries. Export it with include=raw, from its first page on.");
   // What is not read would be lost in silence.
@@ -60,13 +60,13 @@ export async function readTraceExport(body: unknown, now: number, pause: Pause):
 /** The runs of a capsule. */
 export async function readCapsuleContent(content: CapsuleContent, now: number, pause: Pause): Promise<ForeignRun[]> {
   const runs: ForeignRun[] = [];
-  if (content.runs.length === 0) throw refusal("runs", "The capsule has no run.");
+  if (content.runs.length === 0) throw refusal("runs", "The capsule contains no run.");
   for (const [i, { run_id, parent_run_id, agent_hash, entries }] of content.runs.entries()) {
     const path = `runs[${i}].`;
     if (i > 0 !== runs.some((run) => run.run_id === parent_run_id) || runs.some((run) => run.run_id === run_id))
-      throw refusal(`${path}parent_run_id`, "The runs are not one run and those that it started.");
+      throw refusal(`${path}parent_run_id`, "Expected one run and its subagent runs.");
     const snapshot = content.agents.get(agent_hash);
-    if (snapshot === undefined) throw refusal(`${path}agent_hash`, "The capsule does not have the run's agent.");
+    if (snapshot === undefined) throw refusal(`${path}agent_hash`, "The capsule does not contain the run's agent.");
     const given: Given[] = [];
     for (const { seq, at, event } of entries) {
       given.push({ seq, at, event: parsed(event, `${path}entries[${given.length}].event`) });
@@ -85,11 +85,14 @@ function distinct(runs: ForeignRun[]): ForeignRun[] {
   for (const { run_id, entries } of runs)
     for (const { event } of entries) {
       if ("step_id" in event && steps.size === steps.add(event.step_id).size)
-        throw refusal("step_id", `Two steps are called ${event.step_id}.`);
+        throw refusal("step_id", `Two steps have the id ${event.step_id}.`);
       if (event.type !== "subagent.started") continue;
       const caller = `${run_id} ${event.tool_call_id}`;
       if (!isSame(callers, event.run_id, caller) || !isSame(called, caller, event.run_id))
-        throw refusal("run_id", `The run ${event.run_id} is not the only one below its call, or is below two.`);
+        throw refusal(
+          "run_id",
+          `Expected one run per call of an agent and one call per run: ${event.run_id} breaks this.`,
+        );
     }
   return runs;
 }
@@ -136,13 +139,13 @@ function requireCount(path: string, count: number): void {
 }
 
 function entryOf(path: string, { seq, at, event }: Given, before: JournalEntry | undefined, now: number): JournalEntry {
-  if (seq !== (before?.seq ?? 0) + 1) throw refusal(`${path}.seq`, "The entries do not count from 1 without a gap.");
+  if (seq !== (before?.seq ?? 0) + 1) throw refusal(`${path}.seq`, "Expected entries numbered from 1 without gaps.");
   if (!Number.isSafeInteger(at) || Number(at) < (before?.at ?? 0) || Number(at) > now + ahead_ms)
-    throw refusal(`${path}.at`, "The times of the entries are none that a run could have.");
+    throw refusal(`${path}.at`, "Expected times in order, and none in the future.");
   const read = readEvent(event);
   if ("message" in read) throw refusal(joined(`${path}.event`, read.path), read.message);
   if ((read.event.type === "run.created") !== (seq === 1))
-    throw refusal(`${path}.event.type`, "A run begins with run.created, and has no other one.");
+    throw refusal(`${path}.event.type`, "Expected run.created as the first entry, and only there.");
   return { seq: Number(seq), at: Number(at), event: read.event };
 }
 

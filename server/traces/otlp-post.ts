@@ -51,7 +51,7 @@ export async function postSpans(
     const said = await beginningOf(answer);
     if (answer.ok) return { failure: null, rejected: rejected(said) };
     const asked_ms = retryAfter(answer.headers.get("retry-after"), Date.now());
-    const reason = `It answered with status ${answer.status}.`;
+    const reason = `It returned status ${answer.status}.`;
     return { failure: { again: retryable.has(answer.status), asked_ms, reason }, rejected: 0 };
   } catch (error) {
     return { failure: { again: true, asked_ms: null, reason: reasonOf(error) }, rejected: 0 };
@@ -71,5 +71,5 @@ async function beginningOf({ body }: Response): Promise<Uint8Array> {
 function reasonOf(error: unknown): string {
   const { name, code } = error as { name?: string; code?: unknown };
   if (name === "TimeoutError") return "It did not answer in time.";
-  return typeof code === "string" ? `It was not reached (${code}).` : "It was not reached.";
+  return typeof code === "string" ? `It could not be reached (${code}).` : "It could not be reached.";
 }

@@ -93,7 +93,7 @@ test("what a collector refuses is told in the log, counted, without the key, and
   expect((await ran(client)).status).toBe("completed");
   await told.promise;
   expect(lines.filter((line) => line.includes("collector")).map((line) => JSON.parse(line))).toMatchObject([
-    { level: "warn", traces: 1, reason: "It answered with status 401." },
+    { level: "warn", traces: 1, reason: "It returned status 401." },
   ]);
   expect(lines.join()).not.toContain("canary");
   const next = await ran(client);
@@ -213,7 +213,7 @@ test("an answer counts by its status, though its body has no end", async () => {
   await collector.requests(1);
   await fixture.end();
   await fixture.heard;
-  expect(fixture.told).toMatchObject([{ traces: 1, reason: "It answered with status 400." }]);
+  expect(fixture.told).toMatchObject([{ traces: 1, reason: "It returned status 400." }]);
   await fixture.push.stop();
   expect(collector.received.length).toBe(2);
 });
@@ -233,7 +233,7 @@ test.each([
   await fixture.heard;
   expect(collector.received.length).toBe(times);
   expect(collector.faults).toEqual([]);
-  expect(fixture.told).toMatchObject([{ traces: 1, reason: `It answered with status ${status}.` }]);
+  expect(fixture.told).toMatchObject([{ traces: 1, reason: `It returned status ${status}.` }]);
 });
 
 test("an answer that breaks off has been given all the same: nothing is sent twice", async () => {

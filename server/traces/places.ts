@@ -53,5 +53,5 @@ const callsOf = (run_id: string, entries: readonly JournalEntry[], parents: Read
 /** A key for some agents sees the runs of these alone: it would not even see what it has imported. */
 function requireAgents({ agent_ids }: Viewer, index: number, [first]: readonly JournalEntry[]): void {
   if (!agent_ids || first?.event.type !== "run.created" || agent_ids.includes(first.event.agent_id)) return;
-  throw refusal(`runs[${index}].agent_id`, "This key may use other agents only than the one that the run is of.");
+  throw refusal(`runs[${index}].agent_id`, "This key cannot use the agent of this run.");
 }

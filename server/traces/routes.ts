@@ -35,11 +35,11 @@ const traceQuery = {
   include: Type.String({
     pattern: "^(raw|subagents|prompt)(,(raw|subagents|prompt))*$",
     description:
-      "With commas: `raw`, the journal's entries; `subagents`, the steps of runs below; `prompt`, what each model call read.",
+      "Comma-separated: `raw`, the journal's entries; `subagents`, the steps of subagent runs; `prompt`, the prompt of each model call.",
   }),
   format: oneOf(["otlp"]),
   content: oneOf(["true", "false"], {
-    description: "With `format=otlp`: whether what was said goes along. It does unless this is false.",
+    description: "With `format=otlp`: whether inputs and outputs are included. Default: true.",
   }),
 };
 type Inclusion = (typeof inclusions)[number];
@@ -110,7 +110,8 @@ function readOtlp(url: string): { content: boolean } | null {
   if (content !== null && (format === null || !/^(true|false)$/.test(content)))
     throw validationError([fault("content", "Expected true or false, together with format=otlp.")]);
   const page = ["limit", "starting_after", "include"].find((name) => query.has(name));
-  if (format && page) throw validationError([fault(page, "format=otlp is the whole trace.")]);
+  if (format && page)
+    throw validationError([fault(page, "Not allowed with format=otlp, which returns the whole trace.")]);
   return format && { content: content !== "false" };
 }
 
@@ -119,7 +120,7 @@ function readTracePage(url: string): TracePage {
   const include = query.get("include")?.split(",") ?? [];
   query.delete("include");
   if (!include.every((each) => inclusions.includes(each as Inclusion)))
-    throw validationError([fault("include", `Expected any of ${inclusions.join(", ")} with commas between them.`)]);
+    throw validationError([fault("include", `Expected any of ${inclusions.join(", ")}, separated by commas.`)]);
   const { limit, starting_after } = readPage(`http://trace/?${query}`);
   return {
     limit: query.has("limit") ? limit : stepsPerPage,

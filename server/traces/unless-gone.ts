@@ -6,6 +6,6 @@ export async function unlessGone<T>(signal: AbortSignal, work: () => Promise<T>)
     return await work();
   } catch (cause) {
     if (!signal.aborted) throw cause;
-    throw new AppError("overloaded", "The client went away before this was done.", { cause, retryAfter: 1 });
+    throw new AppError("overloaded", "The client disconnected before this was done.", { cause, retryAfter: 1 });
   }
 }

@@ -73,7 +73,7 @@ export function createFollowers({ db, seal, egress, outbox, announced, now = Dat
         const before = all.find((one) => one.name === name);
         if (before) rows.update(scope, before.id, gone(at));
         else if (all.length >= mostOfRun)
-          throw new AppError("validation_failed", `A task has at most ${mostOfRun} of them.`);
+          throw new AppError("validation_failed", `A task may have at most ${mostOfRun} push notification configs.`);
         const run = standingOf.get(runId);
         if (!run) throw notFound();
         const row = rows.insert(scope, {

@@ -51,7 +51,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
     .patch("/:id", ({ principal, params, body }) => webhooks.update(principal, params.id, body), {
       operation: {
         id: "webhooks.update",
-        summary: "Change a webhook, or switch it on or off",
+        summary: "Change a webhook, or enable or disable it",
         needs: "admin",
         returns: Webhook,
         errors: ["url_not_allowed"],
@@ -94,7 +94,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
       {
         operation: {
           id: "webhooks.redeliver",
-          summary: "Send failed deliveries again, since a time",
+          summary: "Redeliver the failed deliveries since a time",
           needs: "admin",
           returns: WebhookRedelivery,
         },
@@ -135,7 +135,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
       {
         operation: {
           id: "webhooks.deliveries.redeliver",
-          summary: "Send a delivery again",
+          summary: "Redeliver a delivery",
           needs: "admin",
           returns: WebhookDelivery,
         },

@@ -54,7 +54,7 @@ export function createWebhookStore({
     const sealed = sealWebhookSecrets(seal, { project_id, environment, id }, { secret, previous: null });
     const row = await db.write(() => {
       if (count.get(project_id, environment)!.n >= most)
-        throw new AppError("validation_failed", `There are ${most} webhooks already, and no more than that may be.`);
+        throw new AppError("validation_failed", `There are already ${most} webhooks, which is the limit.`);
       note(author, "created", { id, url }, { events });
       return rows.insert(author, {
         ...{ id, url, events, description, enabled, disabled_reason: enabled ? null : "requested", sealed },

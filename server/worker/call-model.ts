@@ -113,7 +113,7 @@ async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: 
     giveUp.abort();
   };
   const silent = () => {
-    stop(`The model said nothing for ${silenceMax_ms / 1000} seconds.`);
+    stop(`The model sent nothing for ${silenceMax_ms / 1000} seconds.`);
     heard.error!.retryable = true;
   };
   const alarm = setTimeout(silent, silenceMax_ms);

@@ -55,7 +55,7 @@ async function askJudge(
   const [found] = trigger(one, on, 1);
   if (verdict?.violates) return { ...found!, ...costs };
   if (!verdict) return { ...found!, message: fault ?? "The judge's answer could not be read.", ...costs };
-  const message = "It does not break the rule, says the judge.";
+  const message = "The judge found no violation.";
   return { guardrail: found!.guardrail, verdict: "passed", message, matches: 0, ...costs };
 }
 

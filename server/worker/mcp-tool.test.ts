@@ -74,7 +74,7 @@ test("a tool's own error and the server's failure are errors that the model read
     error: { code: "mcp_error", message: `no [hidden] ${"x".repeat(4000 - 12)}` },
   });
   expect(await answers({ isError: true })).toMatchObject({
-    error: { code: "mcp_error", message: "The tool failed and does not say why." },
+    error: { code: "mcp_error", message: "The tool failed without a message." },
   });
   expect(await fails(new McpFailure("mcp_unreachable", `status 401: ${token.toUpperCase()}`))).toMatchObject({
     error: { code: "mcp_unreachable", message: "status 401: [hidden]" },

@@ -23,7 +23,7 @@ export async function tryTool(
     return "later" in outcome ? outcome : await bounded(outcome, tool, keepFile);
   } catch (error) {
     if (!signal.aborted) throw error;
-    return failed("aborted", "Whoever asked for it has left.");
+    return failed("aborted", "The client disconnected.");
   } finally {
     recorded.resolve();
     close();

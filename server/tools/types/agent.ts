@@ -17,7 +17,7 @@ export const agentKind = {
   // A child run is found again by its call.
   call: ({ agent }) => ({ idempotent: true, agent }),
   fixedParameters: () => textParameter("input", "What the agent is asked to do, with all that it must know."),
-  untestable: "An agent tool works within a run only. Start a run of its agent instead.",
+  untestable: "An agent tool can only be called within a run. Start a run of its agent instead.",
 } satisfies ToolKind<Input, Definition>;
 
 function agentFaults(input: Input, before: Definition | null, { hasAgent }: Known): Fault[] {
@@ -26,6 +26,6 @@ function agentFaults(input: Input, before: Definition | null, { hasAgent }: Know
     faults.push(fault("agent_id", "An agent tool needs an agent.", "required"));
   if (input.agent_id !== undefined && !hasAgent(input.agent_id))
     faults.push(fault("agent_id", "There is no such agent."));
-  if (input.parameters) faults.push(fault("parameters", "An agent is asked in words: its one parameter is input."));
+  if (input.parameters) faults.push(fault("parameters", "An agent tool has only the parameter input."));
   return faults;
 }

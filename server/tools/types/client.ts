@@ -8,5 +8,5 @@ export const clientKind = {
   change: () => ({}),
   show: () => ({}),
   call: () => ({ idempotent: false }),
-  untestable: "A client tool is your own code: nothing of it runs here.",
+  untestable: "A client tool runs in your own code, so it cannot be called here.",
 } satisfies ToolKind<Given, CommonDefinition>;

@@ -103,14 +103,13 @@ function codeFaults(input: Input, before: Definition | null, known: Known): Faul
   const source = input.source === undefined ? (before?.code?.source ?? null) : input.source;
   const faults = levelFaults(input, before === null, language, known);
   if (input.source != null && input.source.trim() === "")
-    faults.push(fault("source", "Expected more than blanks. Without a source (null), the model writes the code."));
+    faults.push(fault("source", "Expected code, or null to let the model write it."));
   if (input.source != null && Buffer.byteLength(input.source) > sourceBytes_max)
     faults.push(fault("source", `Expected at most ${sourceBytes_max} bytes.`));
   const translated = before?.code && language !== before.code.language && input.source === undefined;
-  if (translated && source !== null)
-    faults.push(fault("source", "With another language, the source is given again.", "required"));
+  if (translated && source !== null) faults.push(fault("source", "A new language requires a new source.", "required"));
   if (input.parameters && source === null)
-    faults.push(fault("parameters", "Without a source the model writes the code: the one parameter is code."));
+    faults.push(fault("parameters", "Without a source, the model writes the code and the only parameter is code."));
   for (const name of ["timeout_ms", "memory_mb"] as const) {
     const bounds = codeBounds[language][name];
     if (input[name] !== undefined && !isWithin(bounds, input[name]))
@@ -123,7 +122,7 @@ function codeFaults(input: Input, before: Definition | null, known: Known): Faul
 function levelFaults(input: Input, isNew: boolean, language: string, { sandboxLevel: level }: Known): Fault[] {
   if (!isNew && input.language === undefined && input.source == null) return [];
   const param = input.language === undefined ? "type" : "language";
-  if (level === "off") return [fault(param, "No code runs on this server: its sandbox is off.")];
+  if (level === "off") return [fault(param, "Code cannot run on this server: its sandbox is off.")];
   if (language === "python" && build.lean) return [fault("language", noPython)];
   if (language !== "python" || level === "strict") return [];
   const message = `Python runs only where the system enforces the sandbox; on this server its level is ${level}.`;
@@ -137,7 +136,7 @@ function fileFaults(ids: readonly string[], known: Known): Fault[] {
     return files.flatMap(({ filename }, i) =>
       files.findIndex((file) => file.filename === filename) === i
         ? []
-        : [fault(`files[${i}]`, `Another file of the tool has the name ${JSON.stringify(filename)} too.`)],
+        : [fault(`files[${i}]`, `Another file of the tool is also named ${JSON.stringify(filename)}.`)],
     );
   } catch (error) {
     if (error instanceof AppError && error.errors) return error.errors;

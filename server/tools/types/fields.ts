@@ -42,7 +42,7 @@ export function schemaFaults(parameters: JsonSchema | undefined, param: string):
 
 /** What is wrong with an address that holds a secret. */
 export const secretInAddress = (field: string): Fault =>
-  fault(field, "Secrets go into headers: addresses are shown to whoever may read tools.");
+  fault(field, "Put secrets into headers: URLs are shown to everyone who can read tools.");
 
 /** What a header's value looks like to whoever may not read it. Sent back, it keeps the value. */
 export const mask = "********";

@@ -62,7 +62,7 @@ function argumentFault(schema: Record<string, unknown>, name: string): string | 
   if (["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"].some((keyword) => keyword in schema)) return null;
   const properties = (schema.properties ?? {}) as Record<string, { type?: unknown } | boolean>;
   const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-  if (property === undefined) return `The URL names {${name}}, which the parameters do not have.`;
+  if (property === undefined) return `The URL contains {${name}}, which is not one of the parameters.`;
   const isPlain = typeof property === "boolean" || (property.type !== "array" && property.type !== "object");
-  return isPlain ? null : `The URL names {${name}}: in a URL there is a text, a number or a boolean.`;
+  return isPlain ? null : `The URL contains {${name}}, which must be a string, a number or a boolean.`;
 }

@@ -68,8 +68,8 @@ function serverFaults(input: Input, before: Definition | null, { hasStdioServer 
   if (name !== null && input.server_url !== undefined && !hasStdioServer(name))
     faults.push(fault("server_url", "The operator of this server has configured no MCP server of this name."));
   if (name !== null && Object.keys(input.headers ?? {}).length > 0)
-    faults.push(fault("headers", "A server that the operator configured is sent no headers."));
-  if (input.parameters) faults.push(fault("parameters", "Each tool of an MCP server has the parameters that it says."));
+    faults.push(fault("headers", "Headers cannot be set for a server that the operator configured."));
+  if (input.parameters) faults.push(fault("parameters", "An MCP tool takes its parameters from the server."));
   return faults;
 }
 

@@ -25,5 +25,5 @@ export const webhookKind = {
 function urlFaults({ url }: RequestInput, before: RequestDefinition | null): Fault[] {
   if (url === undefined) return before ? [] : [fault("url", "A webhook tool needs a URL.", "required")];
   if (url.includes("{{secret.")) return [secretInAddress("url")];
-  return /[{}]/.test(url) ? [fault("url", "The URL of a webhook tool has no arguments in it.")] : [];
+  return /[{}]/.test(url) ? [fault("url", "The URL of a webhook tool cannot contain arguments.")] : [];
 }

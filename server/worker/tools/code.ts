@@ -24,7 +24,7 @@ async function inputFiles(ids: Iterable<string>, { readFile }: ToolContext): Pro
     const file = await readFile(id, room);
     if (file === "missing") return failed("file_not_found", `The file ${id} was deleted.`, 0);
     if (file === "too_large")
-      return failed("files_too_large", `A program gets at most ${bounds.input} bytes of files.`, 0);
+      return failed("files_too_large", `The files are larger than ${bounds.input} bytes in total.`, 0);
     room -= file.bytes.length;
     // They lie in one folder, where the first one keeps its name.
     const name = files.has(file.name) ? `${id}${/\.\w{1,16}$/.exec(file.name)?.[0] ?? ""}` : file.name;

@@ -65,7 +65,7 @@ export async function readResult(
   const fault = (code: string, message: string) => failed(code, hideInAnyCase(message, hidden), attempts);
   const text = new TextDecoder().decode(body);
   if (truncated && response === "json")
-    return fault("output_too_large", `The tool answered with more than ${limits.tool_answer_bytes} bytes.`);
+    return fault("output_too_large", `The tool's response is larger than ${limits.tool_answer_bytes} bytes.`);
   const done = (output: unknown): Done => ({ output, error: null, attempts });
   if (truncated)
     return done(`${await hideInSlices(text, hidden, true)}\n[cut after ${limits.tool_answer_bytes} bytes]`);
@@ -74,7 +74,7 @@ export async function readResult(
   const read = parse(text);
   if (!read) {
     const said = (await hideInSlices(text, hidden)).slice(0, 200).toWellFormed();
-    return fault("invalid_response", `The tool did not answer with JSON: ${said}`);
+    return fault("invalid_response", `The tool's response is not JSON: ${said}`);
   }
   const wrong = jsonFault(read.value);
   return wrong ? fault("invalid_response", wrong) : done(await hideInJson(read.value, hidden));

@@ -34,8 +34,7 @@ export const runMcpTool: ToolRunner = async (call, tool, context, signal) => {
 async function resultOf({ structured, text, isError }: McpResult, hidden: readonly string[]): Promise<Done> {
   // Before it is shortened: a secret that is cut in two is not found any more.
   const shown = await hideInSlices(text, hidden);
-  if (isError)
-    return failed("mcp_error", shown.slice(0, 4000).toWellFormed() || "The tool failed and does not say why.");
+  if (isError) return failed("mcp_error", shown.slice(0, 4000).toWellFormed() || "The tool failed without a message.");
   if (structured === undefined) return { output: shown, error: null, attempts: 1 };
   const fault = jsonFault(structured);
   if (fault) return failed("invalid_response", hideInAnyCase(fault, hidden));
