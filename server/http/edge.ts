@@ -123,16 +123,19 @@ export function createEdge({
         return appendRequestId(replay.body, requestId);
       }
       const refusal = refusalOf(error, request, set.headers);
-      const isBug = refusal.code === "internal_error" && !isLeft(request, refusal.cause);
-      if (isBug) onBug(refusal.cause, requestId);
+      const left = isLeft(request, refusal.cause);
+      if (refusal.code === "internal_error" && !left) onBug(refusal.cause, requestId);
       if (!isTold(request)) tellOfAddress(request, set.headers); // This may have been one of them.
       Object.assign(set.headers, errorHeaders(refusal), jsonHeaders);
-      set.status = refusal.status;
+      set.status = left ? leftStatus : refusal.status;
       // What was begun is read to its end too. A body that nobody has looked at is passed over by the server itself.
       if (closes(refusal) || request.bodyUsed) await readOut(request);
       return withRequestId(errorBody(refusal, publicUrl), requestId);
     });
 }
+
+// As nginx counts them: no fault of the server.
+const leftStatus = 499;
 
 /** Whether work ended because its client went away, who reads no answer. */
 const isLeft = ({ signal }: Request, error: unknown): boolean => signal.aborted && error === signal.reason;

@@ -33,7 +33,7 @@ export function createInstruments() {
     http: {
       duration: histogram(
         "http_server_request_duration_seconds",
-        "Time from a request's head to its response; of a stream, to its beginning.",
+        "Time from a request's head to its response; of a stream, to its beginning. Status 499: its client left before.",
         seconds,
         ...["http_request_method", "http_route", "http_response_status_code"],
       ),
