@@ -12,7 +12,7 @@ import { composeFiles } from "./files/compose.ts";
 import type { FileMemory } from "./files/store.ts";
 import { type BaseOptions, createBase } from "./http/base.ts";
 import { composeHttp, type HttpOptions } from "./http/compose.ts";
-import { leaveParts, mounting, type Part, stopParts } from "./http/part.ts";
+import { eachPart, leaveParts, mounting, type Part, stopParts } from "./http/part.ts";
 import { composeJournal } from "./journal/compose.ts";
 import { createEndedRuns } from "./journal/ended-runs.ts";
 import { composeKeys, type KeyOptions } from "./keys/compose.ts";
@@ -44,8 +44,7 @@ export type App = ReturnType<typeof createApp>;
 
 /** The folders in the order of their layers: each is made of those above it, and asks of those below by a port. */
 export function createApp(options: AppOptions) {
-  const { base, ending, close } = createBase(options);
-  const { db, log, now } = base;
+  // What folders ask of those below: in the base until it is made, and then in its place.
   const later = {
     memory: createPort<FileMemory & { eraseFirst(projectId: string): number }>("memory"),
     agents: createPort<Pick<AgentStore, "has">>("agents"),
@@ -54,42 +53,33 @@ export function createApp(options: AppOptions) {
     followed: createPort<Followed>("followed"),
     learning: createPort<Learning>("learning"),
   };
-
+  const { base, ending, close } = createBase({ ...options, ...later });
+  const { db, log, now } = base;
   const http = composeHttp(base);
   const audit = composeAudit({ ...base, routes: http.routes });
   const journals = composeJournal({ db, projectRun: createRunProjector(db.sqlite), now });
   const ended = createEndedRuns({ db, log, journal: journals.journal });
-  const projects = composeProjects({ ...base, runs: later.runs, memory: later.memory });
+  const projects = composeProjects(base);
   const connections = composeConnections(base);
   const secrets = composeSecrets(base);
-  const webhooks = composeWebhooks({ ...base, journals, followed: later.followed });
-  const files = composeFiles({ ...base, journals, announcing: webhooks.ports, memory: later.memory });
-  const { priceOf } = connections.ports.prices;
-  const usage = composeUsage({
-    ...{ ...base, journals, ended, projects: projects.ports.projects, priceOf },
-    inPlace: connections.ports.inPlace,
-  });
-  const memory = composeMemory({
-    ...{ ...base, connections: connections.ports.connections, files: files.ports },
-    ...{ announced: webhooks.ports.announced, pay: usage.ports.pay },
-  });
-  const tools = composeTools({
-    ...{ ...base, secrets: secrets.ports, files: files.ports.files, agents: later.agents, runs: later.runs },
-  });
-  const agents = composeAgents({
-    ...{ ...base, connections: connections.ports.connections, tools: tools.ports.tools, memory: memory.ports.stores },
-  });
+  const webhooks = composeWebhooks({ ...base, journals });
+  const files = composeFiles({ ...base, journals, announcing: webhooks.ports });
+  const { inPlace, prices } = connections.ports;
+  const above = { ...base, connections: connections.ports.connections, projects: projects.ports.projects };
+  const usage = composeUsage({ ...above, journals, ended, inPlace, priceOf: prices.priceOf });
+  const { announced } = webhooks.ports;
+  const memory = composeMemory({ ...above, files: files.ports, announced, pay: usage.ports.pay });
+  const tools = composeTools({ ...above, secrets: secrets.ports, files: files.ports.files });
+  const agents = composeAgents({ ...above, tools: tools.ports.tools, memory: memory.ports.stores });
   const search = composeSearch({ ...base, ended });
   const threads = composeThreads({ ...base, journals, files: files.ports.files });
   const below = {
-    ...{ ...base, http, journals, projects: projects.ports.projects, agents: agents.ports, usage: usage.ports },
+    ...{ ...above, http, journals, agents: agents.ports, usage: usage.ports },
     ...{ connections: connections.ports, tools: tools.ports, files: files.ports, memory: memory.ports },
     ...{ threads: threads.ports, webhooks: webhooks.ports },
   };
-  const runs = composeRuns({
-    ...{ ...below, callbacks: later.callbacks, learning: later.learning },
-    forgetters: [http.idempotency.forgetExpired, ...[audit, files, memory, webhooks].flatMap(({ forget }) => forget)],
-  });
+  const forgetters = [audit, files, memory, webhooks].flatMap(({ forget }) => forget);
+  const runs = composeRuns({ ...below, forgetters: [http.idempotency.forgetExpired, ...forgetters] });
   const shared = { ...below, runs: runs.ports };
   const traces = composeTraces({ ...shared, blobs: files.ports.blobs });
   const callbacks = composeCallbacks({ ...shared, naming: options.cluster !== undefined });
@@ -157,9 +147,7 @@ export function createApp(options: AppOptions) {
       /** It stays, or has left: streams that begin from now on last. */
       renew: ending.renew,
       /** Takes up what has come with a project. */
-      async arrived(): Promise<void> {
-        for (const part of parts) await part.arrived?.();
-      },
+      arrived: () => eachPart(parts, "arrived"),
     },
     /** Looks for what is not well, now; a timer does so else. */
     checkAlerts: alerts.ports.alerts.check,
@@ -167,7 +155,7 @@ export function createApp(options: AppOptions) {
     deliverWebhooks: webhooks.ports.deliver,
     /** Takes up what an earlier process left unfinished. Returns how many runs that were. */
     async recover(): Promise<number> {
-      for (const part of parts) await part.start?.();
+      await eachPart(parts, "start");
       return runs.ports.recovered();
     },
     /** Refuses new work and ends the streams; steps in flight are left to the next start. */

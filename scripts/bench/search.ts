@@ -57,7 +57,7 @@ async function measure(runs: number): Promise<void> {
       const client = await first.client();
       const { id } = (await client.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/echo" })).body;
       await client.post("/v1/runs?wait=10", { agent_id: id, input: "Hello." });
-      db.close();
+      await first[Symbol.asyncDispose]();
       storeTraffic(path, runs);
       db = openDatabase(path, { vecLibrary: vecLibrary("") });
     }

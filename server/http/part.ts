@@ -61,6 +61,11 @@ export interface Part {
   noteEnd?(): Promise<void>;
 }
 
+/** Has them take up what there is for them, one after the other. */
+export async function eachPart(parts: readonly Part[], what: "start" | "arrived"): Promise<void> {
+  for (const part of parts) await part[what]?.();
+}
+
 const stopping_ms = 8000; // Less than a stop of the server has.
 
 /** Ends the work of all, and has them note the end in the database, whatever keeps one of them from ending. */

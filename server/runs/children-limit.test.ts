@@ -120,8 +120,12 @@ describe("a hundred runs that one answer asks for", () => {
 
   test("begin no more once the run that asked is over", async () => {
     using fixture = runFixture({ agents: { agt_again: long } });
+    const began = Promise.withResolvers<void>();
+    fixture.watches.listen((_: string, [first]: readonly JournalEntry[]) => {
+      if (first?.event.type === "run.created" && first.event.parent_run_id) began.resolve();
+    });
     const { id } = await fixture.start(calling("again", 100), { tools: [again] });
-    await begun(fixture, id, 1);
+    await began.promise;
     await fixture.service.cancel(fixture.scope, id, null);
     const { length } = treeOf(fixture, id);
     expect(length).toBeLessThan(100);

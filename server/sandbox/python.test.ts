@@ -126,7 +126,7 @@ await asyncio.sleep(0)
   });
 
   test("that runs too long keeps what it printed", async () => {
-    const outcome = await run("print('so far')\nwhile True: pass", { timeout_ms: 200 });
+    const outcome = await run("print('so far')\nwhile True: pass", { timeout_ms: 1000 });
     expect(outcome).toMatchObject({ error: { code: "code_timeout" }, stdout: "so far\n" });
   });
 
