@@ -57,7 +57,7 @@ test("a file that is neither is refused in words, with its name", async () => {
     ["{}", /not an exported trace/],
     ["[".repeat(10_000), /nests deeper/],
     [JSON.stringify(withoutEntries), /include=raw/],
-    [JSON.stringify({ ...whole, raw: whole.raw.slice(1) }), /count from 1/],
+    [JSON.stringify({ ...whole, raw: whole.raw.slice(1) }), /numbered from 1/],
     ["SQLite format 3\u0000", /not a capsule|damaged/],
     [capsule.slice(0, 5000), /damaged/],
     [damaged, /damaged|no capsule/],
