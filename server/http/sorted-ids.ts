@@ -23,8 +23,8 @@ interface Place {
   id: string;
 }
 
-// Rows that are looked at together.
-const perWindow = 1000;
+// Rows that are looked at together: twice as many each time, since most pages are full with the first of them.
+const [firstWindow, mostWindow] = [32, 1000];
 // Of what an index of words knows, the newest are sorted.
 const mostKnown = 10_000;
 
@@ -80,12 +80,15 @@ function* windowsOf(
   after: Place | null,
 ): Generator<Condition> {
   const [direction, behind, before] = descending ? ["DESC", "<", ">"] : ["ASC", ">", "<"];
+  let most = firstWindow;
 
   /** What the last row of a window has there; null where there are fewer rows. */
   function last<Value extends string | number>(name: string, { sql, values }: Condition): Value | null {
     const text = `SELECT ${name} AS last FROM ${table} WHERE ${among} AND (${within.sql}) AND ${sql}
-      ORDER BY ${name} ${direction} LIMIT 1 OFFSET ${perWindow - 1}`;
-    return sqlite.query<{ last: Value }, SQLQueryBindings[]>(text).get(...within.values, ...values)?.last ?? null;
+      ORDER BY ${name} ${direction} LIMIT 1 OFFSET ?`;
+    const found = sqlite.query<{ last: Value }, SQLQueryBindings[]>(text).get(...within.values, ...values, most - 1);
+    most = Math.min(2 * most, mostWindow);
+    return found?.last ?? null;
   }
 
   function* equal(value: number | null, from: string | null): Generator<Condition> {
