@@ -188,7 +188,7 @@ test("a client that goes away before its capsule is there, or is read, is no bug
     new Request(`${url}/runs/${run.id}/capsule`, { headers, signal: gone }),
     new Request(`${url}/traces`, { method: "POST", headers, body: capsule, signal: gone }),
   ])
-    expect((await server.app.handle(request)).status).toBe(503);
+    expect((await server.app.handle(request)).status).toBe(499);
   expect((await client.get("/v1/runs")).body.data.length).toBe(runs);
   expect(lines.filter((line) => line.includes("bug"))).toEqual([]);
 });
