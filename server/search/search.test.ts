@@ -4,6 +4,7 @@ import { openDatabase } from "../db/open.ts";
 import { vecLibrary } from "../lib/assets.ts";
 import { silentLog } from "../lib/log.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
+import { turnsDuring } from "../testing/turns.ts";
 import { createDocuments } from "./documents.ts";
 import { placeOf } from "./place.ts";
 
@@ -238,16 +239,10 @@ describe("whoever has written what is in the index", () => {
   test("others are served while words that stand everywhere are looked for one behind the other", async () => {
     const by = await server.client({ project: "phrases" });
     await indexed(by, Array(1200).fill(`b ${"a ".repeat(3000)}`));
-    let [turns, isOver] = [0, false];
-    const count = () => {
-      turns++;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
     const phrase = `"${"a ".repeat(31)}b"`;
-    expect((await by.get(path(`${phrase} ${phrase}`))).body.data).toEqual([]);
-    isOver = true;
-    expect(turns).toBeGreaterThan(4);
+    const { turns, result } = await turnsDuring(() => by.get(path(`${phrase} ${phrase}`)));
+    expect(result.body.data).toEqual([]);
+    expect(turns).toBeGreaterThan(20);
     expect((await by.get(path(`"b ${"a ".repeat(31)}"`))).body.data.length).toBe(100);
   });
 
@@ -261,15 +256,9 @@ describe("whoever has written what is in the index", () => {
         documents.put(of, "run", placeOf(by.scope, "run", null), { title: "", text: "word" });
       }
     });
-    let [turns, isOver] = [0, false];
-    const count = () => {
-      turns++;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
-    expect((await by.get("/v1/runs?q=word")).body.data).toEqual([]);
-    isOver = true;
-    expect(turns).toBeGreaterThan(2);
+    const { turns, result } = await turnsDuring(() => by.get("/v1/runs?q=word"));
+    expect(result.body.data).toEqual([]);
+    expect(turns).toBeGreaterThan(5);
   });
 
   test("a text that says one word more than two thousand times is found by what else it says, too", async () => {

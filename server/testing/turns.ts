@@ -1,0 +1,24 @@
+import { spyOn } from "bun:test";
+
+/**
+ * Does some work as on a slow machine: each look at the clock is some milliseconds after the one before. Returns how many
+ * turns of its event loop others had meanwhile.
+ */
+export async function turnsDuring<Result>(work: () => Promise<Result>): Promise<{ turns: number; result: Result }> {
+  let [late_ms, turns, isOver] = [0, 0, false];
+  const now = performance.now.bind(performance);
+  const later = () => {
+    late_ms += 5;
+    return now() + late_ms;
+  };
+  using _ = spyOn(performance, "now").mockImplementation(later);
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const others = (async () => {
+    for (; !isOver; turns++) await turn();
+  })();
+  const result = await work();
+  isOver = true;
+  await others;
+  await turn(); // What has begun by this clock ends by it.
+  return { turns, result };
+}
