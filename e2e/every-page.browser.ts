@@ -61,7 +61,7 @@ test("nor does a dialog, nor a page whose data cannot be loaded, which says so a
   expect(faults).toEqual([]);
 });
 
-test("in a small window and on a phone acts are in sight, and what stands in a row stays in it", async () => {
+test("in a small window and on a phone, actions are visible and nothing overflows its row", async () => {
   const { page, open, atRest } = owner;
   const at = async (width: number, path: string) => {
     await open(path);

@@ -324,11 +324,17 @@ test("a run that is opened while it works grows before the reader's eyes", async
   await expect(page.getByRole("region", { name: "Output", exact: true })).toContainText("down to the sea.");
 });
 
+/** A run of this agent, when it is over. */
+async function ended(agent: string) {
+  let run = await start(agent, "Go.", 60);
+  for (; run.status === "in_progress"; await Bun.sleep(500))
+    run = (await server.get(`/v1/runs/${run.id}?exclude=messages,tool_calls`)).body;
+  return run;
+}
+
 test("5,000 steps are joined page by page, and only those in sight are in the document", async ({ page }) => {
   test.setTimeout(180_000);
-  let run = await start(agents.many, "Go.", 60);
-  for (; run.status === "in_progress"; await page.waitForTimeout(500))
-    run = (await server.get(`/v1/runs/${run.id}?exclude=messages,tool_calls`)).body;
+  const run = await ended(agents.many);
   expect(run).toMatchObject({ status: "completed", usage: { tool_calls: 4975 } });
   await open(page, run.id);
   await row(page, /^Run Five thousand/).focus();
@@ -348,9 +354,7 @@ test("of 5,000 equal calls those in a row are one line, which is opened, gone th
   page,
 }) => {
   test.setTimeout(180_000);
-  let run = await start(agents.equal, "Go.", 60);
-  for (; run.status === "in_progress"; await page.waitForTimeout(500))
-    run = (await server.get(`/v1/runs/${run.id}?exclude=messages,tool_calls`)).body;
+  const run = await ended(agents.equal);
   expect(run).toMatchObject({ status: "completed", usage: { tool_calls: 5000 } });
   await open(page, run.id);
   // 41 calls of the model, and between them 40 lines.

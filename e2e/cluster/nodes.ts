@@ -156,7 +156,7 @@ export async function startCluster({
     /** A request with the test key to a node. */
     request,
     logs: () => nodes.map(({ log }) => readFileSync(log, "utf8")).join("\n"),
-    /** Cuts all connections to the engine of whoever leads a cell. */
+    /** Closes all connections of a cell's leader to the engine. */
     cut: (of: string) =>
       sqlAt(
         postgres.primary.url,

@@ -121,7 +121,7 @@ export async function stormCluster({ runs, ways, until, ...options }: StormOptio
   return { counters, figures, logs: cluster.logs() };
 }
 
-/** A project in each cell, whose webhook hears of its runs. */
+/** One project per cell, with a webhook for the events of its runs. */
 async function startTenants(cluster: Cluster, toolsUrl: string, hooksUrl: string) {
   const cells = cluster.cell.split(",");
   if (cells.length > 1) await bothLed(cluster);

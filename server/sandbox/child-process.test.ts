@@ -6,8 +6,8 @@ import { pythonFiles } from "../../scripts/python-files.ts";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { childCommand } from "./child-order.ts";
 import { performReplacing, startChild } from "./child-process.ts";
-import { lifeline } from "./lifeline.ts";
 import { encodePacket, type Packet, packetKinds, packetReader } from "./packet.ts";
+import { parentSocket } from "./parent-socket.ts";
 import type { Program } from "./program.ts";
 import { encodeProgram } from "./program-message.ts";
 import { programTask } from "./program-task.ts";
@@ -67,16 +67,16 @@ async function begun(language: "javascript" | "python", code: string) {
   for (const bytes of encodeProgram({ ...program, language, code, timeout_ms: 60_000 })) child.stdin.write(bytes);
   await child.stdin.flush();
   expect(await until("started")).toBe(true);
-  return { child, until, ownEnd: child.stdio[lifeline] as number };
+  return { child, until, ownEnd: child.stdio[parentSocket] as number };
 }
 
-// The signal of a parent's end does not come here: it lives on, and merely holds the lifeline no more.
+// The signal of a parent's end does not come here: it lives on, and merely closes its end of the socket.
 test.each([
   ["javascript", "Array(4e8).join('')"],
   ["python", "import time\ntime.sleep(1000)"],
   ["python", "while True: pass"],
 ] as const)(
-  "a jailed child ends when its lifeline does, whatever its program is at: %s, %p",
+  "a jailed child ends when its parent socket closes, whatever its program is at: %s, %p",
   async (language, code) => {
     const { child, ownEnd } = await begun(language, code);
     closeSync(ownEnd);

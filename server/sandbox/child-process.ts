@@ -5,8 +5,8 @@ import { startFault, startPatiently } from "../lib/start-patiently.ts";
 import { bounds } from "./bounds.ts";
 import { childCommand } from "./child-order.ts";
 import { type ChildLanguage, languages } from "./languages.ts";
-import { lifeline } from "./lifeline.ts";
 import { type Packet, packetReader } from "./packet.ts";
+import { parentSocket } from "./parent-socket.ts";
 import type { Program, ProgramOutcome } from "./program.ts";
 import { programTask } from "./program-task.ts";
 import type { Stop, Task } from "./task.ts";
@@ -48,7 +48,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     cwd: "/",
   });
   // Whoever asks for it has to close it.
-  const ownEnd = jailed ? child.stdio[lifeline] : null;
+  const ownEnd = jailed ? child.stdio[parentSocket] : null;
   const ready = Promise.withResolvers<boolean>();
   let task: Task<unknown> | null = null;
   let started: number | null = null;

@@ -22,8 +22,8 @@ export async function enterChild(): Promise<boolean> {
     boundProcess(languages[given.language], given.parent);
   }
   const { serveChild } = await import("./serve-child.ts");
-  const { lastRights, nothing } = await import("./last-rights.ts");
-  await serveChild[given.language](stage === childStages.run ? lastRights(given.parent) : nothing);
+  const { dropPrivilegesOf, keepPrivileges } = await import("./drop-privileges.ts");
+  await serveChild[given.language](stage === childStages.run ? dropPrivilegesOf(given.parent) : keepPrivileges);
   return true;
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { keepOnly } from "./landlock.ts";
 import { addressOf, cString, type Libc, openLibc } from "./libc.ts";
-import { lifeline } from "./lifeline.ts";
+import { parentSocket } from "./parent-socket.ts";
 import { filterSystemCalls } from "./seccomp.ts";
 
 /** What a language needs of the jail that it runs in. */
@@ -86,7 +86,7 @@ function dropCapabilities(libc: Libc): void {
 /** The database, sockets, other children's pipes: whatever else this process was born with ends with its old image. */
 function closeInherited(libc: Libc): void {
   const [closeRange, onExecution] = [436, 4];
-  must(libc.syscall(closeRange, lifeline + 1, 0xffffffff, onExecution) === 0, "closing of files");
+  must(libc.syscall(closeRange, parentSocket + 1, 0xffffffff, onExecution) === 0, "closing of files");
 }
 
 /** What the runtime itself reads at its start; without some of these it aborts. */

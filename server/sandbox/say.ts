@@ -1,5 +1,5 @@
+import type { DropPrivileges } from "./drop-privileges.ts";
 import { decodeHead } from "./head.ts";
-import type { GiveUpLast } from "./last-rights.ts";
 import { encodePacket, type Packet } from "./packet.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 
@@ -28,10 +28,10 @@ export function createBatches<Part>(kind: "chunks" | "rows") {
 
 /** The second life of a child that has loaded what it reads with: waits for one thing, says what it makes of it, exits. */
 export async function serveContent<Head extends { bytes: number }>(
-  giveUpLast: GiveUpLast,
+  dropPrivileges: DropPrivileges,
   read: (bytes: Uint8Array<ArrayBuffer>, head: Head) => unknown,
 ): Promise<never> {
-  giveUpLast();
+  dropPrivileges();
   say("ready");
   const head = decodeHead<Head>(readInput);
   if (head === null) process.exit(0);

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { capsuleId, capsuleLimits, capsuleTables, capsuleVersion, sqliteMagic } from "../core/capsule-format.ts";
-import type { GiveUpLast } from "./last-rights.ts";
+import type { DropPrivileges } from "./drop-privileges.ts";
 import { batchSize, createBatches, serveContent } from "./say.ts";
 
 /** One row of a capsule on its way out of the child, in this order: agents, and each run with its entries. */
@@ -15,8 +15,8 @@ type CapsuleRow =
 class CapsuleFault extends Error {}
 
 /** The second life of a child: opens one capsule, says what is in it, and exits. */
-export const serveCapsule = (giveUpLast: GiveUpLast): Promise<never> =>
-  serveContent(giveUpLast, (bytes) => ({ error: faultOf(bytes) }));
+export const serveCapsule = (dropPrivileges: DropPrivileges): Promise<never> =>
+  serveContent(dropPrivileges, (bytes) => ({ error: faultOf(bytes) }));
 
 function faultOf(bytes: Uint8Array): string | null {
   try {

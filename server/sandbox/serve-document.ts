@@ -6,19 +6,19 @@ import type { Ocr } from "../documents/ocr.ts";
 import { parse } from "../documents/parse.ts";
 import { loadPdf } from "../documents/parse-pdf.ts";
 import { type DocumentHead, scanned } from "./document-task.ts";
-import type { GiveUpLast } from "./last-rights.ts";
+import type { DropPrivileges } from "./drop-privileges.ts";
 import { createBatches, serveContent } from "./say.ts";
 
 /** The second life of a child: loads the parsers, waits for one document, reads it, answers and exits. */
-export async function serveDocument(giveUpLast: GiveUpLast, ocr: Ocr | null = null): Promise<never> {
+export async function serveDocument(dropPrivileges: DropPrivileges, ocr: Ocr | null = null): Promise<never> {
   const countTokens = loadTokenCounter();
-  return serveContent<DocumentHead>(giveUpLast, (bytes, head) => read(bytes, head, countTokens, ocr).catch(fault));
+  return serveContent<DocumentHead>(dropPrivileges, (bytes, head) => read(bytes, head, countTokens, ocr).catch(fault));
 }
 
 /** The same of a PDF, or of an image, whose parser is as large as all others together. */
-export async function servePdf(giveUpLast: GiveUpLast, ocr: Ocr | null = null): Promise<never> {
+export async function servePdf(dropPrivileges: DropPrivileges, ocr: Ocr | null = null): Promise<never> {
   await loadPdf();
-  return serveDocument(giveUpLast, ocr);
+  return serveDocument(dropPrivileges, ocr);
 }
 
 interface DocumentEnd {

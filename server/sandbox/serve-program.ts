@@ -1,7 +1,7 @@
 import { isShallow } from "../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
+import type { DropPrivileges } from "./drop-privileges.ts";
 import { encodeFile } from "./end-message.ts";
-import type { GiveUpLast } from "./last-rights.ts";
 import { encodePacket } from "./packet.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 import { decodeProgram } from "./program-message.ts";
@@ -9,9 +9,9 @@ import type { LoadRuntime, ProgramEnd } from "./runtime.ts";
 import { say } from "./say.ts";
 
 /** The second life of a child: loads a language, waits for one program, runs it, answers and exits. */
-export async function serveProgram(load: LoadRuntime, giveUpLast: GiveUpLast): Promise<never> {
+export async function serveProgram(load: LoadRuntime, dropPrivileges: DropPrivileges): Promise<never> {
   const run = await load();
-  giveUpLast();
+  dropPrivileges();
   say("ready");
   const program = decodeProgram(readInput);
   if (program === null) process.exit(0);

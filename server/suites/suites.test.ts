@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { newId } from "../core/ids.ts";
 import { codesOf, echoRun, ended, performed, suiteOf, weatherAgent, weatherRun } from "../testing/suites.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
+import { turnsDuring } from "../testing/turns.ts";
 
 test("a suite pins runs in their order, and shows what each said", async () => {
   await using server = testApp();
@@ -250,14 +251,8 @@ test("others are served while a suite tells what its runs were asked, each of th
     }
   });
   const suite = await suiteOf(client, run_ids);
-  let [turns, isOver] = [0, false];
-  const count = () => {
-    turns++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  const { cases } = (await client.get(`/v1/suites/${suite}`)).body;
-  isOver = true;
+  const { turns, result } = await turnsDuring(() => client.get(`/v1/suites/${suite}`));
+  const { cases } = result.body;
   expect(cases.length).toBe(run_ids.length);
   expect(cases[0].input).toStartWith("word word");
   expect(turns).toBeGreaterThan(3);

@@ -1,23 +1,23 @@
 import { forgetNative } from "../lib/native.ts";
 import { type Libc, openLibc } from "./libc.ts";
-import { lifeline } from "./lifeline.ts";
+import { parentSocket } from "./parent-socket.ts";
 import { filterLoaded } from "./seccomp.ts";
 
 /**
  * What a child still gives up before its task, once all that it needs is in memory: no file is opened any more, no
- * machine code made, no other program begun; and the end of its lifeline, however that comes, ends this process.
+ * machine code made, no other program begun; and the end of the parent's socket, however that comes, ends this process.
  */
-export type GiveUpLast = () => void;
+export type DropPrivileges = () => void;
 
 /** Of a child where there is no jail. */
-export const nothing: GiveUpLast = () => {};
+export const keepPrivileges: DropPrivileges = () => {};
 
 /** Of a child in the jail. Where one of these is refused, the child ends: nothing runs in half a jail. */
-export const lastRights =
-  (parent: number): GiveUpLast =>
+export const dropPrivilegesOf =
+  (parent: number): DropPrivileges =>
   () => {
     const libc = openLibc();
-    if (!endWithLifeline(libc) || libc.getppid() !== parent || !filterLoaded(libc)) process.exit(1);
+    if (!endWithParentSocket(libc) || libc.getppid() !== parent || !filterLoaded(libc)) process.exit(1);
     forgetNative();
   };
 
@@ -31,8 +31,8 @@ const O_ASYNC = 0x2000;
  * whatever happens on the socket, and some time after it was written to: standard input, on which the task comes, would
  * now and then end a child that has just read the last of it.
  */
-function endWithLifeline(libc: Libc): boolean {
-  const ask = (command: number, value: number) => libc.syscall(fcntl, lifeline, command, value);
+function endWithParentSocket(libc: Libc): boolean {
+  const ask = (command: number, value: number) => libc.syscall(fcntl, parentSocket, command, value);
   const flags = ask(F.GETFL, 0);
   const asked = [ask(F.SETOWN, process.pid), ask(F.SETSIG, SIGKILL), ask(F.SETFL, flags | O_ASYNC)];
   return flags >= 0 && asked.every((answer) => answer >= 0);

@@ -1,5 +1,5 @@
 /**
  * Where a jailed child holds a socket on which nothing is ever said. Its other end closes with the server, and that ends
- * the child: see {@link file://./last-rights.ts}.
+ * the child: see {@link file://./drop-privileges.ts}.
  */
-export const lifeline = 3;
+export const parentSocket = 3;
