@@ -63,3 +63,20 @@ describe.each([
       expect(await Array.fromAsync(sortedIds(sqlite, { ...list, ...more, descending: true }, cursor))).toEqual([]);
   });
 });
+
+test.each([true, false])(
+  "the index has both ends of the first window, so that no more rows are read: %p",
+  async (descending) => {
+    const plans: string[] = [];
+    const spied = {
+      query(sql: string) {
+        const values = Array(sql.split("?").length - 1).fill(null);
+        const plan = sqlite.query<{ detail: string }, null[]>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+        if (sql.includes("AS id") && sql.includes("9e999")) plans.push(...plan.map(({ detail }) => detail));
+        return sqlite.query(sql);
+      },
+    } as Database;
+    await Array.fromAsync(sortedIds(spied, { ...list, descending }, null));
+    expect(plans).toEqual(["SEARCH items USING INDEX items_by_value (owner=? AND value>? AND value<?)"]);
+  },
+);

@@ -103,9 +103,10 @@ function* windowsOf(
 
   function* different(from: number | null): Generator<Condition> {
     for (let value = from; ; ) {
-      // No number is less than this one, and NULL is none.
+      // All numbers, and not NULL, by the end at which the order begins: of two bounds at one end SQLite may use the wider.
+      const all = descending ? "<= 9e999" : ">= -9e999";
       const rest =
-        value === null ? { sql: `${column} >= -9e999`, values: [] } : { sql: `${column} ${behind} ?`, values: [value] };
+        value === null ? { sql: `${column} ${all}`, values: [] } : { sql: `${column} ${behind} ?`, values: [value] };
       value = last<number>(column, rest);
       if (value === null) return yield rest;
       yield { sql: `${rest.sql} AND ${column} ${before} ?`, values: [...rest.values, value] };
