@@ -10,7 +10,7 @@ interface ElsewhereOptions {
   /** All of the cluster. */
   cells: readonly string[];
   seal: NodeSeal;
-  directory: Pick<Directory, "projects" | "find" | "leastLoaded" | "leaderOf">;
+  directory: Pick<Directory, "projects" | "find" | "leastLoaded" | "findLeaderOf">;
   /** Settles when a project that is on its way to another cell is there; null for all others. */
   over(project: string): Promise<void> | null;
 }
@@ -62,7 +62,7 @@ export function commandsElsewhere({ own, cells, seal, directory, over }: Elsewhe
 
   /** Has another leader run a command. */
   async function send(order: CommandOrder, cell: string): Promise<Response> {
-    const leader = directory.leaderOf(cell);
+    const leader = await directory.findLeaderOf(cell);
     if (!leader) throw new CliError(`Nobody leads the cell "${cell}" at the moment.`);
     const body = JSON.stringify(order);
     const answer = await fetch(`${leader.address}${commandPath}`, {

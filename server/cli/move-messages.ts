@@ -25,12 +25,12 @@ const patience_ms = 120_000;
 
 /** Tells the leader of a cell something of a move. Throws where it does not answer with a success. */
 export async function tellLeader(
-  { seal, directory }: { seal: NodeSeal; directory: Pick<Directory, "leaderOf"> },
+  { seal, directory }: { seal: NodeSeal; directory: Pick<Directory, "findLeaderOf"> },
   cell: string,
   path: string,
   body: Uint8Array | string,
 ): Promise<Response> {
-  const leader = directory.leaderOf(cell);
+  const leader = await directory.findLeaderOf(cell);
   if (!leader) throw new Error(`Nobody leads the cell "${cell}".`);
   const answer = await fetch(`${leader.address}${path}`, {
     ...{ method: "POST", body, headers: sealOrder(seal, path, body), tls: nodeTls(leader.certificate) },

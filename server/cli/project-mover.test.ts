@@ -36,7 +36,7 @@ test.each([
       seal: createNodeSeal(new Uint8Array(32)),
       directory: {
         ask: (work) => work(sql),
-        leaderOf: () => ({ address: east.url.origin, certificate: "" }),
+        findLeaderOf: async () => ({ address: east.url.origin, certificate: "" }),
         projects: async () => [],
         forget: () => void forgotten.push(isIn()),
       },

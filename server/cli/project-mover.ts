@@ -22,7 +22,7 @@ interface MoverOptions {
   version: number;
   db: Db;
   seal: NodeSeal;
-  directory: Pick<Directory, "ask" | "leaderOf" | "projects" | "forget">;
+  directory: Pick<Directory, "ask" | "findLeaderOf" | "projects" | "forget">;
   ship: Pick<Shipper, "longer">;
   moves: MoveStore;
   moving: App["moving"];
@@ -56,7 +56,6 @@ export function createProjectMover(options: MoverOptions) {
     if (!cells.includes(to)) throw new CliError(`There is no cell "${to}". This cluster has ${cells.join(", ")}.`);
     if (to === own) throw new CliError(`${name} is in the cell "${to}" already.`);
     if (underWay.has(id)) throw new CliError(`${name} is being moved already.`);
-    if (!directory.leaderOf(to)) throw new CliError(`Nobody leads the cell "${to}" at the moment.`);
   }
 
   /** Settles once the project is in the other cell. Throws `CliError` where it stays in this one. */
@@ -68,6 +67,7 @@ export function createProjectMover(options: MoverOptions) {
     underWay.add(projectId);
     const noted = { id: newId("move"), project: projectId, name, target: to };
     try {
+      if (!(await directory.findLeaderOf(to))) throw new CliError(`Nobody leads the cell "${to}" at the moment.`);
       if ((await directory.projects()).some((other) => other.cell === to && other.name === name))
         throw new CliError(`The cell "${to}" has a project "${name}" already.`);
       await directory.ask((sql) => noteMove(sql, leader, noted));

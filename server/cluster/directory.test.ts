@@ -30,6 +30,15 @@ test.if(startPostgres.orSkipped("where projects are"))(
     expect(await directory.find("key_1")).toBeNull();
     directory.forget("proj_1");
     expect(await directory.find("key_1")).toEqual({ project: "proj_1", cell: "east" });
+
+    // Whoever leads since a moment ago is found at once, though this node looks for leaders only now and then.
+    expect(await directory.findLeaderOf("east")).toBeNull();
+    await sql.unsafe(
+      `INSERT INTO runnel_cells (id, leader, address, certificate, epoch, lease_until, head, base, base_epoch,
+         master_key_id, version)
+       VALUES ('east', 'node', 'http://east.test', '', 1, clock_timestamp() + interval '1 minute', 0, 0, 1, '', 1)`,
+    );
+    expect(await directory.findLeaderOf("east")).toEqual({ address: "http://east.test", certificate: "" });
     await directory.close();
   },
   60_000,

@@ -21,8 +21,10 @@ interface ClusterProject extends Place {
 
 /** What a node knows of the other cells of its cluster. Where the engine says nothing, what asks it throws. */
 export interface Directory {
-  /** Null while nobody leads it. */
+  /** As this node has last seen it. Null while nobody leads it. */
   leaderOf(cell: string): NodeAddress | null;
+  /** The same; where this node has seen nobody yet, as the engine has it now. */
+  findLeaderOf(cell: string): Promise<NodeAddress | null>;
   /** Where a name of `Routes`, or a project by its id, belongs; `fresh`: as the engine has it now. Null: nobody's. */
   find(name: string, fresh?: boolean): Promise<Place | null>;
   /** What is known of a name, or of all names of a project, is not true any more. */
@@ -48,7 +50,7 @@ export function createDirectory(url: string, cells: readonly string[]): Director
   const engine = createEngine(url, { patience_ms, name: `runnel directory ${cells[0]}` });
   const found = new Map<string, { place: Place | null; until: number }>();
   let leaders = new Map<string, NodeAddress>();
-  let isLooking = false;
+  let looking: Promise<void> | null = null;
   void look();
   const timer = setInterval(look, look_ms);
   timer.unref();
@@ -59,13 +61,18 @@ export function createDirectory(url: string, cells: readonly string[]): Director
     return answer.value;
   }
 
-  async function look(): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
+  /** One at a time. */
+  function look(): Promise<void> {
+    looking ??= readLeaders().finally(() => {
+      looking = null;
+    });
+    return looking;
+  }
+
+  async function readLeaders(): Promise<void> {
     const rows = await engine.attempt((sql) =>
       sql.unsafe("SELECT id, address, certificate FROM runnel_cells WHERE lease_until > clock_timestamp()"),
     );
-    isLooking = false;
     if (rows) leaders = new Map(rows.map(({ id, ...at }: NodeAddress & { id: string }) => [id, at]));
   }
 
@@ -86,6 +93,12 @@ export function createDirectory(url: string, cells: readonly string[]): Director
 
   return {
     leaderOf: (cell) => leaders.get(cell) ?? null,
+    async findLeaderOf(cell) {
+      // What is under way may have begun before there was a leader.
+      if (!leaders.has(cell)) await looking;
+      if (!leaders.has(cell)) await look();
+      return leaders.get(cell) ?? null;
+    },
     async find(name, fresh = false) {
       const known = fresh ? undefined : found.get(name);
       return known && known.until > performance.now() ? known.place : await read(name);
