@@ -5,7 +5,7 @@ import { errorBody, errorHeaders, type PublicUrl } from "../http/errors.ts";
 /** What is answered while nobody can say whether something would last. */
 export function clusterAway(
   publicUrl: PublicUrl,
-  message = "The cluster has no leader at the moment, or its engine is away.",
+  message = "The cluster has no leader at the moment, or its engine cannot be reached.",
 ): Response {
   const error = new AppError("cluster_unavailable", message, { retryAfter: 1 });
   const request_id = newId("request", Date.now());

@@ -12,5 +12,5 @@ export function requireSameOrigin(request: Request): void {
   const known = origin !== null || site !== null;
   const same = (origin === null || origin === originOf(request)) && (site === null || site === "same-origin");
   if (headers.get("x-runnel-console") === "1" && known && same) return;
-  throw new AppError("cross_origin", "The dashboard's API takes changes from the dashboard's own pages only.");
+  throw new AppError("cross_origin", "Only the dashboard's own pages can make changes here.");
 }

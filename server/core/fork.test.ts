@@ -139,9 +139,9 @@ describe("of an answer with several calls", () => {
   test("one that is at work makes the fork wait for its end", () => {
     expect(cannot(twoCalls("running"), 1)).toMatchObject({
       param: "step_index",
-      message: expect.stringContaining("not over"),
+      message: expect.stringContaining("not known yet"),
     });
-    expect(cannot(twoCalls("running"), 2)?.message).toBe("Step 2 is not over.");
+    expect(cannot(twoCalls("running"), 2)?.message).toBe("Step 2 has not ended. Fork from an earlier step, or wait.");
     expect(cannot(twoCalls("running"), -1)).toBeNull();
   });
 

@@ -122,8 +122,13 @@ function endOf(entries: readonly JournalEntry[], step: number): End {
     ({ event }) => event.type !== "run.recovered" && "step_index" in event && event.step_index === step,
   );
   if (begun?.event.type === "guardrail.decided")
-    throw new CannotFork("step_index", `Step ${step} is what a guardrail said: name the step that it is about.`);
-  throw new CannotFork("step_index", begun ? `Step ${step} is not over.` : `The run has no step ${step}.`);
+    throw new CannotFork("step_index", `Step ${step} is a guardrail's check. Fork from the step that it checked.`);
+  throw new CannotFork(
+    "step_index",
+    begun
+      ? `Step ${step} has not ended. Fork from an earlier step, or wait.`
+      : `The run has no step ${step}. Its trace lists the steps.`,
+  );
 }
 
 const isTool = ({ step_type }: StepCompleted): boolean => stepKinds[step_type].isCall === true;
@@ -131,11 +136,11 @@ const isTool = ({ step_type }: StepCompleted): boolean => stepKinds[step_type].i
 function requireFit(event: Completed | null, { tool_output, model_output }: PrefixEdits): void {
   const name = event ? `Step ${event.step_index}` : "The start of a run";
   if (tool_output && !(event && isTool(event)))
-    throw new CannotFork("edits.tool_output", `${name} is no tool call: it has no tool output.`);
+    throw new CannotFork("edits.tool_output", `${name} is not a tool call: it has no tool output to edit.`);
   if (model_output && event?.step_type !== "model_call")
-    throw new CannotFork("edits.model_output", `${name} is no model call: it has no model output.`);
+    throw new CannotFork("edits.model_output", `${name} is not a model call: it has no model output to edit.`);
   if (event && !isTool(event) && event.status !== "completed" && !model_output && !wasRefused(event))
-    throw new CannotFork("step_index", `${name} came to nothing: name the step before it, or edit its output.`);
+    throw new CannotFork("step_index", `${name} did not complete. Fork from the step before it, or edit its output.`);
 }
 
 /** A prompt that was too long is followed by its compaction, which cannot be without it. */
@@ -154,7 +159,7 @@ function turnOf(entries: readonly JournalEntry[], state: RunState, end: End, edi
   if (own && !has(own))
     throw new CannotFork(
       "step_index",
-      `The call of step ${step_index} was cancelled: name the step before it, or edit its output.`,
+      `The tool call of step ${step_index} was cancelled. Fork from the step before it, or edit its output.`,
     );
   const parts = edits.model_output
     ? editedParts(edits.model_output, asked.filter(has))
@@ -166,7 +171,7 @@ function turnOf(entries: readonly JournalEntry[], state: RunState, end: End, edi
     if (status === "running" || status === "unknown")
       throw new CannotFork(
         "step_index",
-        `The call of ${tool} (step ${step_index}) is not over: nobody knows what becomes of it.`,
+        `The result of ${tool} (step ${step_index}) is not known yet. Fork from an earlier step, or wait.`,
       );
   return { answer, parts, kept, renamed: new Map(left.map(({ id }) => [id, newId("tool_call")])) };
 }
@@ -177,7 +182,10 @@ function answerBehind(entries: readonly JournalEntry[], state: RunState, { event
   for (const { event: begun } of entries)
     if (begun.type === "step.started" && begun.step_type === "model_call" && begun.turn_index === turn_index)
       return endOf(entries, begun.step_index);
-  throw new CannotFork("step_index", `Step ${event.step_index} has no answer that asked for it.`);
+  throw new CannotFork(
+    "step_index",
+    `No model call of the run asked for step ${event.step_index}. Fork from another step.`,
+  );
 }
 
 /** What only stopped because its run did has no result. */

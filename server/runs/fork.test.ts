@@ -297,7 +297,7 @@ describe("a run that did not come to its end", () => {
       const watch = server.watches.join(run.id);
       while ((await stepsOf(client, run)).length < 3) await watch.next(10_000);
       watch.leave();
-      expect((await fork(client, run, { step_index: 2 })).body.error.message).toContain("Step 2 is not over.");
+      expect((await fork(client, run, { step_index: 2 })).body.error.message).toContain("Step 2 has not ended.");
       const own = await forked(client, run, { step_index: 1, edits: { model: "test/echo" } });
       expect(own).toMatchObject({ status: "completed", model: "test/echo" });
       expect((await client.get(`/v1/runs/${run.id}`)).body.status).toBe("in_progress");
@@ -308,7 +308,7 @@ describe("a run that did not come to its end", () => {
     withServer(async (client) => {
       const { run } = await make(client, [pay(5), { error: "It broke." }]);
       expect(run.status).toBe("failed");
-      expect((await fork(client, run, { step_index: 2 })).body.error.message).toContain("came to nothing");
+      expect((await fork(client, run, { step_index: 2 })).body.error.message).toContain("did not complete");
       const edits = { model_output: "Done." };
       expect(await forked(client, run, { step_index: 2, edits })).toMatchObject({
         status: "completed",

@@ -938,7 +938,7 @@ const events: Record<FrameName, string> = {
   "subagent.resumed": "The run that a call of an agent tool started has resumed.",
   "guardrail.passed": "A guardrail that asks a model found nothing.",
   "guardrail.triggered": "A guardrail found something. `verdict` says what it decided.",
-  "output.rejected": "The answer does not fit the agent's `output_schema`. The model reads why and tries again.",
+  "output.rejected": "The response does not match the agent's `output_schema`. The model reads why and tries again.",
   "history.loaded": "Messages of the thread were put before the input.",
   "documents.attached": "The files of `file_ids` were read and given to the model.",
   "memory.retrieved": "The memory stores were searched with the input.",
