@@ -199,7 +199,11 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     },
     /** How many of these there are, as far as somebody counts. */
     counted: (scope: Viewer, query: RunQuery, most: number): Promise<number> =>
-      countRows(db, asked(scope, { ...query, asked: query.asked && { ...query.asked, window: 2000 } }), most),
+      countRows(
+        db,
+        asked(scope, { ...query, asked: query.asked && { ...query.asked, window: Math.ceil(most / 2) } }),
+        most,
+      ),
     /** The run whose client was asked to make this call, at the top of its tree; null where there is none for whoever asks. */
     askedBy(viewer: Viewer, callId: string): string | null {
       const found = selectAsking.get(viewer.project_id, viewer.environment, callId);

@@ -9,7 +9,7 @@ import type { Condition } from "../http/condition.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { AnalyticsReport } from "../wire/usage.ts";
 import type { AnalyticsQuery } from "./analytics-query.ts";
-import { type AnalyticsCounts, analyticsCounters, units } from "./count-runs.ts";
+import { type AnalyticsCounts, analyticsCounters, type Unit, units } from "./count-runs.ts";
 
 // Series that one answer has at most: those that count most.
 const seriesMost = 30;
@@ -23,11 +23,30 @@ const sums = analyticsCounters.map((name) => `sum(${name}) AS ${name}`).join(", 
 /** How long runs or answers took: their series are the ranges. */
 const isHistogram = (group_by: string): boolean => group_by === "duration" || group_by === "first_token";
 
+interface Span {
+  unit: Unit;
+  from_ms: number;
+  to_ms: number;
+}
+
+/**
+ * Which rows hold the time that is asked for. A histogram is one picture of all of it, in up to a hundred ranges of each row's
+ * time: so whole days are read by the day, also where the first and the last one are looked at by the hour.
+ */
+export function spansOf({ from_ms, to_ms, unit, group_by }: Span & Pick<AnalyticsQuery, "group_by">): Span[] {
+  const [first, last] = [Math.ceil(from_ms / units.day) * units.day, Math.floor(to_ms / units.day) * units.day];
+  if (!isHistogram(group_by) || first >= last) return [{ unit, from_ms, to_ms }];
+  return [
+    { unit: "hour", from_ms, to_ms: first },
+    { unit: "day", from_ms: first, to_ms: last },
+    { unit: "hour", from_ms: last, to_ms },
+  ];
+}
+
 /** How runs come along, read from what was counted as they ended. */
 export function createAnalytics({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) {
-  /** What was counted of runs. */
-  function ofRuns(viewer: Viewer, query: AnalyticsQuery): Row[] {
-    const { from_ms, to_ms, unit, group_by, agent_id, name } = query;
+  /** What was counted of runs, in one of the times that hold it. */
+  function ofRuns(viewer: Viewer, { group_by, agent_id, name }: AnalyticsQuery, { unit, from_ms, to_ms }: Span): Row[] {
     const column = group_by === "agent" ? "agent_id" : "name";
     const where: Condition[] = [
       {
@@ -87,7 +106,8 @@ export function createAnalytics({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) 
 
   return async function report(viewer: Viewer, query: AnalyticsQuery): Promise<AnalyticsReport> {
     const { from_ms, to_ms, unit, group_by } = query;
-    const rows = group_by in owned ? await ofOwners(viewer, query) : ofRuns(viewer, query);
+    const rows =
+      group_by in owned ? await ofOwners(viewer, query) : spansOf(query).flatMap((span) => ofRuns(viewer, query, span));
     const series = [...Map.groupBy(rows, ({ name }) => name)].map(([name, points]) => ({
       name,
       total: points.reduce(add, nothing),

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { firstIdAt, isId, newId } from "../core/ids.ts";
+import { timestamp } from "../core/time.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
+import { spansOf } from "./analytics-store.ts";
 
 let time = Date.parse("2026-11-21T09:10:00.000Z");
 const server = testApp({ now: () => time });
@@ -81,6 +83,60 @@ test("a histogram has ranges in their order, and percentiles of all", async () =
   );
   expect(percentiles.p99).toBeGreaterThanOrEqual(percentiles.p50);
   expect((await report("group_by=first_token")).totals.count).toBeGreaterThan(0);
+});
+
+test("a histogram by the hour reads whole days by the day, and only the hours beside them by the hour", async () => {
+  const { sqlite } = server.db;
+  const [day, from] = [24 * hour, Date.parse("2026-09-02T22:00:00Z")];
+  const agent_id = newId("agent");
+  const insert = sqlite.query(
+    `INSERT INTO analytics (project_id, environment, dimension, unit, at_ms, agent_id, name, count,
+       completed, failed, cancelled, input_tokens, output_tokens, cost_nano_usd, took_ms)
+     VALUES (?, ?, 'duration', ?, ?, '${agent_id}', '64', ?, 0, 0, 0, 0, 0, 0, 0)`,
+  );
+  const { project_id, environment } = client.scope;
+  // One run in each hour of five days; the days as they are counted.
+  for (let n = 0; n < 5 * 24; n++) insert.run(project_id, environment, "hour", from + n * hour, 1);
+  for (let n = 0; n < 6; n++) {
+    const at = Math.floor(from / day) * day + n * day;
+    insert.run(project_id, environment, "day", at, n === 0 ? 2 : n === 5 ? 22 : 24);
+  }
+  const asked = (begin: number, hours: number) =>
+    `group_by=duration&bucket=hour&agent_id=${agent_id}&from=${timestamp(begin)}&to=${timestamp(begin + hours * hour)}`;
+  for (const [begin, hours] of [
+    [0, 5 * 24],
+    [0, 1],
+    [1, 2],
+    [1, 24],
+    [2, 24],
+    [3, 24],
+    [2, 25],
+    [1, 49],
+    [13, 80],
+  ] as const)
+    expect([begin, hours, (await report(asked(from + begin * hour, hours))).totals.count]).toEqual([
+      begin,
+      hours,
+      hours,
+    ]);
+  using query = spyOn(sqlite, "query");
+  await report(asked(from, 5 * 24));
+  const statements = query.mock.calls.map(([sql]) => sql).filter((sql) => sql.includes("FROM analytics"));
+  expect(statements).toHaveLength(3);
+  for (const sql of statements) {
+    const plan = sqlite
+      .prepare<{ detail: string }, null[]>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...Array(sql.split("?").length - 1).fill(null));
+    expect(plan[0]!.detail).toBe(
+      "SEARCH analytics USING PRIMARY KEY (project_id=? AND environment=? AND dimension=? AND unit=? AND at_ms>? AND at_ms<?)",
+    );
+  }
+  // The two hours of the first day, four days, and the 22 hours of the last one.
+  expect(spansOf({ from_ms: from, to_ms: from + 5 * day, unit: "hour", group_by: "duration" })).toEqual([
+    { unit: "hour", from_ms: from, to_ms: from + 2 * hour },
+    { unit: "day", from_ms: from + 2 * hour, to_ms: from + 2 * hour + 4 * day },
+    { unit: "hour", from_ms: from + 2 * hour + 4 * day, to_ms: from + 5 * day },
+  ]);
 });
 
 test("a report is narrowed to an agent, a name and a time", async () => {
