@@ -25,8 +25,11 @@ export interface CodeEditorProps {
   className?: string;
 }
 
-const box =
-  "w-full max-h-100 rounded-md border border-line-control bg-surface text-ink hover:border-muted [&:not(:has(.cm-panel))]:has-aria-invalid:border-bad";
+const box = (readOnly: boolean): string =>
+  clsx(
+    "w-full max-h-100 rounded-md border [&:not(:has(.cm-panel))]:has-aria-invalid:border-bad",
+    readOnly ? "border-line bg-subtle text-muted" : "border-line-control bg-surface text-ink hover:border-muted",
+  );
 
 /**
  * Code, JSON or Markdown to write. The editor is loaded when it is shown first; until then, and where that fails, it is a
@@ -47,7 +50,7 @@ export function CodeEditor({ label, hint, error, language, className = "min-h-20
             {loaded ? (
               <div
                 className={clsx(
-                  box,
+                  box(readOnly),
                   "flex flex-col overflow-hidden has-[.cm-content:focus]:shadow-(--focus)",
                   className,
                 )}
@@ -91,7 +94,7 @@ export function CodeEditor({ label, hint, error, language, className = "min-h-20
                 onBlur={onLeave}
                 onKeyDown={indents(language) ? (event) => indentKey(event, onText) : undefined}
                 className={clsx(
-                  box,
+                  box(readOnly),
                   "field-sizing-content px-2 py-1.5 aria-invalid:border-bad",
                   isProse ? "text-md" : "font-mono text-xs leading-sm",
                   className,

@@ -4,6 +4,7 @@ import { useId } from "react";
 import { factorsQuery } from "../../entities/session/factor-api.ts";
 import { useSessionUser } from "../../entities/session/use-may.ts";
 import { type Theme, themes } from "../../lib/appearance.ts";
+import { withModifier } from "../../lib/modifier.ts";
 import { usePreference } from "../../lib/preference.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -86,7 +87,10 @@ function Preferences() {
           <ChoiceBar {...{ name, label: "Times", chosen: times, onChoose: setTimes }} choices={labelled(timeLabels)} />
         )}
       </Preference>
-      <Preference label="Single keys" hint="Such as j and k in lists, or c to create. ⌘K works either way.">
+      <Preference
+        label="Single keys"
+        hint={`Such as j and k in lists, or c to create. ${withModifier("K")} works either way.`}
+      >
         {(name) => (
           <ChoiceBar
             {...{ name, label: "Single keys", chosen: keys, onChoose: setKeys }}

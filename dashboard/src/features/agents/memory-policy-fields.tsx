@@ -5,6 +5,7 @@ import type { MemoryPolicy } from "../../entities/agent/definition.ts";
 import { changeStore, pickStores, policyText, readPolicy } from "../../entities/agent/policy.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import { RerankFields } from "../../entities/memory/rerank-fields.tsx";
+import { kindWords, scopeWords } from "../../entities/memory/store-words.ts";
 import { useApiSchema } from "../../entities/server/use-api-schema.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -82,8 +83,8 @@ function Stores({ model, policy, onPolicy }: PolicyProps) {
                 }
               />
               <span className="min-w-0 flex-1 font-medium wrap-anywhere">{store.name}</span>
-              <Badge>{store.kind}</Badge>
-              <Badge>{store.scope}</Badge>
+              <Badge>{kindWords[store.kind]}</Badge>
+              <Badge>{scopeWords[store.scope]}</Badge>
             </label>
             {chosen.includes(store.id) && <StoreUse store={store} model={model} policy={policy} onPolicy={onPolicy} />}
           </div>

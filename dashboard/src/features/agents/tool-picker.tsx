@@ -4,6 +4,7 @@ import { useId, useState } from "react";
 import type { Tool } from "../../../../server/wire/tool.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
+import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -97,7 +98,7 @@ function ToolChoice({ tool, on, onToggle }: { tool: Tool; on: boolean; onToggle:
         {tool.description && <span className="cut block text-xs text-muted">{tool.description}</span>}
       </span>
       {!tool.enabled && <Badge>off</Badge>}
-      <Badge>{tool.type}</Badge>
+      <Badge>{toolTypeWord(tool.type)}</Badge>
     </label>
   );
 }

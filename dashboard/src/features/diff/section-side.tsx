@@ -22,7 +22,7 @@ export const SectionSide = memo(function SectionSide({ section, side, untitled =
     <div className="min-w-0">
       {!untitled && <h3 className="text-2xs text-faint">{title}</h3>}
       {section[side] === "" ? (
-        <p className="text-xs text-faint">Nothing</p>
+        <p className="text-xs text-faint">None</p>
       ) : kind === "prose" ? (
         <Prose section={section} side={side} />
       ) : (

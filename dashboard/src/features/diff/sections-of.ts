@@ -76,7 +76,7 @@ const facts = {
     "Files",
     (step: TraceStep) => step.files?.map(({ filename, bytes }) => `${filename}, ${bytes} bytes`).join("\n"),
   ],
-  finish_reason: ["Ended by", (step: TraceStep) => step.finish_reason],
+  finish_reason: ["Finish reason", (step: TraceStep) => step.finish_reason],
 } as const;
 
 function factSections(found: Found, fields: ReadonlySet<string>): Section[] {

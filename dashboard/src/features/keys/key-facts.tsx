@@ -1,5 +1,7 @@
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ApiKey } from "../../../../server/wire/key.ts";
+import { AgentLink } from "../../entities/agent/agent-link.tsx";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -52,15 +54,23 @@ export function KeyFacts({ apiKey: key, now }: { apiKey: ApiKey; now: number }) 
       </Fact>
       {key.rotated_from && (
         <Fact name="Replaces">
-          <code className="cut">{key.rotated_from}</code>
+          <KeyLink id={key.rotated_from} />
         </Fact>
       )}
       {key.rotated_to && (
         <Fact name="Replaced by">
-          <code className="cut">{key.rotated_to}</code>
+          <KeyLink id={key.rotated_to} />
         </Fact>
       )}
     </dl>
+  );
+}
+
+function KeyLink({ id }: { id: string }) {
+  return (
+    <Link to="/keys/$keyId" params={{ keyId: id }} className="cut font-mono text-accent hover:underline">
+      {id}
+    </Link>
   );
 }
 
@@ -68,7 +78,7 @@ function AgentName({ id }: { id: string }) {
   const name = useAgentName(id);
   return (
     <li className="cut" title={`${name} ${id}`}>
-      {name}
+      <AgentLink id={id} />
     </li>
   );
 }

@@ -4,6 +4,7 @@ import { memoryScopes } from "../../../../server/core/agent-snapshot.ts";
 import { limits } from "../../../../server/core/limits.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import type { MemoryKind } from "../../entities/memory/memory-search.ts";
+import { scopeWords } from "../../entities/memory/store-words.ts";
 import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
@@ -14,7 +15,7 @@ import { SuggestField } from "../../ui/suggest-field.tsx";
 import { toast } from "../../ui/toast.ts";
 import { blameModel } from "./blame-model.ts";
 import { useEmbeddingModels } from "./embedding-models.ts";
-import { readSeconds, scopeWords } from "./memory-words.ts";
+import { readSeconds } from "./memory-words.ts";
 
 const kinds = [
   { value: "vector", label: "Passages", hint: "Texts and files, found by meaning and by keywords." },

@@ -2,9 +2,6 @@ import type { MemoryMatch as Match, Memory as Store } from "../../../../server/w
 import { formatCount, joinFacts, plural } from "../../lib/format.ts";
 import { isJsonObject, readJson } from "../../lib/json-text.ts";
 
-export const kindWords = { vector: "Passages", kv: "Keys" } as const;
-export const scopeWords = { project: "Whole project", user: "Each user", session: "Each session" } as const;
-
 /** `builtin/all-minilm-l6-v2`, and how many numbers a text becomes. */
 export function embeddingWords({ embedding }: Pick<Store, "embedding">): string {
   return embedding ? `${embedding.model} · ${formatCount(embedding.dimensions)} dimensions` : "–";

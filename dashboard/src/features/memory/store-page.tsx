@@ -3,6 +3,7 @@ import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import { storeQuery } from "../../entities/memory/memory-api.ts";
 import type { MemoryTab, StoreSearch } from "../../entities/memory/memory-search.ts";
+import { kindWords, scopeWords } from "../../entities/memory/store-words.ts";
 import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -11,7 +12,7 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { EntriesTab } from "./entries-tab.tsx";
 import { KeysTab } from "./keys-tab.tsx";
-import { kindWords, scopeWords, sizeWords } from "./memory-words.ts";
+import { sizeWords } from "./memory-words.ts";
 import { SearchTab } from "./search-tab.tsx";
 import { StoreSettings } from "./store-settings.tsx";
 

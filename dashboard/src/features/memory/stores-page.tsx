@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import { storesQuery } from "../../entities/memory/memory-api.ts";
 import type { StoresSearch } from "../../entities/memory/memory-search.ts";
+import { kindWords, scopeWords } from "../../entities/memory/store-words.ts";
 import { ListPage } from "../../entities/resource/list-page.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -13,7 +14,7 @@ import { Cell, Row, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { CreateStore } from "./create-store.tsx";
 import { IndexingState } from "./indexing-state.tsx";
-import { embeddingWords, kindWords, scopeWords, sizeWords } from "./memory-words.ts";
+import { embeddingWords, sizeWords } from "./memory-words.ts";
 
 const columns = [
   { label: "Name" },

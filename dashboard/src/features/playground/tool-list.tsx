@@ -3,6 +3,7 @@ import { Plus, X } from "lucide-react";
 import type { Agent, ToolReference } from "../../../../server/wire/agent.ts";
 import type { Tool } from "../../../../server/wire/tool.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
+import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -52,11 +53,13 @@ function ToolRow({ tool, asksFirst, onRemove }: { tool: ToolReference; asksFirst
   return (
     <li className="flex min-h-9 items-center gap-2 border-b border-line-soft py-1 pr-1 pl-2 last:border-b-0">
       <StepIcon type={asksFirst ? "approval" : tool.type === "agent" ? "subagent" : "tool_call"} />
-      <span className="cut flex-1" title={tool.name}>
-        {tool.name}
+      <span className="min-w-0 flex-1">
+        <span className="cut block" title={tool.name}>
+          {tool.name}
+        </span>
+        {asksFirst && <span className="block text-xs text-muted">Needs approval</span>}
       </span>
-      {asksFirst && <Badge>needs approval</Badge>}
-      <Badge>{tool.type}</Badge>
+      <Badge>{toolTypeWord(tool.type)}</Badge>
       {onRemove && (
         <Button kind="ghost" size="icon-sm" aria-label={`Remove ${tool.name}`} title="Remove" onClick={onRemove}>
           <X aria-hidden className="size-3.5" strokeWidth={1.5} />
@@ -83,7 +86,7 @@ function AddTool({ tools, onAdd }: { tools: readonly Tool[]; onAdd: (id: string)
           {tools.slice(0, shownAtMost).map(({ id, name, type }) => (
             <MenuItem key={id} onClick={() => onAdd(id)}>
               <span className="cut flex-1">{name}</span>
-              <Badge>{type}</Badge>
+              <Badge>{toolTypeWord(type)}</Badge>
             </MenuItem>
           ))}
         </>

@@ -54,7 +54,7 @@ export function OperationList({ document, search, onSearch, className }: Operati
                     className="flex min-h-7.5 items-center gap-2.5 px-5 py-0.5 text-muted hover:bg-hover hover:text-ink aria-[current=true]:bg-accent-soft aria-[current=true]:font-strong aria-[current=true]:text-ink pointer-coarse:min-h-10"
                   >
                     <Method method={method} />
-                    <span className="cut">{summary}</span>
+                    <span className="min-w-0">{summary}</span>
                   </Link>
                 </li>
               ))}

@@ -4,6 +4,7 @@ import { History, ListFilter, Pause, Play } from "lucide-react";
 import { useState } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import type { ScheduleRun as Firing, Schedule } from "../../../../server/wire/schedule.ts";
+import { AgentLink } from "../../entities/agent/agent-link.tsx";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
@@ -91,7 +92,7 @@ function ScheduleHead({ schedule, onAct }: { schedule: Schedule; onAct: (act: Sc
         <IdFact name="Schedule" noun="schedule" id={schedule.id} />
         <Fact name="Agent">
           <span className="cut" title={agent}>
-            {agent}
+            <AgentLink id={schedule.agent_id} />
           </span>
         </Fact>
         <Fact name="Next">{next ? <Until at={next} /> : "–"}</Fact>

@@ -14,13 +14,13 @@ const levels: Record<SandboxLevel, Shown> = {
     tone: "ok",
     icon: ShieldCheck,
     word: "Strict",
-    says: "The system enforces the jail around code tools. JavaScript and Python run.",
+    says: "The operating system enforces the sandbox. JavaScript and Python run.",
   },
   process: {
     tone: "warn",
     icon: ShieldAlert,
     word: "Process only",
-    says: "This system cannot enforce the jail: code only gets its own process. JavaScript runs, Python is refused.",
+    says: "This operating system cannot enforce the sandbox: code only gets its own process. JavaScript runs, Python is refused.",
   },
   off: { tone: "plain", icon: ShieldOff, word: "Off", says: "No code runs on this server." },
 };

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
 import { CreatePage } from "../../entities/resource/create-page.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
+import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import type { NewToolSearch } from "../../entities/tool/tools-search.ts";
 import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -85,7 +86,7 @@ function TypeChoice({ type, onType }: { type: ToolType; onType: (type: ToolType)
             className="mt-0.5 focus-visible:shadow-none"
           />
           <span className="min-w-0">
-            <span className="block font-strong">{toolParts[value].word}</span>
+            <span className="block font-strong">{toolTypeWord(value)}</span>
             <span className="block text-xs text-muted">{toolParts[value].hint}</span>
           </span>
         </label>

@@ -7,6 +7,7 @@ import { agentApi } from "../../entities/agent/agent-api.ts";
 import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { toolApi, usersQuery } from "../../entities/tool/tool-api.ts";
+import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import type { ToolSearch } from "../../entities/tool/tools-search.ts";
 import { useCarry } from "../../entities/transfer/use-carry.tsx";
 import { plural } from "../../lib/format.ts";
@@ -21,7 +22,6 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { ToolDefinition } from "./tool-definition.tsx";
 import { ToolTest } from "./tool-test.tsx";
 import { ToolUsers } from "./tool-users.tsx";
-import { toolParts } from "./types/tool-parts.ts";
 
 /** Loaded apart, with its charts. */
 const ToolAnalytics = lazy(() => import("./tool-analytics.tsx").then((it) => ({ default: it.ToolAnalytics })));
@@ -84,7 +84,7 @@ function ToolHead({ tool, onLeave }: { tool: Tool; onLeave: () => void }) {
         name={tool.name}
         pills={
           <>
-            <Badge>{toolParts[tool.type].word}</Badge>
+            <Badge>{toolTypeWord(tool.type)}</Badge>
             {!tool.enabled && <Badge>off</Badge>}
           </>
         }

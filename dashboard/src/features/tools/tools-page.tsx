@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Tool } from "../../../../server/wire/tool.ts";
 import { ListPage } from "../../entities/resource/list-page.tsx";
 import { approvalWords, toolsQuery, usersQuery } from "../../entities/tool/tool-api.ts";
+import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import type { ToolsSearch } from "../../entities/tool/tools-search.ts";
 import { ImportBundle } from "../../entities/transfer/import-bundle.tsx";
 import { ActivityCells, activityColumns, useActivity } from "../../entities/usage/activity.tsx";
@@ -61,7 +62,7 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
           <Chip
             name="Type"
             value={search.type}
-            choices={shownTypes.map((value) => ({ value, label: toolParts[value].word, word: toolParts[value].word }))}
+            choices={shownTypes.map((value) => ({ value, label: toolTypeWord(value), word: toolTypeWord(value) }))}
             onChange={(type) => onSearch(type ? { type } : {})}
           />
         }
@@ -87,7 +88,7 @@ function ToolRow({
   activity: Activity | null;
 }) {
   const { id, name, description, type, last_error } = tool;
-  const { word, target } = toolParts[type];
+  const { target } = toolParts[type];
   const names = users?.map((agent) => agent.name).join(", ");
   return (
     <Row>
@@ -103,7 +104,7 @@ function ToolRow({
         </SecondLine>
       </Cell>
       <Cell>
-        <Badge title={target(tool)}>{word}</Badge>
+        <Badge title={target(tool)}>{toolTypeWord(type)}</Badge>
       </Cell>
       <Cell className="whitespace-nowrap">{approvalWords(tool.approval)}</Cell>
       <Cell>

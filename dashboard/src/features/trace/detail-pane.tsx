@@ -202,7 +202,7 @@ function StepFacts({ row, step }: { row: Row; step: TraceStep }) {
       )}
       {(step.attempt > 1 || step.retries.length > 0) && <Fact name="Attempts">{step.attempt}</Fact>}
       {finish_reason && !["stop", "tool_calls"].includes(finish_reason) && (
-        <Fact name="Ended by">{finish_reason.replaceAll("_", " ")}</Fact>
+        <Fact name="Finish reason">{finish_reason.replaceAll("_", " ")}</Fact>
       )}
       {step.replayed && <Fact name="Recorded">nothing was called</Fact>}
       {subagent && (

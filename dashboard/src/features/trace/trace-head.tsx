@@ -3,6 +3,7 @@ import { ChevronRight } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import { AgentLink } from "../../entities/agent/agent-link.tsx";
 import { formatFigure, useTiming } from "../../entities/run/use-timing.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { StreamState } from "../../lib/events.ts";
@@ -44,7 +45,7 @@ export function TraceHead({
           <ChevronRight aria-hidden className="size-4" strokeWidth={1.5} />
         </nav>
         <h1 className="cut text-lg max-rail:grow max-rail:basis-1/4" title={agent}>
-          {agent}
+          <AgentLink id={run.agent_id} className="hover:underline" />
         </h1>
         <span className="inline-flex h-4.5 items-center rounded-sm max-rail:hidden border border-line px-1.5 text-2xs text-muted">
           v{run.agent_version}

@@ -93,7 +93,8 @@ function WebhookRow({
 }) {
   const { id, url, events, last_delivery_at } = webhook;
   const may = useMay("member");
-  const line = whyDisabled(webhook) ?? webhook.description;
+  // The row has room for what is wrong; the page says what comes of it.
+  const line = whyDisabled(webhook)?.split(/(?<=\.) /)[0] ?? webhook.description;
   const more = events.slice(shownEvents);
   return (
     <Row data-webhook={id}>

@@ -11,7 +11,6 @@ export interface AgentDraft {
 }
 
 export const agentPart: ToolPart<AgentDraft> = {
-  word: "Agent",
   hint: "Calls another agent as a run of its own.",
   target: ({ agent_id }) => agent_id ?? "",
   draftOf: (tool) => ({ agent_id: tool?.agent_id ?? "" }),

@@ -1,7 +1,6 @@
 import type { ToolPart } from "./tool-part.ts";
 
 export const clientPart: ToolPart = {
-  word: "Client",
   hint: "The run waits until your own code submits the output.",
   target: () => "Your own code",
   draftOf: () => ({}),

@@ -25,7 +25,6 @@ const exampleSource = {
 };
 
 export const codePart: ToolPart<CodeDraft> = {
-  word: "Code",
   hint: "JavaScript or Python in a sandbox without network access.",
   target: ({ language, source }) =>
     `${language === "python" ? "Python" : "JavaScript"}, ${source === null ? "written by the model" : "own source"}`,

@@ -8,7 +8,6 @@ export interface HttpDraft {
 }
 
 export const httpPart: ToolPart<RequestDraft & HttpDraft> = {
-  word: "HTTP",
   hint: "The server sends the arguments to a URL. The response is the output.",
   target: ({ method, url }) => `${method} ${url}`,
   draftOf: (tool) => ({

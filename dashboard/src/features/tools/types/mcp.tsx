@@ -14,7 +14,6 @@ export interface McpDraft {
 }
 
 export const mcpPart: ToolPart<McpDraft> = {
-  word: "MCP server",
   hint: "Each tool of an MCP server becomes a tool of the agent.",
   target: ({ server_url }) => server_url ?? "",
   draftOf: (tool) => ({

@@ -4,7 +4,6 @@ import type { Fields } from "../../../lib/use-form.ts";
 
 /** What the form of a tool has for one type of tools. Each module of this folder is one; `tool-parts.ts` lists them. */
 export interface ToolPart<Own = object, Draft = CommonDraft & Own> {
-  word: string;
   hint: string;
   /** Where a tool goes: its address, its language, its server. */
   target(tool: Tool): string;

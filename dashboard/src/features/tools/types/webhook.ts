@@ -2,7 +2,6 @@ import { type RequestDraft, RequestFields, readRequest, requestDraftOf, requestW
 import type { ToolPart } from "./tool-part.ts";
 
 export const webhookPart: ToolPart<RequestDraft> = {
-  word: "Webhook",
   hint: "Like HTTP, for longer work: the output can be submitted later.",
   target: ({ url }) => `POST ${url}`,
   draftOf: requestDraftOf,
