@@ -29,7 +29,8 @@ function isNearlyUtf8(lossy: string): boolean {
   return foreign > 20 * broken;
 }
 
-function decodeAs(charset: string, bytes: Uint8Array): string {
+/** In this encoding, or in Windows-1252 where nobody knows it. */
+export function decodeAs(charset: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder(charset as Bun.Encoding).decode(bytes);
   } catch {

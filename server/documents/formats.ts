@@ -16,6 +16,7 @@ const formats = {
   "application/rtf": "rtf",
   "text/rtf": "rtf",
   "message/rfc822": "eml",
+  "application/vnd.ms-outlook": "msg",
   "application/epub+zip": "epub",
   "application/vnd.oasis.opendocument.text": "odf",
   "application/vnd.oasis.opendocument.spreadsheet": "odf",

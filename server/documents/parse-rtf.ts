@@ -1,3 +1,4 @@
+import { encodingOf } from "./code-pages.ts";
 import { unreadable } from "./document-error.ts";
 import { addToCell, markdownTable } from "./markdown.ts";
 import type { Outline } from "./outline.ts";
@@ -23,7 +24,6 @@ const charsets: Record<number, string> = {
   ...{ 163: "windows-1258", 177: "windows-1255", 178: "windows-1256", 186: "windows-1257", 204: "windows-1251" },
   ...{ 222: "windows-874", 238: "windows-1250" },
 };
-const codePages: Record<number, string> = { 932: "shift_jis", 936: "gbk", 949: "euc-kr", 950: "big5", 65001: "utf-8" };
 
 interface Group {
   hidden: boolean;
@@ -131,7 +131,7 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
       group.raised = false;
     },
     ansicpg(value) {
-      ansi = codePages[value ?? 0] ?? `windows-${value}`;
+      ansi = encodingOf(value ?? 0);
       group.encoding = ansi;
     },
     f(value) {

@@ -11,6 +11,7 @@ import { parseEpub } from "./parse-epub.ts";
 import { parseHtml } from "./parse-html.ts";
 import { parseImage } from "./parse-image.ts";
 import { parseJson, parseJsonLines } from "./parse-json.ts";
+import { parseMsg } from "./parse-msg.ts";
 import { parseOdf } from "./parse-odf.ts";
 import { parsePdf } from "./parse-pdf.ts";
 import { parsePptx } from "./parse-pptx.ts";
@@ -42,6 +43,7 @@ const parsers: Record<DocumentFormat, Parser> = {
   epub: parseEpub,
   rtf: parseRtf,
   eml: parseEml,
+  msg: parseMsg,
 };
 
 /**

@@ -12,7 +12,7 @@ const office = {
   odp: "application/vnd.oasis.opendocument.presentation",
   epub: "application/epub+zip",
 } as const;
-/** Formats of Office before 2007 and of Outlook, of which no text is read. */
+/** Formats that have the container of Office before 2007. Of Outlook's alone text is read. */
 const old = {
   doc: "application/msword",
   xls: "application/vnd.ms-excel",

@@ -407,8 +407,8 @@ test("files that cannot be searched are not taken to be searched", async () => {
     ...{ filename: "a.txt", purpose: "retrieval", content_base64: "AAAA" },
   });
   expect([status, body.error.code]).toEqual([415, "unsupported_file_type"]);
-  const message = { filename: "a.msg", purpose: "retrieval", content_base64: "0M8R4KGxGuE=" };
-  expect((await client.post("/v1/files", message)).body.error.message).toContain("Save it as EML");
+  const message = { filename: "a.doc", purpose: "retrieval", content_base64: "0M8R4KGxGuE=" };
+  expect((await client.post("/v1/files", message)).body.error.message).toContain("Save it as DOCX");
   expect(rows(server, "file_blobs", client)).toBe(0);
 });
 

@@ -263,7 +263,6 @@ const instead: Record<string, string> = {
   "application/msword": "Save it as DOCX.",
   "application/vnd.ms-excel": "Save it as XLSX.",
   "application/vnd.ms-powerpoint": "Save it as PPTX.",
-  "application/vnd.ms-outlook": "Save it as EML.",
 };
 
 function placeAfter(text: string): number {

@@ -18,6 +18,7 @@ import {
   xlsxOf,
   zipOf,
 } from "./documents.ts";
+import { type Folder, messageOf, propertiesOf } from "./outlook-message.ts";
 
 /** A document that is made to harm whoever reads it, and what may come of it: a fault, or "text". */
 export interface HostileDocument {
@@ -44,6 +45,7 @@ export const mimeTypes = {
   epub: "application/epub+zip",
   rtf: "application/rtf",
   eml: "message/rfc822",
+  msg: "application/vnd.ms-outlook",
 } as const;
 type Kind = keyof typeof mimeTypes;
 
@@ -74,10 +76,56 @@ export const validDocuments: Record<Kind, Uint8Array> = {
   epub: epubOf(["<h1>One</h1><p>Text.</p>", "<p>More.</p>"]),
   rtf: utf8("{\\rtf1\\ansi\\uc1 Some {\\b text}\\par More \\u8364 ?\\par}"),
   eml: utf8("From: a@x.test\r\nSubject: Title\r\n\r\nSome text.\r\n"),
+  msg: messageOf({ "0037": "Title", "1000": "Some text." }),
 };
 
 const binary = ["pdf", "docx", "xlsx", "pptx", "odt", "epub"] as const;
 const kinds = Object.keys(mimeTypes) as Kind[];
+
+/** A message of which some stands in large sectors. */
+const letter = () => messageOf({ "0037": "Title", "1000": "word ".repeat(5000) }, attached(3));
+
+/** The same, with another number in its header. */
+function withHeader(at: number, value: number): Uint8Array {
+  const bytes = letter();
+  new DataView(bytes.buffer).setUint32(at, value, true);
+  return bytes;
+}
+
+/** With another order of its sectors. Its table is the last one of them. */
+function circling(next: (sector: number) => number): Uint8Array {
+  const bytes = letter();
+  const view = new DataView(bytes.buffer);
+  for (let sector = 0; sector < 127; sector++) view.setUint32(bytes.length - 512 + 4 * sector, next(sector), true);
+  return bytes;
+}
+
+/** With another number in each entry of its directory but the first. */
+function entriesWith(at: number, value: number): Uint8Array {
+  const bytes = letter();
+  const view = new DataView(bytes.buffer);
+  const directory = 512 * (view.getUint32(48, true) + 1);
+  for (let entry = directory + 128; view.getUint16(entry + 64, true) > 0; entry += 128)
+    view.setUint32(entry + at, value, true);
+  return bytes;
+}
+
+const attached = (count: number) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [
+      `__attach_version1.0_#${String(index).padStart(8, "0")}`,
+      propertiesOf({ "3707": `${index}.txt` }, 8),
+    ]),
+  );
+
+const nested = (depth: number): Folder =>
+  depth === 0
+    ? {}
+    : {
+        "__attach_version1.0_#00000000": propertiesOf({}, 8, {
+          "__substg1.0_3701000D": propertiesOf({ "0037": "x" }, 24, nested(depth - 1)),
+        }),
+      };
 
 const documentOf = (body: string, before = "") =>
   zipOf({
@@ -484,6 +532,19 @@ const others: HostileDocument[] = [
     "text",
   ),
   hostile("eml", "a header of a megabyte", () => utf8(`Subject: ${"=?utf-8?q?a?= ".repeat(80_000)}\n\nx`), "text"),
+  hostile("msg", "a sector that is behind itself", () => circling((sector) => sector), "document_unreadable"),
+  hostile("msg", "every sector is behind the first", () => circling(() => 1), "document_unreadable"),
+  hostile("msg", "sectors that are not there", () => circling(() => 0xfffffff0), "document_unreadable"),
+  hostile("msg", "tables that lead to one another", () => withHeader(68, 0), "document_unreadable"),
+  hostile("msg", "a directory that is nowhere", () => withHeader(48, 4_000_000_000), "document_unreadable"),
+  hostile("msg", "sectors of two gigabytes", () => withHeader(30, 31), "document_unreadable"),
+  hostile("msg", "every text is the same one", () => entriesWith(116, 0), "document_unreadable", "text"),
+  hostile("msg", "texts of four gigabytes", () => entriesWith(120, 0xffffffff), "document_unreadable", "text"),
+  hostile("msg", "folders that hold themselves", () => entriesWith(76, 1), "document_unreadable"),
+  hostile("msg", "files beside themselves", () => entriesWith(72, 1), "document_unreadable"),
+  hostile("msg", "its end is missing", () => letter().slice(0, -700), "document_unreadable"),
+  hostile("msg", "messages in one another", () => messageOf({ "0037": "x" }, nested(200)), "document_unreadable"),
+  hostile("msg", "10,000 attachments", () => messageOf({ "0037": "x" }, attached(10_000)), "document_unreadable"),
 ];
 
 const portable: HostileDocument[] = [
