@@ -75,6 +75,8 @@ async function shoot(
       if (!isWanted(`${name}-${look}`)) continue;
       count += 1;
       const tell = (cause: unknown) => console.warn(`${name}, ${look}: ${String(cause).split("\n")[0]}`);
+      // A state before this one may have chosen to edit as JSON.
+      await page.evaluate(() => localStorage.removeItem("runnel.edit-as"));
       await page.goto(`${server.url}/dashboard${path}`);
       await atRest()
         .then(() => act?.(page))
