@@ -116,7 +116,7 @@ test("a certificate that ends and backups that are not made are found", () => {
 test("runs that fail, a queue that stands still and a webhook that was switched off are found", async () => {
   const agent = (await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body;
   for (let run = 0; run < bounds.failed_least; run++)
-    await client.post("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" });
+    await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Hello" });
   expect(found({})).toEqual([]);
   const runs = server.db.sqlite.query<{ id: string }, []>("SELECT id FROM runs ORDER BY id").all();
   const set = (columns: string, id: string) => server.db.sqlite.run(`UPDATE runs SET ${columns} WHERE id = ?`, [id]);

@@ -37,7 +37,7 @@ const made = async (client: Client, resource: string, body: unknown): Promise<st
 };
 const bearer = ({ key }: Client) => ({ authorization: `Bearer ${key.secret}` });
 const newRun = async (client: Client) =>
-  made(client, "runs?wait=5", { agent_id: await made(client, "agents", agent), input: "Hi" });
+  made(client, "runs?wait=60", { agent_id: await made(client, "agents", agent), input: "Hi" });
 const chatPage = { access: "link", title: secret };
 async function newChatPage(client: Client): Promise<{ path: string; target: string }> {
   const target = await made(client, "agents", agent);

@@ -94,7 +94,7 @@ test("a visitor talks, comes back by the cookie, and sees nothing of another vis
   const [ada, grace] = [await visitor(agent_id, secret), await visitor(agent_id, secret)];
   expect(ada.thread_id).toBeNull();
   const thread = (await ada.ask("POST", "/v1/threads", {})).body.id;
-  const run = await ada.ask("POST", "/v1/runs?wait=10", { agent_id, input: "Hi.", thread_id: thread });
+  const run = await ada.ask("POST", "/v1/runs?wait=60", { agent_id, input: "Hi.", thread_id: thread });
   expect([run.status, run.body.output]).toEqual([201, "Hello, visitor."]);
   const back = await visitor(agent_id, secret, ada.cookie);
   expect(back.thread_id).toBe(thread);
@@ -110,7 +110,7 @@ test("a visitor gets no name, argument, result, instruction or model, whatever t
   const { ask } = await visitor(agent_id, secret);
   const thread_id = (await ask("POST", "/v1/threads", {})).body.id;
   const body = { agent_id, input: "Hi.", thread_id };
-  const made = await ask("POST", "/v1/runs?wait=10", body);
+  const made = await ask("POST", "/v1/runs?wait=60", body);
   const { id } = made.body;
   const sse = { accept: "text/event-stream" };
   const seen = [
@@ -136,7 +136,7 @@ test("a visitor gets no name, argument, result, instruction or model, whatever t
 test("whatever does not say what it shows visitors admits none, at every door", async () => {
   const { agent_id, secret } = await openPage();
   const { ask } = await visitor(agent_id, secret);
-  const run = await ask("POST", "/v1/runs?wait=10", { agent_id, input: "Hi." });
+  const run = await ask("POST", "/v1/runs?wait=60", { agent_id, input: "Hi." });
   const refused = [
     ["GET", "/v1/runs"],
     ["GET", "/v1/threads"],
@@ -158,7 +158,7 @@ test("visitors have bounds of their own, also with another token, and the page h
     budget: { max_total_tokens: 100_000 },
   });
   const start = async (of: { ask: ReturnType<typeof asking> }) =>
-    (await of.ask("POST", "/v1/runs?wait=10", { agent_id, input: "Hi." })).status;
+    (await of.ask("POST", "/v1/runs?wait=60", { agent_id, input: "Hi." })).status;
   const ada = await visitor(agent_id, secret);
   expect([await start(ada), await start(ada), await start(ada)]).toEqual([201, 201, 429]);
   expect(await start(await visitor(agent_id, secret, ada.cookie))).toBe(429);
@@ -199,7 +199,7 @@ test("a cookie that was made up makes nobody known, so new visitors of one addre
 test("what a day may bring is counted by the day", async () => {
   const { agent_id, secret } = await openPage({ visitor_limits: { runs_per_day: 1 } });
   const { ask } = await visitor(agent_id, secret);
-  const start = () => ask("POST", "/v1/runs?wait=10", { agent_id, input: "Hi." });
+  const start = () => ask("POST", "/v1/runs?wait=60", { agent_id, input: "Hi." });
   expect((await start()).status).toBe(201);
   const { status, headers } = await start();
   expect([status, Number(headers.get("retry-after")) > 23 * 3600]).toEqual([429, true]);
@@ -215,10 +215,10 @@ test("neither a restart nor another link begins a page's day anew", async () => 
     const { url } = (await (await client()).post(`${chat}/rotate`)).body;
     const entered = await send("POST", `/chat/${agent_id}/token`, { secret: new URL(url).hash.slice(1) });
     const authorization = `Bearer ${entered.body.token}`;
-    return (await send("POST", "/v1/runs?wait=10", { agent_id, input: "Hi." }, { authorization })).status;
+    return (await send("POST", "/v1/runs?wait=60", { agent_id, input: "Hi." }, { authorization })).status;
   };
   // What a key starts is no part of it.
-  await owner.post("/v1/runs?wait=10", { agent_id, input: "Hi.", user_id: "ada" });
+  await owner.post("/v1/runs?wait=60", { agent_id, input: "Hi.", user_id: "ada" });
   expect(await start(first)).toBe(201);
   await first.stop();
   await using again = testApp({ db: first.db });

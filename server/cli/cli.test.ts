@@ -392,7 +392,7 @@ describe("a server", () => {
     });
     const definition = { name: "logged", instructions: "", model: "test/script", tools: [tool.id] };
     const agent = await post("/v1/agents", { ...definition, model_settings: { script } });
-    const run = await post("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" });
+    const run = await post("/v1/runs?wait=60", { agent_id: agent.id, input: "Hello" });
     expect(run.status).toBe("requires_action");
     const following = runnel(["logs", "--run", run.id, "--follow", "--json", "--data-dir", data]);
     const [{ id }] = run.required_action.submit_tool_outputs.tool_calls;

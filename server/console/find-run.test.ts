@@ -21,7 +21,7 @@ async function waitingRun(size = 1) {
   const { body: agent } = await client.post("/v1/agents", {
     ...{ name: "a", instructions: "", model: "test/script", model_settings: { script }, tools: [tool.id] },
   });
-  const answer = await client.post("/v1/runs?wait=10", { agent_id: agent.id, input: "Go." });
+  const answer = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
   const [call] = answer.body.required_action.submit_tool_outputs.tool_calls;
   return { id: answer.body.id, request: answer.headers.get("x-request-id")!, call: call.id };
 }

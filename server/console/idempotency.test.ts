@@ -10,7 +10,7 @@ test("what the dashboard asks for twice with one key is done once, for whoever a
   const [owner, viewer] = [await visitorOf(server, "owner"), await visitorOf(server, "viewer")];
   const path = `/${client.scope.project_id}/${client.scope.environment}`;
   const start = (visitor: typeof owner, key: string, input = "Go.") =>
-    visitor.send("POST", `${path}/runs?wait=10`, { agent_id: agent.body.id, input }, { "idempotency-key": key });
+    visitor.send("POST", `${path}/runs?wait=60`, { agent_id: agent.body.id, input }, { "idempotency-key": key });
 
   const first = await start(owner, "one");
   const again = await start(owner, "one");

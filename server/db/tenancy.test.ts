@@ -165,7 +165,7 @@ test("the same text in two projects, or in test and live of one, is two rows, an
   const runs: string[] = [];
   for (const client of clients) {
     const { body: agent } = await client.post("/v1/agents", { name: "a", instructions, model: "test/echo" });
-    runs.push((await client.post("/v1/runs?wait=10", { agent_id: agent.id, input: instructions })).body.id);
+    runs.push((await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: instructions })).body.id);
   }
   const blobs = () =>
     server.db.sqlite

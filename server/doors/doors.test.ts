@@ -570,7 +570,7 @@ async function thingsOf(client: Client, user_id = "ada", names: readonly Name[] 
     expect((await client.post(said.path, { ...(said.body as object), user_id })).status).toBe(200);
   }
   if (isTest && names.some((name) => name === "run" || name === "call")) {
-    const run = await made(client, "/v1/runs?wait=10", { agent_id: agent, input: "x", user_id });
+    const run = await made(client, "/v1/runs?wait=60", { agent_id: agent, input: "x", user_id });
     things.run = run.id;
     things.call = run.required_action.submit_tool_outputs.tool_calls[0].id;
   }

@@ -442,7 +442,7 @@ test("a key that may run may upload and read, one that may read may only read, a
 async function withOutput() {
   const client = await newClient();
   const agent = (await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body.id;
-  const run = (await client.post("/v1/runs?wait=10", { agent_id: agent, input: "x" })).body.id;
+  const run = (await client.post("/v1/runs?wait=60", { agent_id: agent, input: "x" })).body.id;
   const output = { id: newId("file"), filename: "out/plot.png", content: Buffer.from("\x89PNG\r\n\x1a\n…", "latin1") };
   const { files } = server;
   const facts = await server.db.write(() =>

@@ -127,7 +127,7 @@ test("an image that was sent along is seen by those whose run shows it, and by n
   const [ada, grace] = [await holder({ user_id: "ada" }), await holder({ user_id: "grace" })];
   const data = `data:image/png;base64,${btoa("\x89PNG\r\n\x1a\nof Ada")}`;
   const input = [{ role: "user", content: [{ type: "image", data }] }];
-  const run = await ada("POST", "/v1/runs?wait=10", { agent_id, input });
+  const run = await ada("POST", "/v1/runs?wait=60", { agent_id, input });
   const { file_id } = run.body.input[0].content[0];
   const seen = await ada("GET", `/v1/files/${file_id}/content`);
   expect([seen.status, seen.headers.get("content-type")]).toEqual([200, "image/png"]);

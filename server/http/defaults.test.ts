@@ -67,7 +67,7 @@ describe("what the document calls a default", () => {
     await using server = testApp();
     const client = await server.client();
     const { id: agent_id } = await create(client, "/v1/agents", echo);
-    const { id } = await create(client, "/v1/runs?wait=10", { agent_id, input: "Hello" });
+    const { id } = await create(client, "/v1/runs?wait=60", { agent_id, input: "Hello" });
     const { raw } = (await client.get(`/v1/traces/${id}?include=raw`)).body;
     const { timeout_ms, action_timeout_ms, on_disconnect } = defaults.CreateRunRequest!;
     expect(raw[0].event).toMatchObject({ timeout_ms, action_timeout_ms, on_disconnect });

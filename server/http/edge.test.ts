@@ -78,7 +78,7 @@ test("a callback tells what is left of its project's writes", async () => {
   const model_settings = { script: [{ tool_calls: [{ name: "t", arguments: {} }] }, { text: "Done." }] };
   const script = { ...agent, model: "test/script", model_settings, tools: [tool.body.id] };
   const made = await client.post("/v1/agents", script);
-  await client.post("/v1/runs?wait=10", { agent_id: made.body.id, input: "Go." });
+  await client.post("/v1/runs?wait=60", { agent_id: made.body.id, input: "Go." });
   expect(address).not.toBe("");
   const answer = await server.send("POST", new URL(address).pathname, { output: 1 });
   expect([answer.status, ...limitOf(answer).slice(0, 2)]).toEqual([200, 300, 297]);
@@ -108,7 +108,7 @@ test("HEAD of any event stream is answered at once, and nobody is counted as its
   const model_settings = { script: [{ tool_calls: [{ name: "t", arguments: {} }] }] };
   const waiting = { ...agent, model: "test/script", model_settings, tools: [tool.body.id] };
   const { body } = await client.post("/v1/agents", waiting);
-  const run = (await client.post("/v1/runs?wait=10", { agent_id: body.id, input: "Go." })).body;
+  const run = (await client.post("/v1/runs?wait=60", { agent_id: body.id, input: "Go." })).body;
   expect(run.status).toBe("requires_action");
   const head = await server.send("HEAD", `/v1/runs/${run.id}/events`, undefined, {
     ...authorized(client),

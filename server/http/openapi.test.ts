@@ -261,7 +261,7 @@ test("a query parameter is taken as its schema says, neither more nor less", asy
   const unlimited = { reads_per_minute: 0, writes_per_minute: 0, run_creations_per_minute: 0 };
   await server.projects.update(client.scope.project_id, { limits: unlimited });
   const agent_id = (await client.post("/v1/agents", { name: "e", instructions: "", model: "test/echo" })).body.id;
-  const run = (await client.post("/v1/runs?wait=5", { agent_id, input: "Hello" })).body.id;
+  const run = (await client.post("/v1/runs?wait=60", { agent_id, input: "Hello" })).body.id;
   const { id: memory } = (await client.post("/v1/memory", { name: "m", kind: "vector" })).body;
   const { id: pad } = (await client.post("/v1/memory", { name: "pad", kind: "kv", scope: "user" })).body;
   await client.put(`/v1/memory/${pad}/keys/note?scope_id=x`, { value: 1 });
@@ -361,7 +361,7 @@ test("real answers are as described, to the last field", async () => {
   const script = [{ text: "Wait.", tool_calls: [{ name: "ask", arguments: {} }] }, { text: "Thanks." }];
   const body = { name: "a", instructions: "", model: "test/script", tools: [ask], model_settings: { script } };
   const agent = await client.post("/v1/agents", body);
-  const run = await client.post("/v1/runs?wait=5", { agent_id: agent.body.id, input: "Hello" });
+  const run = await client.post("/v1/runs?wait=60", { agent_id: agent.body.id, input: "Hello" });
   expect(run.body.status).toBe("requires_action");
   expectFit("Run", run.body);
   expectFit("Approval", (await client.get("/v1/approvals")).body.data[0]);
@@ -412,13 +412,13 @@ test("real answers are as described, to the last field", async () => {
   const suite = await client.post("/v1/suites", { name: "s", run_ids: [id] });
   expectFit("Suite", suite.body);
   expectFit("SuiteListItem", (await client.get("/v1/suites")).body.data[0]);
-  const performed = await client.post(`/v1/suites/${suite.body.id}/runs?wait=10`, { live: {} });
+  const performed = await client.post(`/v1/suites/${suite.body.id}/runs?wait=60`, { live: {} });
   expectFit("SuiteRun", performed.body);
   expectFit("SuiteRunListItem", (await client.get(`/v1/suites/${suite.body.id}/runs`)).body.data[0]);
   const thread = await client.post("/v1/threads", { title: "t" });
   expectFit("Thread", thread.body);
   const echo = (await client.post("/v1/agents", { name: "e", instructions: "", model: "test/echo" })).body.id;
-  await client.post("/v1/runs?wait=5", { agent_id: echo, input: "Hello", thread_id: thread.body.id });
+  await client.post("/v1/runs?wait=60", { agent_id: echo, input: "Hello", thread_id: thread.body.id });
   expectFit("Thread", (await client.get("/v1/threads")).body.data[0]);
   expectFit("ThreadMessage", (await client.get(`/v1/threads/${thread.body.id}/messages`)).body.data[0]);
   expectFit("Tool", (await client.get("/v1/tools")).body.data[0]);

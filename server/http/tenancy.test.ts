@@ -91,7 +91,7 @@ async function makeRun(client: Client, waiting: boolean): Promise<Answer["body"]
     model_settings,
     tools: [tool.id],
   });
-  const run = await client.post("/v1/runs?wait=10", { agent_id: agent.body.id, input: "Go." });
+  const run = await client.post("/v1/runs?wait=60", { agent_id: agent.body.id, input: "Go." });
   expect(run.body.status).toBe(waiting ? "requires_action" : "completed");
   return run.body;
 }
@@ -242,7 +242,7 @@ const kinds = {
     malformed: ["x".repeat(500)],
   },
   erasure: {
-    make: async (client) => [(await client.delete(`/v1/users/${unique()}/data?wait=10`)).body.id],
+    make: async (client) => [(await client.delete(`/v1/users/${unique()}/data?wait=60`)).body.id],
     never: () => newId("erasure"),
     malformed: misshapen,
   },
@@ -312,7 +312,7 @@ const bodies: Record<string, () => unknown> = {
 /** Routes that make what is not there yet, or list what there is of it: another tenant's gets the answer of a new one. */
 const makes = new Set(["PUT /v1/secrets/:name", "GET /v1/users/:id/data", "DELETE /v1/users/:id/data"]);
 /** With this, a route answers when it is done. */
-const waits: Record<string, string> = { "DELETE /v1/users/:id/data": "?wait=10" };
+const waits: Record<string, string> = { "DELETE /v1/users/:id/data": "?wait=60" };
 
 interface Place {
   kind: KindName;

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const agent = { name: "a", instructions: "Say.", model: "test/echo" };
   const agent_id = (await client.post("/v1/agents", agent)).body.id;
   forks = [];
-  for (let n = 0; n < 4; n++) forks.push((await client.post("/v1/runs?wait=30", { agent_id, input: "x" })).body.id);
+  for (let n = 0; n < 4; n++) forks.push((await client.post("/v1/runs?wait=60", { agent_id, input: "x" })).body.id);
   await server.search.catchUp();
   forks.sort();
   const { sqlite } = server.db;

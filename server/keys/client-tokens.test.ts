@@ -46,7 +46,7 @@ async function tokenOf(body: object, client = admin): Promise<Token> {
 test("a token starts runs of its agent, for its user, and reads them to the end", async () => {
   const agent_id = await makeAgent();
   const token = await tokenOf({ agent_id, user_id: "ada" });
-  const run = await token.ask("POST", "/v1/runs?wait=10", { agent_id, input: "Go." });
+  const run = await token.ask("POST", "/v1/runs?wait=60", { agent_id, input: "Go." });
   expect([run.status, run.body.status, run.body.user_id]).toEqual([201, "completed", "ada"]);
   expect((await token.ask("GET", `/v1/runs/${run.body.id}`)).body.output).toBe("Done.");
   const events = await server.send("GET", `/v1/runs/${run.body.id}/events?token=${token.secret}`, undefined, {
@@ -61,7 +61,7 @@ test("a token shows an image as data, and none of the project's files by its id"
   const data =
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   const shown = (image: object) =>
-    ask("POST", "/v1/runs?wait=10", {
+    ask("POST", "/v1/runs?wait=60", {
       agent_id,
       input: [
         {
@@ -82,7 +82,7 @@ test("a token shows an image as data, and none of the project's files by its id"
 
 test("nobody sees with a token what is for another user, another agent or another tenant", async () => {
   const [agent_id, other] = [await makeAgent(), await makeAgent()];
-  const ofKey = (body: object) => admin.post("/v1/runs?wait=10", { agent_id, input: "Go.", ...body });
+  const ofKey = (body: object) => admin.post("/v1/runs?wait=60", { agent_id, input: "Go.", ...body });
   const stranger = await tokenOf({ agent_id });
   const runs = [
     (await ofKey({})).body.id,
@@ -121,7 +121,7 @@ test("a token of a thread speaks in it and sees no other", async () => {
     (await admin.post("/v1/threads", { user_id: "ada" })).body.id,
   ];
   const token = await tokenOf({ agent_id, thread_id: own });
-  const run = await token.ask("POST", "/v1/runs?wait=10", { agent_id, input: "Go." });
+  const run = await token.ask("POST", "/v1/runs?wait=60", { agent_id, input: "Go." });
   expect([run.body.thread_id, run.body.user_id]).toEqual([own, "ada"]);
   expect((await token.ask("GET", `/v1/threads/${own}/messages`)).body.data).toHaveLength(2);
   expect((await token.ask("GET", `/v1/threads/${other}/messages`)).status).toBe(404);
@@ -144,7 +144,7 @@ test("a token of a user keeps threads of its own, and sees nobody else's", async
 
 test("a token of a run reads that run, and starts none", async () => {
   const agent_id = await makeAgent();
-  const make = async () => (await admin.post("/v1/runs?wait=10", { agent_id, input: "Go." })).body.id as string;
+  const make = async () => (await admin.post("/v1/runs?wait=60", { agent_id, input: "Go." })).body.id as string;
   const [own, other] = [await make(), await make()];
   const token = await tokenOf({ agent_id, run_id: own });
   expect((await token.ask("GET", `/v1/runs/${own}`)).status).toBe(200);
@@ -156,7 +156,7 @@ test("a token of a run reads that run, and starts none", async () => {
 
 test("a token may what its scopes say", async () => {
   const agent_id = await makeAgent();
-  const run = (await admin.post("/v1/runs?wait=10", { agent_id, input: "Go.", user_id: "ada" })).body.id;
+  const run = (await admin.post("/v1/runs?wait=60", { agent_id, input: "Go.", user_id: "ada" })).body.id;
   const asks: [ClientScope, string, string, unknown?][] = [
     ["run", "POST", "/v1/runs", { agent_id, input: "Go." }],
     ["run", "POST", `/v1/runs/${run}/cancel`, {}],
@@ -211,7 +211,7 @@ test("a token that asks too often is refused before its project pays for it", as
   const limits = { requests_per_minute: 3, run_creations_per_minute: 1 };
   const made = await client.post("/v1/client_tokens", { agent_id, scopes: everything, expires_in: 60, limits });
   const ask = asking(made.body.token, small);
-  expect((await ask("POST", "/v1/runs?wait=10", { agent_id, input: "Go." })).status).toBe(201);
+  expect((await ask("POST", "/v1/runs?wait=60", { agent_id, input: "Go." })).status).toBe(201);
   expect((await ask("POST", "/v1/runs", { agent_id, input: "Go." })).status).toBe(429);
   expect((await ask("GET", "/v1/runs")).status).toBe(200);
   const before = (await client.get("/v1/me")).headers.get("x-ratelimit-remaining");

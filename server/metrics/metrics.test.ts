@@ -22,7 +22,7 @@ const agentOf = async (client: Client, more: object): Promise<string> =>
   (await client.post("/v1/agents", { name: "a", instructions: "", ...more })).body.id;
 
 const run = async (client: Client, agent_id: string) =>
-  (await client.post("/v1/runs?wait=10", { agent_id, input: "Go." })).body;
+  (await client.post("/v1/runs?wait=60", { agent_id, input: "Go." })).body;
 
 test("runs, model calls and tool calls are counted as they happen, by status and outcome", async () => {
   await using server = testApp();

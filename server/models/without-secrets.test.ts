@@ -34,7 +34,7 @@ async function told(said: object[]) {
   const { body: tool } = await client.post("/v1/tools", { name: "look", type: "client" });
   const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model, tools: [tool.id] });
   const stream = !said.some((delta) => "tool_calls" in delta);
-  const told = await client.post("/v1/runs?wait=10", { agent_id: agent.id, input: "Your key?", stream });
+  const told = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Your key?", stream });
   const { id } = (await client.get("/v1/runs")).body.data[0];
   const { body: run } = await client.get(`/v1/runs/${id}`);
   const { body: trace } = await client.get(`/v1/traces/${id}?include=raw`);

@@ -17,7 +17,7 @@ async function fill(client: Client): Promise<void> {
     ...{ name: "a", instructions: "i".repeat(20_000), model: "test/script", model_settings: { script } },
     tools: [tool.id],
   });
-  const { body: run } = await client.post("/v1/runs?wait=10", { agent_id: agent.id, input: "hello" });
+  const { body: run } = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "hello" });
   expect(run.status).toBe("requires_action");
 }
 

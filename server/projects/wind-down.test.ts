@@ -20,7 +20,7 @@ test("an archived project's runs are cancelled, also those that wait, and others
     ...{ name: "asks", instructions: "", model: "test/script", tools: [tool.id] },
     model_settings: { script: [{ tool_calls: [{ name: "ask", arguments: {} }] }] },
   });
-  const waits = (await shop.post("/v1/runs?wait=10", { agent_id: asking.id, input: "x" })).body.id;
+  const waits = (await shop.post("/v1/runs?wait=60", { agent_id: asking.id, input: "x" })).body.id;
   const works = await startRun(shop, 60_000);
   const goesOn = await startRun(other, 60_000);
   const { project_id } = shop.scope;

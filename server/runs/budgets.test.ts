@@ -20,7 +20,7 @@ const agentOf = async (client: Client, more: object = {}): Promise<string> =>
   (await client.post("/v1/agents", { name: "a", instructions: "", model, ...more })).body.id;
 
 const run = async (client: Client, agent_id: string, more: object = {}) =>
-  (await client.post("/v1/runs?wait=10", { agent_id, input: "Go.", ...more })).body;
+  (await client.post("/v1/runs?wait=60", { agent_id, input: "Go.", ...more })).body;
 
 describe("the budget of POST /v1/runs", () => {
   test.each([

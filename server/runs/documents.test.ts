@@ -34,7 +34,7 @@ const agent = (client: Client, more: object = {}) =>
 const upload = (client: Client, filename: string, more: object) =>
   made(client, "/v1/files", { filename, purpose: "attachment", ...more });
 const run = async (client: Client, agent_id: string, more: object) => {
-  const { status, body } = await client.post("/v1/runs?wait=10", { agent_id, input: "What is it?", ...more });
+  const { status, body } = await client.post("/v1/runs?wait=60", { agent_id, input: "What is it?", ...more });
   expect(status).toBe(201);
   return body;
 };

@@ -49,7 +49,7 @@ test("a run is cancelled at once while its memory is searched, and what is found
   const before = typesOf(server, id);
   expect(before).toEqual(["run.created", "step.started", "step.completed", "run.cancelled"]);
   answer.resolve();
-  expect((await client.post("/v1/runs?wait=10", { agent_id, input: "And now?" })).body.status).toBe("completed");
+  expect((await client.post("/v1/runs?wait=60", { agent_id, input: "And now?" })).body.status).toBe("completed");
   expect(typesOf(server, id)).toEqual(before);
   const [step] = (await client.get(`/v1/traces/${id}`)).body.steps;
   expect(step).toMatchObject({ type: "retrieval", status: "cancelled" });
@@ -77,7 +77,7 @@ test("a run is cancelled at once while its model writes a summary, and the reque
     await client.post("/v1/agents", { name: "A", instructions: "I.", model: name, memory }),
   );
   const { id: thread_id } = made(await client.post("/v1/threads", {}));
-  const say = (input: string, wait = 10) =>
+  const say = (input: string, wait = 60) =>
     client.post(`/v1/runs?wait=${wait}`, { agent_id, thread_id, input }).then(made);
   const long = "It rained. ".repeat(400);
   expect((await say(long)).status).toBe("completed");

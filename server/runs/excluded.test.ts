@@ -11,7 +11,7 @@ const runs: Record<string, string> = {};
 beforeAll(async () => {
   server = testApp();
   client = await server.client();
-  const make = async (script: object[], more: object = {}, run: object = {}, wait = "?wait=10") => {
+  const make = async (script: object[], more: object = {}, run: object = {}, wait = "?wait=60") => {
     const model = { name: "a", instructions: "Be brief.", model: "test/script", model_settings: { script } };
     const { id: agent_id } = (await client.post("/v1/agents", { ...model, ...more })).body;
     return (await client.post(`/v1/runs${wait}`, { agent_id, input: "Go.", ...run })).body.id as string;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await client.delete(`/v1/traces/${siblingId(runs.forgotten, "trace")}`);
   const exported = (await client.get(`/v1/traces/${runs.completed}?include=raw`)).body;
   runs.imported = (await client.post("/v1/traces", exported)).body.run_id;
-  runs.forked = (await client.post(`/v1/runs/${runs.completed}/fork?wait=10`, { step_index: -1 })).body.id;
+  runs.forked = (await client.post(`/v1/runs/${runs.completed}/fork?wait=60`, { step_index: -1 })).body.id;
   runs.replayed = (await client.post(`/v1/runs/${runs.completed}/replay`, {})).body.id;
 });
 afterAll(() => server[Symbol.asyncDispose]());

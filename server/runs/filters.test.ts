@@ -19,7 +19,7 @@ const toolName = unique();
 const start = async (model: string, script: object[], more: object = {}): Promise<string> => {
   const agent = { name: "a", instructions: "Say.", model, ...(script.length > 0 && { model_settings: { script } }) };
   const agent_id = (await client.post("/v1/agents", { ...agent, ...more })).body.id;
-  const { status, body } = await client.post("/v1/runs?wait=10", { agent_id, input: word, metadata: { of: model } });
+  const { status, body } = await client.post("/v1/runs?wait=60", { agent_id, input: word, metadata: { of: model } });
   expect([status, body.error?.code ?? null]).toEqual([201, body.error?.code ?? null]);
   return body.id;
 };

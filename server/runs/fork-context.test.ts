@@ -42,14 +42,14 @@ async function informed(more: object = {}) {
     ...more,
   });
   const ask = (input: string, file_ids: string[] = []) =>
-    made(client, "/v1/runs?wait=10", { agent_id: agent.id, input, thread_id: thread.id, file_ids });
+    made(client, "/v1/runs?wait=60", { agent_id: agent.id, input, thread_id: thread.id, file_ids });
   await ask("Good day.");
   const run = await ask("How do I reset the machine?", [file.id, image.id]);
   expect(run).toMatchObject({ status: "completed", output: "Seen." });
   return { server, client, run, thread, memory, file, image, agent };
 }
 
-const fork = (client: Client, { id }: Body, body: object) => made(client, `/v1/runs/${id}/fork?wait=10`, body);
+const fork = (client: Client, { id }: Body, body: object) => made(client, `/v1/runs/${id}/fork?wait=60`, body);
 const stepsOf = async (client: Client, { id }: Body): Promise<Body[]> =>
   (await client.get(`/v1/traces/${id}`)).body.steps;
 

@@ -44,9 +44,9 @@ async function make(client: Client, script: ScriptEntry[], tool: object = {}, ag
 }
 
 const started = async (client: Client, agent_id: string, more: object = {}) =>
-  (await client.post("/v1/runs?wait=10", { agent_id, input: "Go", ...more })).body;
+  (await client.post("/v1/runs?wait=60", { agent_id, input: "Go", ...more })).body;
 const fork = (client: Client, run: { id: string }, body: object) =>
-  client.post(`/v1/runs/${run.id}/fork?wait=10`, body);
+  client.post(`/v1/runs/${run.id}/fork?wait=60`, body);
 const forked = async (client: Client, run: { id: string }, body: object): Promise<Answer["body"]> => {
   const answer = await fork(client, run, body);
   expect({ status: answer.status, error: answer.body.error?.code }).toEqual({
@@ -459,7 +459,7 @@ describe("like any creation", () => {
     withServer(async (client, server) => {
       const { run } = await make(client, paidTwice);
       const headers = { authorization: `Bearer ${client.key.secret}`, "idempotency-key": "once" };
-      const ask = () => server.send("POST", `/v1/runs/${run.id}/fork?wait=10`, { step_index: 1 }, headers);
+      const ask = () => server.send("POST", `/v1/runs/${run.id}/fork?wait=60`, { step_index: 1 }, headers);
       const [first, second] = [await ask(), await ask()];
       expect(second.body.id).toBe(first.body.id);
       expect(second.headers.get("idempotent-replayed")).toBe("true");

@@ -29,7 +29,7 @@ const agent = async (client: Client, memory: object, more: object = {}) =>
   made(await client.post("/v1/agents", { name: "A", instructions: "I.", model: "test/echo", memory, ...more }));
 const scripted = (script: ScriptEntry[]) => ({ model: "test/script", model_settings: { script } });
 const run = async (client: Client, { id }: { id: string }, input: string, more: object = {}) => {
-  const { status, body } = await client.post("/v1/runs?wait=10", { agent_id: id, input, ...more });
+  const { status, body } = await client.post("/v1/runs?wait=60", { agent_id: id, input, ...more });
   expect(status).toBe(201);
   return body;
 };

@@ -49,7 +49,7 @@ async function clerk(more: object = {}) {
 }
 
 async function ran(agent_id: string, more: object = {}): Promise<Body> {
-  let run = await made("/v1/runs?wait=30", { agent_id, input: "Hello", ...more });
+  let run = await made("/v1/runs?wait=60", { agent_id, input: "Hello", ...more });
   while (run.status === "requires_action") {
     const [call] = run.required_action.submit_tool_outputs.tool_calls;
     const answer = call.needs === "approval" ? { decision: "approve" } : { output: "blue" };
@@ -265,7 +265,7 @@ test("runs that failed, were cancelled, waited in a queue or are replays themsel
   expect(failed.status).toBe("failed");
   expect(await replayed(failed.id)).toMatchObject({ status: "failed", error: { code: failed.error.code } });
   const { agent } = await clerk();
-  const waiting = await made("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" });
+  const waiting = await made("/v1/runs?wait=60", { agent_id: agent.id, input: "Hello" });
   await client.post(`/v1/runs/${waiting.id}/cancel`, { reason: "enough" });
   const cancelled = await replayed(waiting.id);
   expect(cancelled).toMatchObject({ status: "cancelled", error: { code: "run_cancelled" } });
@@ -308,7 +308,7 @@ test("the call of an agent is replayed by its result: its run is not performed a
 
 test("a run that is not over, or whose trace was deleted, is not replayed", async () => {
   const { agent } = await clerk();
-  const waiting = await made("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" });
+  const waiting = await made("/v1/runs?wait=60", { agent_id: agent.id, input: "Hello" });
   const early = await client.post(`/v1/runs/${waiting.id}/replay`);
   expect([early.status, early.body.error.code]).toEqual([409, "run_not_terminal"]);
   const run = await ran(agent.id);
@@ -345,7 +345,7 @@ test("of a run that is deleted meanwhile there is a whole copy or none", async (
   const { agent } = await clerk();
   const first = await ran(agent.id);
   for (const kind of ["replay", "fork"]) {
-    const run = (await client.post(`/v1/runs/${first.id}/fork?wait=30`, { step_index: 4 })).body;
+    const run = (await client.post(`/v1/runs/${first.id}/fork?wait=60`, { step_index: 4 })).body;
     const [{ status, body }] = await Promise.all([
       client.post(`/v1/runs/${run.id}/${kind}`, kind === "fork" ? { step_index: 4 } : {}),
       client.delete(`/v1/runs/${run.id}`),

@@ -27,7 +27,7 @@ async function newAgent(script: ScriptEntry[], more: object = {}): Promise<strin
   return body.id;
 }
 const ran = async (body: object, by = client): Promise<Answer["body"]> =>
-  (await by.post("/v1/runs?wait=10", { input: "Go.", ...body })).body;
+  (await by.post("/v1/runs?wait=60", { input: "Go.", ...body })).body;
 const promptOf = async (id: string): Promise<Answer["body"]> =>
   (await client.get(`/v1/traces/${id}?include=prompt`)).body.steps.flatMap(
     ({ prompt }: Answer["body"]) => prompt ?? [],
@@ -52,7 +52,7 @@ test("tools of a request are part of the record: replays, forks and imports have
   for (const agent of ["pinned", "current"]) {
     const { body } = await client.post(`/v1/runs/${run.id}/replay`, { mode: "verify", agent });
     expect(body.replay.divergences).toEqual([]);
-    const forked = await client.post(`/v1/runs/${run.id}/fork?wait=10`, { step_index: -1, agent });
+    const forked = await client.post(`/v1/runs/${run.id}/fork?wait=60`, { step_index: -1, agent });
     expect((await promptOf(forked.body.id)).tools).toHaveLength(1);
   }
   for (const taken of [
@@ -63,7 +63,7 @@ test("tools of a request are part of the record: replays, forks and imports have
   // What the agent has by now under this name is the agent's.
   const own = (await client.post("/v1/tools", { name: "look", description: "Its own." })).body;
   await client.patch(`/v1/agents/${agent_id}`, { tools: [own.id] });
-  const forked = await client.post(`/v1/runs/${run.id}/fork?wait=10`, { step_index: -1, agent: "current" });
+  const forked = await client.post(`/v1/runs/${run.id}/fork?wait=60`, { step_index: -1, agent: "current" });
   expect((await promptOf(forked.body.id)).tools).toMatchObject([{ description: "Its own." }]);
   const clash = await client.post("/v1/runs", { agent_id, input: "Go.", tools: [look] });
   expect([clash.status, clash.body.error.param]).toEqual([400, "tools[0].name"]);

@@ -288,7 +288,7 @@ test("in the server, runs go by the days of their project, and idempotency keys 
   const client = await server.client({ environment: "test" });
   const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
   const headers = { authorization: `Bearer ${client.key.secret}`, "idempotency-key": "one" };
-  const { body: run } = await server.send("POST", "/v1/runs?wait=10", { agent_id: agent.id, input: "Hi" }, headers);
+  const { body: run } = await server.send("POST", "/v1/runs?wait=60", { agent_id: agent.id, input: "Hi" }, headers);
   const count = (table: string) =>
     server.db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n;
   expect([run.status, count("idempotency_keys")]).toEqual(["completed", 1]);

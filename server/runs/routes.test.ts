@@ -277,7 +277,7 @@ test("a reader that has had the last event is told by 204 that nothing more come
   await using server = testApp();
   const client = await server.client();
   const agent_id = await scripted(client, [{ text: "One two." }]);
-  const { body: run } = await client.post("/v1/runs?wait=10", { agent_id, input: "Hi" });
+  const { body: run } = await client.post("/v1/runs?wait=60", { agent_id, input: "Hi" });
   expect(run.status).toBe("completed");
   const path = `/v1/runs/${run.id}/events`;
   const ask = (method: string, headers: Record<string, string>, query = "") =>
@@ -306,7 +306,7 @@ test.each(["revoked", "expired", "archived"])(
     const agent_id = await scripted(client, [{ tool_calls: [{ name: "look", arguments: {} }] }], {
       tools: [(await client.post("/v1/tools", { name: "look" })).body.id],
     });
-    const { body: run } = await client.post("/v1/runs?wait=10", { agent_id, input: "Hi" });
+    const { body: run } = await client.post("/v1/runs?wait=60", { agent_id, input: "Hi" });
     const { body: key } = await client.post("/v1/api_keys", { name: "k", scopes: ["read"], expires_in_seconds: 60 });
     const headers = { authorization: `Bearer ${key.secret}`, accept: "text/event-stream" };
     const stream = await server.app.handle(new Request(`http://localhost/v1/runs/${run.id}/events`, { headers }));

@@ -38,7 +38,7 @@ async function newAgent(script: ScriptEntry[], more: object = {}): Promise<strin
   return body.id;
 }
 
-const ran = async (body: object): Promise<Answer["body"]> => (await client.post("/v1/runs?wait=10", body)).body;
+const ran = async (body: object): Promise<Answer["body"]> => (await client.post("/v1/runs?wait=60", body)).body;
 const promptsOf = async (id: string): Promise<Answer["body"][]> =>
   (await client.get(`/v1/traces/${id}?include=prompt`)).body.steps.flatMap(
     ({ prompt }: Answer["body"]) => prompt ?? [],
@@ -136,7 +136,7 @@ describe("a run whose input is a list of messages", () => {
       expect([body.status, body.input, body.replay.divergences]).toEqual(["completed", talk, []]);
     }
     const fork = async (edits: object) =>
-      (await client.post(`/v1/runs/${run.id}/fork?wait=10`, { step_index: -1, edits })).body;
+      (await client.post(`/v1/runs/${run.id}/fork?wait=60`, { step_index: -1, edits })).body;
     expect((await fork({})).input).toEqual(talk);
     const others = [talk[0], { role: "user", content: "And you?" }];
     expect(await fork({ input: others })).toMatchObject({ input: others, status: "completed" });
@@ -204,7 +204,7 @@ describe("messages with calls of tools, and with images", () => {
     const run = await ran({ agent_id, input: looked, thread_id: thread.id });
     const replayed = (await client.post(`/v1/runs/${run.id}/replay`, { mode: "verify" })).body;
     expect([replayed.input, replayed.replay.divergences]).toEqual([looked, []]);
-    const forked = await client.post(`/v1/runs/${run.id}/fork?wait=10`, { step_index: -1, agent: "current" });
+    const forked = await client.post(`/v1/runs/${run.id}/fork?wait=60`, { step_index: -1, agent: "current" });
     expect(forked.body).toMatchObject({ input: looked, status: "completed" });
     for (const taken of [
       await client.post("/v1/traces", await exportOf(client, run.id)),
@@ -246,7 +246,7 @@ describe("messages with calls of tools, and with images", () => {
     const file_id = fileOf(first);
     expect(fileOf(second)).toBe(file_id);
     const third = await ran({ agent_id, input: shown({ file_id }) });
-    const fork = await client.post(`/v1/runs/${third.id}/fork?wait=30`, { step_index: -1, edits: {} });
+    const fork = await client.post(`/v1/runs/${third.id}/fork?wait=60`, { step_index: -1, edits: {} });
     expect(fork.body.status).toBe("completed");
     const thread = (await client.post("/v1/threads", {})).body.id;
     await client.post(`/v1/threads/${thread}/messages`, shown({ file_id })[0]);
@@ -289,7 +289,7 @@ describe("messages with calls of tools, and with images", () => {
     expect(prompt.messages[1]).toMatchObject({ content: "This one.", images: [{ file_id: file.id }] });
     expect(prompt.messages[3]).toMatchObject({ content: "", images: [{ file_id: made, mime_type: "image/png" }] });
     await client.delete(`/v1/files/${file.id}`);
-    const forked = await client.post(`/v1/runs/${run.id}/fork?wait=10`, { step_index: -1, agent: "current" });
+    const forked = await client.post(`/v1/runs/${run.id}/fork?wait=60`, { step_index: -1, agent: "current" });
     expect(forked.body).toMatchObject({ input: run.input, status: "completed" });
     const other = await ran({ agent_id: run.agent_id, input });
     expect(other.error).toMatchObject({ code: "validation_failed", param: "input[0].content[1].file_id" });

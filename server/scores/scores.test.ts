@@ -21,7 +21,7 @@ async function holder(bound: object = {}): Promise<Ask> {
 }
 
 const ended = async (more: object = {}): Promise<string> => {
-  const { status, body } = await owner.post("/v1/runs?wait=10", { agent_id, input: "Hi.", ...more });
+  const { status, body } = await owner.post("/v1/runs?wait=60", { agent_id, input: "Hi.", ...more });
   expect([status, body.status]).toEqual([201, "completed"]);
   return body.id;
 };

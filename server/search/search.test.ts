@@ -23,7 +23,7 @@ const unique = () => `w${newId("run").slice(14)}`;
 const agentOf = async (by: Client, more: object = {}): Promise<string> =>
   (await by.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/echo", ...more })).body.id;
 const run = async (by: Client, input: string, more: object = {}): Promise<string> => {
-  const { status, body } = await by.post("/v1/runs?wait=10", { agent_id: await agentOf(by), input, ...more });
+  const { status, body } = await by.post("/v1/runs?wait=60", { agent_id: await agentOf(by), input, ...more });
   expect([status, body.error]).toEqual([201, null]);
   return body.id;
 };
@@ -61,7 +61,7 @@ test("a run is found by the arguments of its tools' calls, by its error and by i
   const tool = (await client.post("/v1/tools", { name: unique(), type: "client" })).body;
   const script = [{ tool_calls: [{ name: tool.name, arguments: { city: word } }] }, { error: "model_error" }];
   const agent_id = await agentOf(client, { model: "test/script", model_settings: { script }, tools: [tool.id] });
-  const { body } = await client.post("/v1/runs?wait=10", { agent_id, input: "Go." });
+  const { body } = await client.post("/v1/runs?wait=60", { agent_id, input: "Go." });
   const [call] = body.required_action.submit_tool_outputs.tool_calls;
   const path = `/v1/runs/${body.id}/submit_tool_outputs`;
   await client.post(path, { tool_outputs: [{ tool_call_id: call.id, output: "x" }] });
@@ -69,7 +69,7 @@ test("a run is found by the arguments of its tools' calls, by its error and by i
   expect(await search(word)).toEqual([body.id]);
   expect(await search(`${word} model_error`)).toEqual([body.id]);
   const speaker = await agentOf(client, { model: "test/script", model_settings: { script: [{ text: said }] } });
-  const spoken = (await client.post("/v1/runs?wait=10", { agent_id: speaker, input: "Go." })).body.id;
+  const spoken = (await client.post("/v1/runs?wait=60", { agent_id: speaker, input: "Go." })).body.id;
   expect(await search(said)).toEqual([spoken]);
 });
 
@@ -153,7 +153,7 @@ test("a run that was deleted, or whose user was erased, leaves the index with it
   expect(await search(word)).toEqual([two, one]);
   await client.delete(`/v1/runs/${one}`);
   expect(await search(word)).toEqual([two]);
-  await client.delete(`/v1/users/${user}/data?wait=10`);
+  await client.delete(`/v1/users/${user}/data?wait=60`);
   expect(await search(word)).toEqual([]);
   const rows = server.db.sqlite.query("SELECT 1 FROM search_words WHERE search_words MATCH ?").all(`"${word}"`);
   expect(rows).toEqual([]);
@@ -167,7 +167,7 @@ test("with its trace, the arguments of a run's calls leave the index, and what i
   const tool = (await client.post("/v1/tools", { name: unique(), type: "client" })).body;
   const script = [{ tool_calls: [{ name: tool.name, arguments: { city: word } }] }];
   const agent_id = await agentOf(client, { model: "test/script", model_settings: { script }, tools: [tool.id] });
-  const { id } = (await client.post("/v1/runs?wait=10", { agent_id, input })).body;
+  const { id } = (await client.post("/v1/runs?wait=60", { agent_id, input })).body;
   await client.post(`/v1/runs/${id}/cancel`, {});
   await settled(id);
   expect(await search(word)).toEqual([id]);
@@ -180,7 +180,7 @@ test("what a guardrail has masked is not found", async () => {
   const [word, hidden] = [unique(), `${unique()}@example.com`];
   const guardrails = [{ type: "pii", on: ["input"], action: "redact", config: { kinds: ["email"] } }];
   const agent_id = await agentOf(client, { guardrails });
-  const { status, body } = await client.post("/v1/runs?wait=10", { agent_id, input: `${word} ${hidden}` });
+  const { status, body } = await client.post("/v1/runs?wait=60", { agent_id, input: `${word} ${hidden}` });
   expect([status, body.error]).toEqual([201, null]);
   expect(await search(word)).toEqual([body.id]);
   expect(await search(hidden.split("@")[0]!)).toEqual([]);
@@ -189,8 +189,8 @@ test("what a guardrail has masked is not found", async () => {
 test("a key that is bound to agents finds their runs, and no others", async () => {
   const [mine, others] = [await agentOf(client), await agentOf(client)];
   const word = unique();
-  const own = (await client.post("/v1/runs?wait=10", { agent_id: mine, input: word })).body.id;
-  await client.post("/v1/runs?wait=10", { agent_id: others, input: word });
+  const own = (await client.post("/v1/runs?wait=60", { agent_id: mine, input: word })).body.id;
+  await client.post("/v1/runs?wait=60", { agent_id: others, input: word });
   await client.post("/v1/threads", { title: word });
   const bound = await server.client({ agent_ids: [mine] });
   expect((await search(word)).length).toBe(3);

@@ -33,7 +33,7 @@ async function agentWith(client: Client, headers: Record<string, string>, calls 
 }
 
 const runOf = async (client: Client, agent_id: string) =>
-  (await client.post("/v1/runs?wait=10", { agent_id, input: "Go." })).body;
+  (await client.post("/v1/runs?wait=60", { agent_id, input: "Go." })).body;
 
 test("a secret is set, listed, changed and deleted by its name, and its value is never shown", async () => {
   await using server = testApp();

@@ -222,7 +222,7 @@ test("five hundred runs are one suite, and others are answered while it is perfo
   });
   const { agent, run } = await echoRun(client);
   const made = Array.from({ length: 499 }, () =>
-    client.post("/v1/runs?wait=30", { agent_id: agent, input: "Hello", on_concurrency_limit: "queue" }),
+    client.post("/v1/runs?wait=60", { agent_id: agent, input: "Hello", on_concurrency_limit: "queue" }),
   );
   const suite = await suiteOf(client, [run, ...(await Promise.all(made)).map(({ body }) => body.id)]);
   expect(codesOf(await client.patch(`/v1/suites/${suite}`, { run_ids: Array(501).fill(run) }))).toEqual([
@@ -266,7 +266,7 @@ test("the same request with the same key finds its suite run, also when the proc
   const client = await server.client();
   const suite = await suiteOf(client, [(await echoRun(client)).run]);
   const headers = { authorization: `Bearer ${client.key.secret}`, "idempotency-key": "ci-1" };
-  const send = (body: object) => server.send("POST", `/v1/suites/${suite}/runs?wait=20`, body, headers);
+  const send = (body: object) => server.send("POST", `/v1/suites/${suite}/runs?wait=60`, body, headers);
   const first = await send({});
   const again = await send({});
   expect([again.status, again.body.id, again.body.status]).toEqual([201, first.body.id, "passed"]);

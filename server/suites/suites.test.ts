@@ -60,7 +60,7 @@ test("every fault of a suite is named", async () => {
   await using server = testApp();
   const client = await server.client();
   const { agent } = await weatherAgent(client);
-  const waiting = (await client.post("/v1/runs?wait=10", { agent_id: agent, input: "Go." })).body.id;
+  const waiting = (await client.post("/v1/runs?wait=60", { agent_id: agent, input: "Go." })).body.id;
   const [{ run }, forgotten] = [await echoRun(client), (await echoRun(client)).run];
   await client.delete(`/v1/traces/${forgotten}`);
   const refused = (body: object) => client.post("/v1/suites", { name: "s", run_ids: [run], ...body });
@@ -262,7 +262,7 @@ async function askedAtLength(client: Client): Promise<{ id: string }> {
   const script = [{ text: "Done." }];
   const agent = { name: "a", instructions: "Say.", model: "test/script", model_settings: { script } };
   const agent_id = (await client.post("/v1/agents", agent)).body.id;
-  const { status, body } = await client.post("/v1/runs?wait=10", { agent_id, input: "word ".repeat(50_000) });
+  const { status, body } = await client.post("/v1/runs?wait=60", { agent_id, input: "word ".repeat(50_000) });
   expect([status, body.status]).toEqual([201, "completed"]);
   return body;
 }

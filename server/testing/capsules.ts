@@ -81,7 +81,7 @@ export async function richRun(client: Client, address: string, said = "Go.") {
   ];
   const guardrails = [{ type: "max_length", on: ["input"], action: "flag", config: { max_length: 3 } }];
   const agent_id = await make(client, "/v1/agents", agent("Top", script, { tools, guardrails }));
-  const { body } = await client.post("/v1/runs?wait=30", { agent_id, input: "Hello there", metadata: { team: "red" } });
+  const { body } = await client.post("/v1/runs?wait=60", { agent_id, input: "Hello there", metadata: { team: "red" } });
   expect([body.status, body.output]).toEqual(["completed", "All done."]);
   return body;
 }

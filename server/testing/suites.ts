@@ -17,7 +17,7 @@ export async function weatherAgent(client: Client, more: object = {}): Promise<{
 
 /** A run of such an agent that is over; returns its id. */
 export async function weatherRun(client: Client, agent_id: string): Promise<string> {
-  const { body: run } = await client.post("/v1/runs?wait=10", { agent_id, input: "Oslo?" });
+  const { body: run } = await client.post("/v1/runs?wait=60", { agent_id, input: "Oslo?" });
   const tool_outputs = [{ tool_call_id: run.tool_calls[0].id, output: { celsius: 21 } }];
   await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
   return ended(client, run.id);
@@ -37,7 +37,7 @@ export async function ended(client: Client, id: string): Promise<string> {
 export async function echoRun(client: Client, more: object = {}): Promise<{ agent: string; run: string }> {
   const agent = (await client.post("/v1/agents", { name: "e", instructions: "Echo.", model: "test/echo", ...more }))
     .body.id;
-  return { agent, run: (await client.post("/v1/runs?wait=10", { agent_id: agent, input: "Hello" })).body.id };
+  return { agent, run: (await client.post("/v1/runs?wait=60", { agent_id: agent, input: "Hello" })).body.id };
 }
 
 /** A suite that pins these runs; returns its id. */
@@ -49,7 +49,7 @@ export async function suiteOf(client: Client, run_ids: string[], more: object = 
 
 /** What came of a suite. */
 export async function performed(client: Client, suite: string, body: object = {}): Promise<Answer["body"]> {
-  const answer = await client.post(`/v1/suites/${suite}/runs?wait=20`, body);
+  const answer = await client.post(`/v1/suites/${suite}/runs?wait=60`, body);
   expect([answer.status, answer.body.error]).toEqual([201, undefined]);
   return answer.body;
 }

@@ -29,7 +29,7 @@ const newThread = async (body: object = {}, by = client): Promise<string> => {
 
 /** A run in a thread once it is over or waits. */
 async function say(thread_id: string, script: object[], input = "Hi.", more: object = {}): Promise<Answer["body"]> {
-  const answer = await client.post("/v1/runs?wait=10", { agent_id: await newAgent(script, more), input, thread_id });
+  const answer = await client.post("/v1/runs?wait=60", { agent_id: await newAgent(script, more), input, thread_id });
   expect(answer.status).toBe(201);
   return answer.body;
 }
@@ -148,7 +148,7 @@ test.each(["asc", "desc"])(
 test("a run is for whom its thread is for, and may not say otherwise", async () => {
   const thread_id = await newThread({ user_id: "u1", session_id: "s1" });
   const agent_id = await newAgent([{ text: "Hi." }]);
-  const create = (body: object) => client.post("/v1/runs?wait=5", { agent_id, input: "Hi.", thread_id, ...body });
+  const create = (body: object) => client.post("/v1/runs?wait=60", { agent_id, input: "Hi.", thread_id, ...body });
   expect((await create({})).body).toMatchObject({ thread_id, user_id: "u1", session_id: "s1" });
   expect((await create({ user_id: "u1" })).status).toBe(201);
   const { status, body } = await create({ user_id: "u2", session_id: "s2" });
@@ -173,12 +173,14 @@ test("a run is for whom its thread is for, and may not say otherwise", async () 
 test("a run may begin its thread: both are there, or neither is", async () => {
   const agent_id = await newAgent([{ text: "Hi." }]);
   const create = (body: object) =>
-    client.post("/v1/runs?wait=5", { agent_id, input: "Hi.", thread_id: "new", ...body });
+    client.post("/v1/runs?wait=60", { agent_id, input: "Hi.", thread_id: "new", ...body });
   const { body: run } = await create({ user_id: "u7", session_id: "s7" });
   expect(await threadOf(run.thread_id)).toMatchObject({
     ...{ user_id: "u7", session_id: "s7", message_count: 2, last_run_id: run.id, status: "idle" },
   });
-  expect((await client.post("/v1/runs?wait=5", { agent_id, input: "Hi.", thread_id: run.thread_id })).status).toBe(201);
+  expect((await client.post("/v1/runs?wait=60", { agent_id, input: "Hi.", thread_id: run.thread_id })).status).toBe(
+    201,
+  );
   const before = (await client.get("/v1/threads?limit=1")).body.data[0].id;
   await server.projects.update(client.scope.project_id, { limits: { runs_in_progress: 1 } });
   try {
@@ -285,7 +287,7 @@ test("retention takes what runs said out of their threads", async () => {
   const agent_id = (await owner.post("/v1/agents", model)).body.id;
   const thread_id = (await owner.post("/v1/threads", {})).body.id;
   await old.projects.update(owner.scope.project_id, { retention: { test: { runs_days: 1 } } });
-  await owner.post("/v1/runs?wait=5", { agent_id, input: "old", thread_id });
+  await owner.post("/v1/runs?wait=60", { agent_id, input: "old", thread_id });
   expect((await owner.get(`/v1/threads/${thread_id}`)).body.message_count).toBe(2);
   at += 2 * 24 * 3_600_000;
   await old.sweep();
@@ -298,7 +300,7 @@ test("a thread in which other agents have worked is not there for a key that is 
   const bound = await server.client({ agent_ids: [own], scopes: ["run", "read"] });
   const shared = await newThread();
   const run = (by: Client, agent_id: string) =>
-    by.post("/v1/runs?wait=5", { agent_id, input: "Hi.", thread_id: shared });
+    by.post("/v1/runs?wait=60", { agent_id, input: "Hi.", thread_id: shared });
   expect((await run(bound, own)).status).toBe(201);
   expect((await bound.get(`/v1/threads/${shared}/messages`)).body.data).toHaveLength(2);
   const other = await run(client, await newAgent([{ text: "Secret." }]));

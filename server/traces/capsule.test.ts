@@ -74,7 +74,7 @@ test("an exported trace is a run again, entry by entry, and replays to the same"
   expect([replay.status, replay.body.error]).toEqual([201, null]);
   expect(replay.body).toMatchObject({ status: "completed", output: "All done.", replay: { divergences: [] } });
   const asked = tool.requests();
-  const fork = (tools: string) => other.post(`/v1/runs/${body.run_id}/fork?wait=30`, { step_index: 1, tools });
+  const fork = (tools: string) => other.post(`/v1/runs/${body.run_id}/fork?wait=60`, { step_index: 1, tools });
   for (const tools of ["live", "recorded_then_live"])
     expect(await fork(tools)).toMatchObject({ status: 400, body: { error: { param: "tools" } } });
   // A replay is a copy: it is not to be trusted more than what it was copied from.
@@ -221,7 +221,7 @@ test("a capsule has the run's files, unless they are left out, or one holds what
     model_settings: { script: [{ text: "Hi." }] },
   };
   const agent_id = (await client.post("/v1/agents", draft)).body.id;
-  const { body: run } = await client.post("/v1/runs?wait=30", { agent_id, input: "Hello", file_ids });
+  const { body: run } = await client.post("/v1/runs?wait=60", { agent_id, input: "Hello", file_ids });
   expect(run.status).toBe("completed");
   const filesIn = async (query: string) => {
     const capsule = Database.deserialize(await capsuleOf(server, client, run.id, query));
@@ -250,7 +250,7 @@ test("a run that goes on is exported up to now, and imported as one that was can
     model_settings: { script: [{ tool_calls: [{ name: "wait", arguments: {} }] }, { text: "Hi." }] },
   };
   const agent_id = (await client.post("/v1/agents", draft)).body.id;
-  const { body: run } = await client.post("/v1/runs?wait=30", { agent_id, input: "Hello" });
+  const { body: run } = await client.post("/v1/runs?wait=60", { agent_id, input: "Hello" });
   expect(run.status).toBe("requires_action");
   const other = await elsewhere(server);
   for (const imported of [
@@ -273,7 +273,7 @@ test("another project's or environment's run has no capsule, nor has one that wa
     model_settings: { script: [{ text: "Hi." }] },
   };
   const agent_id = (await client.post("/v1/agents", draft)).body.id;
-  const { body: run } = await client.post("/v1/runs?wait=30", { agent_id, input: "Hello" });
+  const { body: run } = await client.post("/v1/runs?wait=60", { agent_id, input: "Hello" });
   for (const options of [{ project: "other" }, { environment: "live" as const }])
     expect((await (await server.client(options)).get(`/v1/runs/${run.id}/capsule`)).status).toBe(404);
   const bound = await server.client({ scopes: ["read"], agent_ids: ["agt_00000000000000000000000000"] });

@@ -8,7 +8,7 @@ const call = (name: string, city: string): ScriptEntry => ({ tool_calls: [{ name
 async function begun(client: Client, script: ScriptEntry[], more: object = {}) {
   const draft = { name: "Clerk", instructions: "Be brief.", model: "test/script", model_settings: { script }, ...more };
   const { body: agent } = await client.post("/v1/agents", draft);
-  const { status, body } = await client.post("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" });
+  const { status, body } = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Hello" });
   expect(status).toBe(201);
   return body;
 }
@@ -76,7 +76,7 @@ test("a run does not differ from its replay, nor a fork from what it took over",
   expect(same.changes).toEqual({ equal: 5, changed: 0, only_a: 0, only_b: 0 });
   expect(same.delta.duration_ms).toBe(0);
   const edits = { tool_output: "dark" };
-  const { status, body: fork } = await client.post(`/v1/runs/${run.id}/fork?wait=30`, { step_index: 1, edits });
+  const { status, body: fork } = await client.post(`/v1/runs/${run.id}/fork?wait=60`, { step_index: 1, edits });
   expect([status, fork.status]).toEqual([201, "completed"]);
   const { body: forked } = await client.get(`/v1/runs/${run.id}/diff/${fork.id}`);
   expect(forked.steps.slice(0, 3)).toMatchObject([

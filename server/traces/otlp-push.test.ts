@@ -16,7 +16,7 @@ const targetOf = (url: string, content = false) => ({
 async function ran(client: Client, script: object[] = [{ text: "Hi." }]) {
   const draft = { name: "Clerk", instructions: "Be brief.", model: "test/script", model_settings: { script } };
   const { body: agent } = await client.post("/v1/agents", draft);
-  const { body } = await client.post("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" });
+  const { body } = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Hello" });
   return body;
 }
 
@@ -42,7 +42,7 @@ test("a replay is nothing that a collector hears of, and a fork is a run like ot
   const { id } = await ran(client);
   await collector.requests(1);
   expect((await client.post(`/v1/runs/${id}/replay`, {})).status).toBe(201);
-  const { body: fork } = await client.post(`/v1/runs/${id}/fork?wait=30`, { step_index: 0 });
+  const { body: fork } = await client.post(`/v1/runs/${id}/fork?wait=60`, { step_index: 0 });
   const [, request] = await collector.requests(2);
   expect(runsOf([request!])).toMatchObject([{ "runnel.run.id": fork.id }]);
 });

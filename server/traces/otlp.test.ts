@@ -37,7 +37,7 @@ async function ran(client: Client, more: object = {}) {
   const { body: tool } = await client.post("/v1/tools", { name: "deep", type: "agent", agent_id: child });
   const script = [{ reasoning: "Hm.", ...calls("gone", "deep") }, { text: "Dry." }];
   const agent_id = await newAgent(client, script, { tools: [tool.id] });
-  const { body } = await client.post("/v1/runs?wait=30", { agent_id, input: "Rain?", ...more });
+  const { body } = await client.post("/v1/runs?wait=60", { agent_id, input: "Rain?", ...more });
   expect(body).toMatchObject({ status: "completed" });
   return body;
 }
@@ -148,7 +148,7 @@ test("long texts are cut, and what is JSON stays JSON", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await newAgent(client, [{ text: "y".repeat(100_000) }]);
-  const { body } = await client.post("/v1/runs?wait=30", { agent_id, input: "x".repeat(200_000) });
+  const { body } = await client.post("/v1/runs?wait=60", { agent_id, input: "x".repeat(200_000) });
   for (const span of await exported(client, body.id))
     for (const [key, value] of Object.entries(attributesOf(span))) {
       expect(String(value).length).toBeLessThan(70_000);
@@ -173,7 +173,7 @@ test("what no decoder would take is made something that it takes: half character
   const client = await server.client();
   const agent_id = await newAgent(client, [{ text: "Hi \ud83d", ...calls("\ud83d") }, { text: "😀".repeat(5000) }]);
   const metadata = { "half\ud83d": "half\ud83d" };
-  const { body } = await client.post("/v1/runs?wait=30", { agent_id, input: `x${"😀".repeat(5000)}`, metadata });
+  const { body } = await client.post("/v1/runs?wait=60", { agent_id, input: `x${"😀".repeat(5000)}`, metadata });
   expect(body.status).toBe("completed");
   expect((await exported(client, body.id)).length).toBe(4);
   for (const text of ["\ud83d", `x${"😀".repeat(5000)}`]) expect(shortText(text).isWellFormed()).toBe(true);
@@ -187,7 +187,7 @@ test("a run that failed is in error, and so is the step that it failed of", asyn
   await using server = testApp();
   const client = await server.client();
   const agent_id = await newAgent(client, [{ error: "model_error" }]);
-  const { body } = await client.post("/v1/runs?wait=30", { agent_id, input: "x" });
+  const { body } = await client.post("/v1/runs?wait=60", { agent_id, input: "x" });
   expect(body.status).toBe("failed");
   const [root, chat] = await exported(client, body.id);
   for (const { status } of [root!, chat!]) expect(status).toEqual({ code: 2, message: body.error.message });

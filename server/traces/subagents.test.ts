@@ -27,7 +27,7 @@ async function tree(client: Client) {
   const middle = await newAgent(client, "Middle", calls("deep"), [await newTool(client, "deep", deepest)]);
   const tools = [await newTool(client, "middle", middle), await newTool(client, "again", deepest)];
   const agent_id = await newAgent(client, "Top", calls("middle", "again"), tools);
-  const { body } = await client.post("/v1/runs?wait=30", { agent_id, input: "Hello" });
+  const { body } = await client.post("/v1/runs?wait=60", { agent_id, input: "Hello" });
   expect(body).toMatchObject({ status: "completed", output: "Done." });
   return { run: body, top: agent_id, middle, deepest };
 }
@@ -80,7 +80,7 @@ test("a key for the parent's agent alone runs it with all its agents, and sees o
   await using server = testApp();
   const { top, middle, deepest } = await tree(await server.client());
   const bound = await server.client({ scopes: ["run", "read"], agent_ids: [top] });
-  const { body: run } = await bound.post("/v1/runs?wait=30", { agent_id: top, input: "Hello" });
+  const { body: run } = await bound.post("/v1/runs?wait=60", { agent_id: top, input: "Hello" });
   expect(run).toMatchObject({ status: "completed", tool_calls: [{ output: "Done." }, { output: "Deep." }] });
   const { steps } = (await bound.get(`/v1/traces/${run.id}?include=subagents`)).body;
   expect(steps.map(({ run_id }: TraceStep) => run_id)).toEqual(Array(4).fill(run.id));

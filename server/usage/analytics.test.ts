@@ -15,7 +15,7 @@ const hour = 3_600_000;
 const agentOf = async (more: object): Promise<string> =>
   (await client.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/script", ...more })).body.id;
 const run = async (agent_id: string, more: object = {}): Promise<string> =>
-  (await client.post("/v1/runs?wait=10", { agent_id, input: "Go.", ...more })).body.id;
+  (await client.post("/v1/runs?wait=60", { agent_id, input: "Go.", ...more })).body.id;
 
 beforeAll(async () => {
   client = await server.client();
@@ -175,9 +175,9 @@ test("a run and a fork count for the key that asked for them", async () => {
   const one = await testApp({ now: () => time });
   const [first, second] = [await one.client(), await one.client()];
   const { id } = (await first.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/echo" })).body;
-  for (const its of [first, second, second]) await its.post("/v1/runs?wait=10", { agent_id: id, input: "x" });
+  for (const its of [first, second, second]) await its.post("/v1/runs?wait=60", { agent_id: id, input: "x" });
   const [{ id: run }] = (await first.get("/v1/runs")).body.data;
-  await first.post(`/v1/runs/${run}/fork?wait=10`, { step_index: -1 });
+  await first.post(`/v1/runs/${run}/fork?wait=60`, { step_index: -1 });
   await one.search.catchUp();
   const { body } = await first.get("/v1/analytics?group_by=key");
   expect(body.data.map(({ count }: { count: number }) => count)).toEqual([2, 2]);
@@ -200,7 +200,7 @@ test("of one agent in one hour a hundred users have their own row, and the other
   const limits = { run_creations_per_minute: 1e6, writes_per_minute: 1e6 };
   await one.projects.update(its.scope.project_id, { limits });
   const { id } = (await its.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/echo" })).body;
-  for (let n = 0; n < 103; n++) await its.post("/v1/runs?wait=10", { agent_id: id, input: "x", user_id: `user-${n}` });
+  for (let n = 0; n < 103; n++) await its.post("/v1/runs?wait=60", { agent_id: id, input: "x", user_id: `user-${n}` });
   await one.search.catchUp();
   const rows = one.db.sqlite
     .query<{ name: string; count: number }, []>(
@@ -233,9 +233,9 @@ test("another project sees none of it, nor does a key that is bound to another a
 test("what a user used is forgotten with the user, and stays in all sums", async () => {
   const its = await server.client({ project: "forgetting" });
   const { id } = (await its.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/echo" })).body;
-  for (const user_id of ["bob", "carl"]) await its.post("/v1/runs?wait=10", { agent_id: id, input: "x", user_id });
+  for (const user_id of ["bob", "carl"]) await its.post("/v1/runs?wait=60", { agent_id: id, input: "x", user_id });
   await server.search.catchUp();
-  expect((await its.delete("/v1/users/bob/data?wait=10")).status).toBe(200);
+  expect((await its.delete("/v1/users/bob/data?wait=60")).status).toBe(200);
   expect(counts((await report("group_by=user", its)).data)).toEqual([["carl", 1]]);
   expect((await report("", its)).totals.count).toBe(2);
 });

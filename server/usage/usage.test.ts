@@ -142,7 +142,7 @@ describe("GET /v1/usage", () => {
   const makeAgent = async (client: Client, model = "test/echo"): Promise<string> =>
     (await client.post("/v1/agents", { name: "a", instructions: "", model })).body.id;
   const run = async (client: Client, agent_id: string): Promise<string> =>
-    (await client.post("/v1/runs?wait=10", { agent_id, input: "one two three" })).body.id;
+    (await client.post("/v1/runs?wait=60", { agent_id, input: "one two three" })).body.id;
 
   test("tells days, agents and models apart, and adds them up", async () => {
     let at = noon;
@@ -244,7 +244,7 @@ test("what a run used in all is in the usage of its day, over a wait and a serve
   const { body: agent } = await client.post("/v1/agents", {
     ...{ name: "a", instructions: "", model: "test/script", model_settings: { script }, tools: [tool.id] },
   });
-  const { body: run } = await client.post("/v1/runs?wait=10", { agent_id: agent.id, input: "Go." });
+  const { body: run } = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
   await server.recover();
   const [{ id }] = run.required_action.submit_tool_outputs.tool_calls;
   const answer = { tool_outputs: [{ tool_call_id: id, output: 1 }], stream: true };

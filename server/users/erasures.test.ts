@@ -24,7 +24,7 @@ const made = ({ status, body }: Answer): Answer["body"] => {
 const agentOf = async (by: Client, more: object = {}): Promise<string> =>
   made(await by.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/echo", ...more })).id;
 const run = async (by: Client, body: object): Promise<Answer["body"]> =>
-  made(await by.post("/v1/runs?wait=10", { agent_id: await agentOf(by), input: "Hi.", ...body }));
+  made(await by.post("/v1/runs?wait=60", { agent_id: await agentOf(by), input: "Hi.", ...body }));
 const erase = async (userId: string, by = client): Promise<Answer["body"]> => {
   const { status, body } = await by.delete(`/v1/users/${encodeURIComponent(userId)}/data?wait=60`);
   expect([status, body.error ?? null]).toEqual([200, null]);
@@ -119,7 +119,7 @@ test("a run that is under way is cancelled first, and one that a suite has pinne
   const pinned = await run(client, { user_id: user });
   const kept = await run(client, {});
   const suite = made(await client.post("/v1/suites", { name: user, run_ids: [pinned.id, kept.id] }));
-  made(await client.post(`/v1/suites/${suite.id}/runs?wait=30`, {}));
+  made(await client.post(`/v1/suites/${suite.id}/runs?wait=60`, {}));
 
   expect((await erase(user)).deleted).toMatchObject({ runs: 2, threads: 1 });
   for (const { id } of [live, pinned]) expect((await client.get(`/v1/runs/${id}`)).status).toBe(404);
@@ -178,7 +178,7 @@ test("many runs, and a conversation with many messages, go in several writes", a
     await client.post(`/v1/threads/${thread.id}/messages`, { role: "user", content: `Message ${i}` });
   const agent_id = await agentOf(client);
   await Promise.all(
-    Array.from({ length: 60 }, () => client.post("/v1/runs?wait=30", { agent_id, input: "Hi.", user_id: user })),
+    Array.from({ length: 60 }, () => client.post("/v1/runs?wait=60", { agent_id, input: "Hi.", user_id: user })),
   );
   const commits: number[] = [];
   const { tables, total } = { tables: ["runs", "thread_messages"], total: 60 + 205 };

@@ -42,7 +42,7 @@ const newAgent = async (memory_id: string, found: object | string, by = client, 
   ).id;
 
 const run = async (agent_id: string, user_id: string, input = "Hi.", by = client): Promise<Json> =>
-  made(await by.post("/v1/runs?wait=30", { agent_id, user_id, input }));
+  made(await by.post("/v1/runs?wait=60", { agent_id, user_id, input }));
 
 /** The run that learned from this one, once it is over. */
 async function learned(from: string, by = client): Promise<Json> {
@@ -143,13 +143,13 @@ test("nothing is learned from runs that failed, were replayed or forked, or of a
   const failing = await newAgent(store, nothing, client, { model_settings: { script: [{ error: "No." }] } });
   const agent = await newAgent(store, { ...nothing, add: ["Yes."] });
   await run(silent, user);
-  expect((await client.post("/v1/runs?wait=30", { agent_id: failing, user_id: user, input: "Hi." })).body.status).toBe(
+  expect((await client.post("/v1/runs?wait=60", { agent_id: failing, user_id: user, input: "Hi." })).body.status).toBe(
     "failed",
   );
   const first = await run(agent, user);
   await learned(first.id);
   made(await client.post(`/v1/runs/${first.id}/replay`, {}));
-  made(await client.post(`/v1/runs/${first.id}/fork?wait=10`, { step_index: -1 }));
+  made(await client.post(`/v1/runs/${first.id}/fork?wait=60`, { step_index: -1 }));
   const last = await run(agent, user);
   await learned(last.id);
   const { body } = await client.get(`/v1/runs?user_id=${encodeURIComponent(user)}&limit=100`);
@@ -214,7 +214,7 @@ test("a user's facts, and the runs that learned them, go with the user", async (
   const [store, user] = [await newStore(), unique()];
   const agent = await newAgent(store, { ...nothing, add: ["Sings."] });
   await learned((await run(agent, user)).id);
-  const { body } = await client.delete(`/v1/users/${encodeURIComponent(user)}/data?wait=30`);
+  const { body } = await client.delete(`/v1/users/${encodeURIComponent(user)}/data?wait=60`);
   expect(body.deleted).toMatchObject({ runs: 2, memory_entries: 1 });
   expect(server.memory.entries.factsOf(client.scope, store, user, 10)).toEqual([]);
 });

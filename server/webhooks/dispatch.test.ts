@@ -127,7 +127,7 @@ describe("one webhook that is dead", () => {
     await makeWebhook(client, dead.url);
     await makeWebhook(client, healthy.url);
     const agent_id = await newAgent(client);
-    for (let i = 0; i < 50; i++) await client.post("/v1/runs?wait=10", { agent_id, input: "Hi" });
+    for (let i = 0; i < 50; i++) await client.post("/v1/runs?wait=60", { agent_id, input: "Hi" });
     await healthy.heard(50);
     // As many as may be for one: the others wait for it alone.
     expect(dead.open()).toBe(4);
@@ -141,7 +141,7 @@ describe("one webhook that is dead", () => {
     await server.projects.update(client.scope.project_id, { limits: { run_creations_per_minute: 0 } });
     await makeWebhook(client, receiver.url);
     const agent_id = await newAgent(client);
-    for (let i = 0; i < 20; i++) await client.post("/v1/runs?wait=10", { agent_id, input: "Hi" });
+    for (let i = 0; i < 20; i++) await client.post("/v1/runs?wait=60", { agent_id, input: "Hi" });
     await server.deliverWebhooks();
     const asked = receiver.received.length;
     expect(asked).toBeWithin(5, 9);
@@ -165,11 +165,11 @@ test("a project whose many endpoints all take their time leaves places to anothe
   const noisy = await server.client();
   for (let index = 0; index < 33; index++) await makeWebhook(noisy, slow.url);
   const agent_id = await newAgent(noisy);
-  for (let run = 0; run < 4; run++) await noisy.post("/v1/runs?wait=10", { agent_id, input: "Hi" });
+  for (let run = 0; run < 4; run++) await noisy.post("/v1/runs?wait=60", { agent_id, input: "Hi" });
   await slow.heard(96);
   const quiet = await server.client({ project: "quiet" });
   await makeWebhook(quiet, healthy.url);
-  await quiet.post("/v1/runs?wait=10", { agent_id: await newAgent(quiet), input: "Hi" });
+  await quiet.post("/v1/runs?wait=60", { agent_id: await newAgent(quiet), input: "Hi" });
   await healthy.heard(1);
   // All that may be of one project: the other 36 that are due wait.
   expect(slow.received).toHaveLength(96);
@@ -180,7 +180,7 @@ test("an attempt under way when the server stops is made again by the next one, 
   const server = testApp({ log: silentLog });
   const client = await server.client();
   const id = await makeWebhook(client, receiver.url);
-  await client.post("/v1/runs?wait=10", { agent_id: await newAgent(client), input: "Hi" });
+  await client.post("/v1/runs?wait=60", { agent_id: await newAgent(client), input: "Hi" });
   await receiver.heard(1);
   await server.stop();
   const row = server.db.sqlite

@@ -31,7 +31,7 @@ async function makeAgent(client: Client, script?: object[], tools: object[] = []
 }
 
 const run = async (client: Client, agent_id: string, input = "Hi") =>
-  (await client.post("/v1/runs?wait=10", { agent_id, input })).body;
+  (await client.post("/v1/runs?wait=60", { agent_id, input })).body;
 
 const get = async (client: Client, id: string) => (await client.get(`/v1/webhooks/${id}`)).body;
 const deliveriesOf = async (client: Client, id: string, query = "") =>
@@ -354,7 +354,7 @@ describe("an event", () => {
       await makeAgent(client, [{ tool_calls: calls }], [{ name: "ask", parameters: { type: "object" } }]),
     ];
     for (const agent_id of agents)
-      await client.post("/v1/runs?wait=10", { agent_id, input: big.slice(0, 60_000), metadata });
+      await client.post("/v1/runs?wait=60", { agent_id, input: big.slice(0, 60_000), metadata });
     await server.deliverWebhooks();
     expect(receiver.received.length).toBe(42);
     for (const { body } of receiver.received) {

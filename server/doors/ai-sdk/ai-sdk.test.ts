@@ -353,7 +353,7 @@ describe("a chat", () => {
     const first = await send(owner, at, { messages: [userSays("One")] });
     const { thread_id } = (await owner.get(`/v1/runs/${first.parts[0].messageId}`)).body;
     const { body: other } = await owner.post("/v1/agents", { name: "b", instructions: "", model: "test/echo" });
-    await owner.post("/v1/runs?wait=5", { agent_id: other.id, input: "Secret.", thread_id });
+    await owner.post("/v1/runs?wait=60", { agent_id: other.id, input: "Secret.", thread_id });
     const two = await send(owner, at, { messages: [userSays("Two")] });
     const said = [{ id: two.parts[0].messageId, role: "assistant", parts: [] }, userSays("Three")];
     await send(owner, at, { messages: said });

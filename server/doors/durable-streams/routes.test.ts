@@ -24,7 +24,7 @@ async function runOf(script: object[], tools: string[] = [], of = client): Promi
     model_settings,
     tools,
   });
-  return (await of.post("/v1/runs?wait=10", { agent_id: agent.body.id, input: "Hi.", user_id: "ada" })).body;
+  return (await of.post("/v1/runs?wait=60", { agent_id: agent.body.id, input: "Hi.", user_id: "ada" })).body;
 }
 
 async function makeWaiting() {

@@ -759,7 +759,7 @@ describe("the admin door", () => {
     const { id } = made.structuredContent;
     const changed = await call(it.client, "agents_update", { id, description: "changed" });
     expect(changed.structuredContent).toMatchObject({ id, version: 2, description: "changed" });
-    const run = await call(it.client, "runs_create", { agent_id: id, input: "Hi", wait: 10 });
+    const run = await call(it.client, "runs_create", { agent_id: id, input: "Hi", wait: 60 });
     expect(run.structuredContent).toMatchObject({ status: "completed", output: "Hi" });
     const listed = await call(it.client, "runs_list", { agent_id: id, limit: 1 });
     expect(listed.structuredContent.data[0].id).toBe(run.structuredContent.id);
