@@ -8,8 +8,9 @@ import { inProject } from "../scripts/root.ts";
 import { build } from "../server/lib/build-info.ts";
 import { freePort } from "../server/testing/free-port.ts";
 import { programOf, pythonForExamples } from "./doc-examples.ts";
-import { createAgent, createScripted, createTool } from "./fixtures.ts";
+import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
 import { type Ended, type Json, type Runnel, startRunnel } from "./harness.ts";
+import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 import { installClient, type Kind, kinds } from "./python-programs.ts";
 import { type Fate, type Passed, startRoughProxy } from "./rough-proxy.ts";
 
@@ -45,18 +46,21 @@ function expectExact(events: Json[]): void {
 }
 
 const python = await pythonForExamples();
-const fixed = () => startRunnel({ flags: ["--port", String(freePort())] });
+const fixed = (environment = {}) => startRunnel({ flags: ["--port", String(freePort())], environment });
 
 describe("the Python client", () => {
+  let model: ModelServer;
   let server: Runnel;
   let client: Client;
   beforeAll(async () => {
-    server = await fixed();
+    model = startModelServer();
+    server = await fixed(stubConnection(model.url));
     if (python) client = await installClient(server, python);
   });
   afterAll(async () => {
     client?.[Symbol.dispose]();
     await server[Symbol.asyncDispose]();
+    await model[Symbol.asyncDispose]();
   });
 
   /** A test for each of the two clients. */
@@ -120,7 +124,8 @@ describe("the Python client", () => {
   });
 
   forBoth("streams a run over kill -9 and a restart", async (client, kind) => {
-    const agent_id = await createScripted(server, [{ text: words, delta_ms: 40 }]);
+    model.hold();
+    const agent_id = await createAgent(server, "half-60-10");
     const STREAM = JSON.stringify({ agent_id, input: "Go" });
     const middle = Promise.withResolvers<void>();
     const ended = client.run(["stream"], kind, { STREAM }, (line) => {
@@ -128,12 +133,13 @@ describe("the Python client", () => {
     });
     await Promise.race([middle.promise, ended]);
     await server.kill9();
+    model.release();
     await server.restart();
     const { events, run_id, text } = printed(await ended);
     expectExact(events);
     expect(events.map(({ event }) => event)).toContain("run.recovered");
-    expect(text).toBe(words);
-    expect((await server.get(`/v1/runs/${run_id}`)).body).toMatchObject({ status: "completed", output: words });
+    expect(text).toBe(wordsOf(60));
+    expect((await server.get(`/v1/runs/${run_id}`)).body).toMatchObject({ status: "completed", output: text });
     expect((await server.get(`/v1/runs?agent_id=${agent_id}`)).body.data).toHaveLength(1);
   });
 
@@ -168,7 +174,7 @@ describe("the Python client", () => {
 
   forBoth("follows a run from where somebody was", async (client, kind) => {
     const agent_id = await createAgent(server, "test/echo");
-    const { body: run } = await server.post("/v1/runs?wait=30", { agent_id, input: "Hello" });
+    const { body: run } = await server.post("/v1/runs?wait=60", { agent_id, input: "Hello" });
     const from = async (more: object) =>
       printed(await client.run(["stream"], kind, { STREAM: JSON.stringify({ follow: run.id, ...more }) }));
     const all = await from({});

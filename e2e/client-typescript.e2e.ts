@@ -5,9 +5,9 @@ import { inProject } from "../scripts/root.ts";
 import { startWebhookReceiver } from "../server/testing/webhook-receiver.ts";
 import { type Program, type Running, type Runtime, startRuntimes } from "./client-runtimes.ts";
 import { programOf } from "./doc-examples.ts";
-import { createAgent, createScripted, createTool, runToEnd } from "./fixtures.ts";
+import { createAgent, createScripted, createTool, runToEnd, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { wordsOf } from "./model-server.ts";
+import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 import { type Fate, type RoughProxy, startRoughProxy } from "./rough-proxy.ts";
 import { until } from "./until.ts";
 
@@ -15,11 +15,13 @@ import { until } from "./until.ts";
 // them and the server.
 
 const deno = await denoPath();
+let model: ModelServer;
 let server: Runnel;
 let proxy: RoughProxy;
 let runtimes: Awaited<ReturnType<typeof startRuntimes>>;
 beforeAll(async () => {
-  server = await startRunnel();
+  model = startModelServer();
+  server = await startRunnel({ environment: stubConnection(model.url) });
   proxy = await startRoughProxy(server);
   runtimes = await startRuntimes(server);
 });
@@ -27,6 +29,7 @@ afterAll(async () => {
   await runtimes?.[Symbol.asyncDispose]();
   proxy?.[Symbol.dispose]();
   await server?.[Symbol.asyncDispose]();
+  await model?.[Symbol.asyncDispose]();
 });
 beforeEach(() => {
   proxy.fateOf = () => ({});
@@ -252,13 +255,17 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
 
   describe("streams a run", () => {
     test("through two kill -9 of the server", async () => {
-      const running = start(name, readStream, { body: { agent_id: await createSpeaker(), input: "Go" } });
+      model.hold();
+      const running = start(name, readStream, {
+        body: { agent_id: await createAgent(server, "half-150-20"), input: "Go" },
+      });
       await running.heard(20);
       await server.kill9();
       await server.restart();
-      const words = await running.heard(60);
+      const words = await running.heard(40);
       expect(words.slice(20)).toContain("step.restarted");
       await server.kill9();
+      model.release();
       await server.restart();
       const told = await running.result;
       await expectWhole(told);
@@ -450,7 +457,8 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       const program: Program = async ({ runnel, args: { agent_id, slow }, say }) => {
         const answer = async (_: Json, { id }: Json) => {
           say(id);
-          await new Promise((resolve) => setTimeout(resolve, 1500));
+          const newest = async () => (await runnel.runs.list({ agent_id, limit: 1 })).data[0];
+          while ((await newest()).status === "requires_action") await new Promise((resolve) => setTimeout(resolve, 50));
           return "late";
         };
         const error = await runnel.runs.run(agent_id, "Go", { tools: { [slow]: answer } }).catch((e: Json) => e);

@@ -8,7 +8,7 @@ import { inProject } from "../scripts/root.ts";
 import { freePort } from "../server/testing/free-port.ts";
 import { createAgent, createScripted, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { type ModelServer, startModelServer } from "./model-server.ts";
+import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 
 // The clients that people have already, unchanged, as the page about them shows each.
 
@@ -159,13 +159,11 @@ test("a call that a chat completion ended with is answered after a kill, also tw
 });
 
 test("a response that a kill cut off is read on behind the last event, and one that waited goes on with its result", async () => {
-  await using server = await startRunnel({ flags: ["--port", String(freePort())] });
-  const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
-  const script = [
-    { text: "I look.", tool_calls: [{ name: "look", arguments: {} }] },
-    { delta_ms: 30, text: words },
-  ];
-  const model = await createScripted(server, script);
+  await using stub = startModelServer();
+  const flags = ["--port", String(freePort())];
+  await using server = await startRunnel({ flags, environment: stubConnection(stub.url) });
+  const words = wordsOf(60);
+  const model = await createAgent(server, "half-60-10");
   const ask = (path: string, body?: object) =>
     server.fetch(`/openai/v1/responses${path}`, {
       ...(body && { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
@@ -186,6 +184,7 @@ test("a response that a kill cut off is read on behind the last event, and one t
     if (seen.filter(({ type }) => type === "response.output_text.delta").length >= 3) break;
   }
   await server.kill9();
+  stub.release();
   await server.restart();
   const { id } = seen[0]!.response;
   const place = seen.at(-1)!.sequence_number;

@@ -7,9 +7,9 @@ import { pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
 import { freePort } from "../server/testing/free-port.ts";
 import { connectMcp } from "../server/testing/mcp-client.ts";
-import { createAgent, createScripted, createTool, runToEnd } from "./fixtures.ts";
+import { createAgent, createScripted, createTool, runToEnd, stubConnection } from "./fixtures.ts";
 import { type Ended, type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
-import { wordsOf } from "./model-server.ts";
+import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 
 // The doors for clients that people have already, each tried with the client itself, unchanged, over TLS.
 
@@ -126,10 +126,13 @@ test("a runnel calls the agents of another runnel as tools", async () => {
 
 describe("the server is killed while a client reads", () => {
   const words = wordsOf(60);
+  const startKilled = ({ url }: ModelServer) =>
+    startRunnel({ flags: ["--port", String(freePort())], environment: stubConnection(url) });
 
   test("of MCP: the same call has its answer, from the run that it began", async () => {
-    await using killed = await startRunnel({ flags: ["--port", String(freePort())] });
-    await createScripted(killed, [{ text: words, delta_ms: 25 }], { name: "speaker", doors: { mcp: true } });
+    await using model = startModelServer();
+    await using killed = await startKilled(model);
+    await createAgent(killed, "half-60-10", { name: "speaker", doors: { mcp: true } });
     const fetched = (url: string | URL, init: RequestInit = {}) =>
       fetch(url, {
         ...{ ...init, tls: { ca: killed.ca } },
@@ -145,6 +148,7 @@ describe("the server is killed while a client reads", () => {
     const answer = it.client.callTool({ name: "speaker", arguments: { input: "Go." } }, undefined, { onprogress });
     await begun.promise;
     await killed.kill9();
+    model.release();
     await killed.restart();
     const { content } = (await answer) as Json;
     expect(content).toEqual([{ type: "text", text: words }]);
@@ -153,8 +157,9 @@ describe("the server is killed while a client reads", () => {
   });
 
   test("of A2A: the task is followed on, with all of its text", async () => {
-    await using killed = await startRunnel({ flags: ["--port", String(freePort())] });
-    const id = await createScripted(killed, [{ text: words, delta_ms: 25 }], { doors: { a2a: true } });
+    await using model = startModelServer();
+    await using killed = await startKilled(model);
+    const id = await createAgent(killed, "half-60-10", { doors: { a2a: true } });
     const at = `/a2a/v1/agents/${id}`;
     const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "Go." }] };
     const stream = await killed.fetch(`${at}/message:stream`, { method: "POST", body: JSON.stringify({ message }) });
@@ -164,6 +169,7 @@ describe("the server is killed while a client reads", () => {
     const [first] = updatesOf(text);
     await killed.kill9();
     await reader.cancel().catch(() => {});
+    model.release();
     await killed.restart();
     const rest = await (await killed.fetch(`${at}/tasks/${first.task.id}:subscribe`)).text();
     const updates = updatesOf(rest);

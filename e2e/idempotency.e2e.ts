@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type EventStream, type Frame, openStream, seqsOf, textsOf } from "./event-stream.ts";
-import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
+import { createAgent, createTool, stubConnection } from "./fixtures.ts";
 import { type Answer, type Json, type Runnel, read, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 
@@ -82,28 +82,29 @@ test("a wait that kill -9 cut off goes on for whoever asks again, and its answer
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const body = { agent_id: await createAgent(server, "words-20-20"), input: "Once." };
-  const cut = post(server, "/v1/runs?wait=30", body).catch(() => null);
+  const cut = post(server, "/v1/runs?wait=60", body).catch(() => null);
   await asked(model, 1);
   await server.kill9();
   expect(await cut).toBeNull();
   await server.restart();
 
-  const settled = await post(server, "/v1/runs?wait=30", body);
+  const settled = await post(server, "/v1/runs?wait=60", body);
   expect([settled.status, isReplay(settled)]).toEqual([201, true]);
   expect(settled.body).toMatchObject({ status: "completed", output: wordsOf(20), attempt: 2 });
-  expect(bare(await post(server, "/v1/runs?wait=30", body))).toEqual(bare(settled));
+  expect(bare(await post(server, "/v1/runs?wait=60", body))).toEqual(bare(settled));
   expect(await runsOf(server)).toHaveLength(1);
   expectOneConversation(model, 2);
 });
 
 test("a streamed creation that kill -9 cut off is streamed again from its first event to its end", async () => {
-  await using server = await startRunnel();
-  const text = "word ".repeat(60).trim();
-  const body = { agent_id: await createScripted(server, [{ text, delta_ms: 10 }]), input: "Go", stream: true };
+  await using model = startModelServer();
+  await using server = await startRunnel({ environment: stubConnection(model.url) });
+  const body = { agent_id: await createAgent(server, "half-60-10"), input: "Go", stream: true };
   await using cut = await stream(server, "/v1/runs", body);
   const { data } = await cut.until((frame) => frame.event === "token" && frame.data.offset > 50);
   await server.kill9();
   await cut.rest();
+  model.release();
   await server.restart();
 
   await using again = await stream(server, "/v1/runs", body);
@@ -111,7 +112,7 @@ test("a streamed creation that kill -9 cut off is streamed again from its first 
   const frames = await again.rest();
   expectWhole(frames, data.run_id);
   expect(frames.map(({ event }) => event)).toContain("run.recovered");
-  expect(textsOf(frames)).toEqual([text]);
+  expect(textsOf(frames)).toEqual([wordsOf(60)]);
   expect(await runsOf(server)).toMatchObject([{ id: data.run_id, status: "completed" }]);
 });
 
@@ -123,18 +124,18 @@ function expectWhole(frames: readonly Frame[], run: string): void {
 }
 
 test("a streamed answer to a call, sent again after kill -9, is streamed from where it began", async () => {
-  await using server = await startRunnel();
+  await using model = startModelServer();
+  await using server = await startRunnel({ environment: stubConnection(model.url) });
   const tool = await createTool(server);
-  const call = { name: tool.name, arguments: { city: "Oslo" } };
-  const script = [{ tool_calls: [call] }, { text: "word ".repeat(60).trim(), delta_ms: 10 }];
-  const agent_id = await createScripted(server, script, { tools: [tool.id] });
-  const { body: run } = await server.post("/v1/runs?wait=30", { agent_id, input: "Go" });
+  const agent_id = await createAgent(server, "half-60-10", { tools: [tool.id] });
+  const { body: run } = await server.post("/v1/runs?wait=60", { agent_id, input: "Go" });
   const path = `/v1/runs/${run.id}/submit_tool_outputs`;
   const body = { tool_outputs: [{ tool_call_id: run.tool_calls[0].id, output: "sunny" }], stream: true };
   await using cut = await stream(server, path, body);
   await cut.until("token");
   await server.kill9();
   await cut.rest();
+  model.release();
   await server.restart();
 
   await using again = await stream(server, path, body);
@@ -143,7 +144,7 @@ test("a streamed answer to a call, sent again after kill -9, is streamed from wh
   expect(frames[0]).toEqual(cut.frames[0]!);
   expect(frames[0]?.event).toBe("tool.completed");
   expect(frames.filter(({ event }) => event === "tool.completed")).toHaveLength(1);
-  expect(frames.at(-1)).toMatchObject({ event: "run.completed", data: { output: script[1]!.text } });
+  expect(frames.at(-1)).toMatchObject({ event: "run.completed", data: { output: wordsOf(60) } });
 });
 
 test("of twenty equal creations at once one starts a run", async () => {

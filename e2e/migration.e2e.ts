@@ -4,8 +4,9 @@ import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrations } from "../migrations/index.ts";
-import { createScripted, createTool, runToEnd } from "./fixtures.ts";
+import { createAgent, createScripted, createTool, runToEnd, stubConnection } from "./fixtures.ts";
 import { type Runnel, runCommand, startRunnel } from "./harness.ts";
+import { startModelServer, wordsOf } from "./model-server.ts";
 
 // What is promised of an upgrade that loses power: the database is the old one or the new one, never between.
 
@@ -59,13 +60,13 @@ test.each(points)("P1: a run that waits outlives an upgrade that is killed – %
 test.each([1, 17, last - 1])(
   "P2: what an older executable (schema %d) left at a kill -9, its log not written back, goes on under the new one",
   async (version) => {
-    await using older = await startRunnel();
+    await using model = startModelServer();
+    await using older = await startRunnel({ environment: stubConnection(model.url) });
     const tool = await createTool(older);
     const asks = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "Thank you." }];
     const { id: waits } = await runToEnd(older, await createScripted(older, asks, { tools: [tool.id] }));
     const done = await runToEnd(older, await createScripted(older, [{ text: "Done." }]));
-    const text = "word ".repeat(200).trim();
-    const slow = await createScripted(older, [{ text, delta_ms: 50 }]);
+    const slow = await createAgent(older, "half-60-10");
     const streams = await Promise.all(
       [1, 2, 3].map(() => older.stream("/v1/runs", { body: { agent_id: slow, input: "Go", stream: true } })),
     );
@@ -73,6 +74,7 @@ test.each([1, 17, last - 1])(
     for (const stream of streams) working.push((await stream.until("token")).data.run_id);
     await older.kill9();
     for (const stream of streams) await stream.rest();
+    model.release();
     const path = join(older.dataDir, "runnel.db");
     takeBack(path, version, true);
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
@@ -83,7 +85,11 @@ test.each([1, 17, last - 1])(
     for (const id of working) {
       await using stream = await older.stream(`/v1/runs/${id}/events`);
       await stream.rest();
-      expect((await older.get(`/v1/runs/${id}`)).body).toMatchObject({ status: "completed", output: text, attempt: 2 });
+      expect((await older.get(`/v1/runs/${id}`)).body).toMatchObject({
+        status: "completed",
+        output: wordsOf(60),
+        attempt: 2,
+      });
     }
     expect((await older.get(`/v1/runs/${done.id}`)).body).toMatchObject({ status: "completed", output: "Done." });
     expect((await older.get("/v1/runs")).body.data).toHaveLength(5);

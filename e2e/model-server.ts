@@ -18,13 +18,15 @@ export const wordsOf = (count: number): string =>
 
 /**
  * An OpenAI-compatible model on loopback. Its name says how it behaves:
- * `words-<count>-<ms>` writes words, or as many tokens as it may, with a pause before each; `tools-<count>` asks for the first tool so many times at
+ * `words-<count>-<ms>` writes words, or as many tokens as it may, with a pause before each; `half-<count>-<ms>` asks
+ * for each of its tools in turn and then writes words, the second half of them when it is told to; `tools-<count>` asks for the first tool so many times at
  * once, and writes when it has read the results; `until-<count>` asks for the first tool up to that request; `turns-<ms>` asks for each of its tools in turn, one per call;
  * `tells-<ms>` does so too, the last three at once, and says something before that it never says again; the rest fail
  * or lie, as the table says.
  */
 export function startModelServer() {
   const requests: ModelRequest[] = [];
+  let gate = closedGate();
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -33,12 +35,21 @@ export function startModelServer() {
       const body: Json = await request.json();
       const { promise: aborted, resolve } = Promise.withResolvers<void>();
       requests.push({ model: body.model, messages: body.messages, aborted });
-      return answer(body, resolve, requests.length);
+      return answer(body, resolve, requests.length, gate);
     },
   });
   return {
     url: `http://127.0.0.1:${server.port}/v1`,
     requests,
+    /** Lets `half-<count>-<ms>` write all that it has to say, now and from now on. */
+    release(): void {
+      gate.isOpen = true;
+      gate.open();
+    },
+    /** Has it wait again. */
+    hold(): void {
+      gate = closedGate();
+    },
     count: (model: string): number => requests.filter((request) => request.model === model).length,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
@@ -65,16 +76,19 @@ function answer(
   { model, messages, tools = [], max_tokens = Number.POSITIVE_INFINITY }: Json,
   onAbort: () => void,
   number: number,
+  gate: Gate,
 ): Response | Promise<Response> {
   const failure = failures[model];
   if (failure) return failure(onAbort);
   const [kind, first = "1", second = "0"] = model.split("-");
   const results = messages.filter(({ role }: Json) => role === "tool").length;
   if (kind === "words") return sse(saying(wordsOf(Math.min(Number(first), max_tokens))), Number(second), onAbort);
+  if (kind === "half" && results >= tools.length)
+    return sse(inHalves(saying(wordsOf(Number(first))), gate.opened), gate.isOpen ? 0 : Number(second), onAbort);
   if (kind === "tools" && results === 0)
     return sse(calling(Array(Number(first)).fill(tools[0].function.name)), 0, onAbort);
-  if (kind === "turns" && results < tools.length)
-    return sse(calling([tools[results].function.name]), Number(first), onAbort);
+  if ((kind === "turns" || kind === "half") && results < tools.length)
+    return sse(calling([tools[results].function.name]), kind === "half" ? 0 : Number(first), onAbort);
   if (kind === "until" && tools.length > 0 && number < Number(first)) return sse(calling([tools[0].function.name]));
   if (kind === "tells") return sse(telling(`${number}: ${wordsOf(6)}`, next(tools, results)), Number(first), onAbort);
   return sse(saying(`I read ${results} results.`), 0, onAbort);
@@ -92,6 +106,23 @@ function telling(text: string, names: string[]): string[] {
   if (names.length === 0) return saying(text);
   return [...saying(text).slice(0, -3), ...calling(names).slice(0, 1), ...closing("tool_calls", 8)];
 }
+
+interface Gate {
+  isOpen: boolean;
+  open(): void;
+  opened: Promise<void>;
+}
+
+function closedGate(): Gate {
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  return { isOpen: false, open, opened };
+}
+
+const inHalves = (pieces: string[], between: Promise<void>) => [
+  ...pieces.slice(0, pieces.length / 2),
+  between,
+  ...pieces.slice(pieces.length / 2),
+];
 
 function saying(text: string): string[] {
   const parts = text.split(/(?<= )/).map((content) => chunk({ content }));
@@ -117,16 +148,17 @@ const shape = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_70
 const chunk = (delta: object, finish_reason: string | null = null): string =>
   `data: ${JSON.stringify({ ...shape, choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 
-/** Sends the pieces with a pause before each; an error among them cuts the connection. */
-function sse(pieces: (string | Error)[], pause_ms = 0, onAbort = () => {}): Response {
+/** Sends the pieces with a pause before each; a promise among them is waited for, an error cuts the connection. */
+function sse(pieces: (string | Error | Promise<void>)[], pause_ms = 0, onAbort = () => {}): Response {
   let open = true;
   const body = async function* () {
     if (pause_ms === Number.POSITIVE_INFINITY) await new Promise(() => {});
-    for (const piece of pieces) {
+    for (const next of pieces) {
+      const piece = await next;
       if (pause_ms > 0) await Bun.sleep(pause_ms);
       if (!open) return;
       if (piece instanceof Error) throw piece;
-      yield piece;
+      if (piece) yield piece;
     }
   };
   const encoder = new TextEncoder();

@@ -2,20 +2,22 @@ import { describe, expect, test } from "bun:test";
 import { type Frame, seqsOf, textsOf } from "./event-stream.ts";
 import { createAgent, createScripted, createTool, runToEnd, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { startModelServer } from "./model-server.ts";
+import { startModelServer, wordsOf } from "./model-server.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
 // What is promised of a machine that loses power, on the executable, with kill −9 in its place.
 
 describe("after kill -9", () => {
   test("the same stream goes on with Last-Event-ID, and what was streamed is the run's output", async () => {
-    await using server = await startRunnel();
-    const text = "word ".repeat(60).trim();
-    const agent_id = await createScripted(server, [{ text, delta_ms: 10 }]);
+    await using model = startModelServer();
+    await using server = await startRunnel({ environment: stubConnection(model.url) });
+    const text = wordsOf(60);
+    const agent_id = await createAgent(server, "half-60-10");
     await using stream = await server.stream("/v1/runs", { body: { agent_id, input: "Go", stream: true } });
     const { data } = await stream.until((frame) => frame.event === "token" && frame.data.offset > 50);
     await server.kill9();
     await stream.rest();
+    model.release();
     await server.restart();
 
     await using later = await server.stream(`/v1/runs/${data.run_id}/events`, { after: stream.lastId() });
@@ -65,7 +67,7 @@ describe("after kill -9", () => {
     await using server = await startRunnel();
     const agent_id = await createAgent(server, "test/echo");
     for (const user_id of ["ada", "bob"]) {
-      await server.post("/v1/runs?wait=10", { agent_id, input: `I am ${user_id}.`, user_id, thread_id: "new" });
+      await server.post("/v1/runs?wait=60", { agent_id, input: `I am ${user_id}.`, user_id, thread_id: "new" });
       for (let i = 0; i < 60; i++) await server.post("/v1/threads", { user_id });
     }
     const { status, body } = await server.delete("/v1/users/ada/data");

@@ -1,17 +1,18 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:tls";
 import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts";
-import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
+import { createAgent, createTool, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { startModelServer } from "./model-server.ts";
+import { startModelServer, wordsOf } from "./model-server.ts";
 
-const text = "word ".repeat(60).trim();
+const text = wordsOf(60);
 
 test.each(["SIGTERM", "SIGINT"] as const)(
   "%s refuses new work and ends 50 streams with a last comment and the process with 0; the next start finishes the runs",
   async (signal) => {
-    await using server = await startRunnel();
-    const agent_id = await createScripted(server, [{ text, delta_ms: 20 }]);
+    await using model = startModelServer();
+    await using server = await startRunnel({ environment: stubConnection(model.url) });
+    const agent_id = await createAgent(server, "half-60-10");
     const begun = await Promise.all(
       Array.from({ length: 20 }, () => server.stream("/v1/runs", { body: { agent_id, input: "Go", stream: true } })),
     );
@@ -20,7 +21,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
       Array.from({ length: 30 }, (_, index) => server.stream(`/v1/runs/${ids[index % 20]}/events`)),
     );
     const clients = [...begun, ...readers].map((stream, index) => ({ stream, id: ids[index % 20] as string }));
-    const waiting = server.post("/v1/runs?wait=30", { agent_id, input: "Go" });
+    const waiting = server.post("/v1/runs?wait=60", { agent_id, input: "Go" });
     const [late, early] = [await openConnection(server), await openConnection(server)];
     const request = postOf(server, { agent_id, input: "Go" });
     await early.send(request.slice(0, -5)); // It was there before the signal: the process waits for the rest.
@@ -42,6 +43,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     expect(await early.answer()).toStartWith("HTTP/1.1 201");
     expect(await stopped).toBe(0);
 
+    model.release();
     await server.restart();
     for (const client of clients) expectExact(await resume(server, client));
     await Promise.all([...(await unfinished(server))].map((id) => server.stream(`/v1/runs/${id}/events`).then(toEnd)));
@@ -69,7 +71,7 @@ test("SIGTERM does not wait for a model that never answers, nor for a run that w
   const tool = await createTool(server);
   const silent = await server.post("/v1/runs", { agent_id: await createAgent(server, "never-answers"), input: "Go" });
   const agent_id = await createAgent(server, "turns-0", { tools: [tool.id] });
-  const waiting = await server.post("/v1/runs?wait=10", { agent_id, input: "Go" });
+  const waiting = await server.post("/v1/runs?wait=60", { agent_id, input: "Go" });
   expect(waiting.body.status).toBe("requires_action");
 
   expect(await server.stop()).toBe(0);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { createScripted, runToEnd } from "./fixtures.ts";
+import { createAgent, runToEnd, stubConnection } from "./fixtures.ts";
 import { type Json, startRunnel } from "./harness.ts";
+import { startModelServer } from "./model-server.ts";
 
 // What models cost and what runs used, on the executable.
 
@@ -22,16 +23,17 @@ test("a price that is set while the server runs is there with the next request, 
 });
 
 test("what a run used is counted once, though the server was killed while its model spoke", async () => {
-  await using server = await startRunnel();
-  const said = { text: "word ".repeat(60).trim(), delta_ms: 10 };
-  const agent_id = await createScripted(server, [said]);
-  const whole = await runToEnd(server, agent_id);
+  await using model = startModelServer();
+  await using server = await startRunnel({ environment: stubConnection(model.url) });
+  const agent_id = await createAgent(server, "half-60-10");
   await using stream = await server.stream("/v1/runs", { body: { agent_id, input: "Go.", stream: true } });
   const { data } = await stream.until((frame) => frame.event === "token" && frame.data.offset > 50);
   await server.kill9();
+  model.release();
   await server.restart();
   await using later = await server.stream(`/v1/runs/${data.run_id}/events`);
   await later.rest();
+  const whole = await runToEnd(server, agent_id);
   const { body: recovered } = await server.get(`/v1/runs/${data.run_id}`);
   expect(recovered).toMatchObject({ status: "completed", attempt: 2 });
   const totals = { runs: { started: 2, completed: 2, failed: 0, cancelled: 0 }, model_calls: 2 };
