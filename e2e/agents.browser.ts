@@ -132,7 +132,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
   });
 
   await test.step("its runs stand on their own tab, with the way to all of them", async () => {
-    await server.post("/v1/runs?wait=10", { agent_id: id, input: "Where is order 4711?" });
+    await server.post("/v1/runs?wait=60", { agent_id: id, input: "Where is order 4711?" });
     await page.getByRole("tab", { name: "Runs" }).click();
     await expect(page.getByRole("row").filter({ hasText: "Where is order 4711?" })).toContainText("Completed");
     await expectAccessible(page, "runs of the agent");

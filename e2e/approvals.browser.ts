@@ -212,7 +212,7 @@ async function agent(name: string, tools: string[], args: object): Promise<strin
   return made.body.id;
 }
 
-async function start(agent_id: string, input: string, wait = 20): Promise<string> {
+async function start(agent_id: string, input: string, wait = 60): Promise<string> {
   const made = await server.post(`/v1/runs?wait=${wait}`, { agent_id, input });
   expect(made.status).toBe(201);
   return made.body.id;

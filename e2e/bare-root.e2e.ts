@@ -114,7 +114,7 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system with
     const json = async (path: string, body: object): Promise<Json> =>
       await (await ask(path, { method: "POST", body: JSON.stringify(body) })).json();
     const agent = await json("/v1/agents", { name: "echo", instructions: "Here.", model: "test/echo" });
-    expect((await json("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" })).status).toBe("completed");
+    expect((await json("/v1/runs?wait=60", { agent_id: agent.id, input: "Hello" })).status).toBe("completed");
 
     const scrape = async (): Promise<string> =>
       await (await fetch(`${address}/metrics`, { tls, headers: { authorization: "Bearer scrape" } })).text();
@@ -123,7 +123,7 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system with
       console.warn("skipped: no prometheus here, which scrapes the server under load");
     else
       await scrapedUnderLoad(address, join(here.data, "tls/cert.pem"), () =>
-        json("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" }),
+        json("/v1/runs?wait=60", { agent_id: agent.id, input: "Hello" }),
       );
     await until(async () => /^runnel_backup_last_success_timestamp_seconds [1-9]/m.test(await scrape()));
 

@@ -93,7 +93,7 @@ test("conditions, guardrails and names of any kind are shown as they are", async
   await page.goto(`${server.url}/dashboard/agents/${agent.id}`);
   await expect(page.getByRole("region", { name: /^Guardrail 22:/ })).toBeVisible();
   await expectAlive(page, "guardrails");
-  const run = await make("/v1/runs?wait=20", { agent_id: agent.id, input: "مرحبا 👋 \u202e dlrow" });
+  const run = await make("/v1/runs?wait=60", { agent_id: agent.id, input: "مرحبا 👋 \u202e dlrow" });
   for (const path of ["/runs", `/runs/${run.id}?graph=drawing`, "/agents", "/overview"]) {
     await page.goto(`${server.url}/dashboard${path}`);
     await expect(page.getByText("👩‍👩‍👧‍👦").first()).toBeVisible();
@@ -114,8 +114,8 @@ test("thousands of variables of a prompt, and a line of 240 kB, leave the page a
 
   const line = `${"a".repeat(120_000)} **b** ${"c".repeat(120_000)}`;
   const echo = await make("/v1/agents", { name: "Echo", model: "test/echo", instructions: "x" });
-  const run = await make("/v1/runs?wait=30", { agent_id: echo.id, input: line });
-  const other = await make("/v1/runs?wait=30", { agent_id: echo.id, input: `${line}!` });
+  const run = await make("/v1/runs?wait=60", { agent_id: echo.id, input: line });
+  const other = await make("/v1/runs?wait=60", { agent_id: echo.id, input: `${line}!` });
   for (const path of ["/runs", `/runs/${run.id}`, `/runs/${run.id}?tab=messages`, `/runs/${run.id}/diff/${other.id}`]) {
     await page.goto(`${server.url}/dashboard${path}`);
     await expect(page.getByText(/aaaa/).first()).toBeVisible();

@@ -313,7 +313,7 @@ async function failAtProviders(server: Runnel): Promise<void> {
   );
   const fail = async (model: string) => {
     const body = JSON.stringify({ agent_id: await createAgent(server, model), input: marker });
-    expect(JSON.parse((await ask(server, "POST", "/v1/runs?wait=30", { body })).text).status).toBe("failed");
+    expect(JSON.parse((await ask(server, "POST", "/v1/runs?wait=60", { body })).text).status).toBe("failed");
   };
   await Promise.all(models.map(fail));
 }
@@ -324,7 +324,7 @@ async function runTools(server: Runnel, tools: string[]): Promise<void> {
   const body = JSON.stringify({ agent_id: agent, input: marker });
   for (const value of [null, secrets["a named secret"]]) {
     if (value) await put(server, "PLAIN", value);
-    const { text } = await ask(server, "POST", "/v1/runs?wait=30", { body });
+    const { text } = await ask(server, "POST", "/v1/runs?wait=60", { body });
     expect(JSON.parse(text)).toMatchObject({ status: "completed", output: `I read ${tools.length} results.` });
   }
   const streamed = JSON.stringify({ agent_id: agent, input: marker, stream: true });

@@ -55,7 +55,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
 
     // A stream through a node that leads the other cell, and one that leads none.
     const agent = await post(main, "/v1/agents", key, { name: "a", instructions: "Say.", model: "test/echo" });
-    const run = await post(spare, "/v1/runs?wait=20", key, { agent_id: agent.id, input: "hello" });
+    const run = await post(spare, "/v1/runs?wait=60", key, { agent_id: agent.id, input: "hello" });
     expect(run).toMatchObject({ status: "completed", output: "hello" });
     const streams = await Promise.all(
       everywhere.map((url) => ask(url, `/v1/runs/${run.id}/events`, key, { headers: { accept: "text/event-stream" } })),
@@ -67,7 +67,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
       scopes: ["run"],
       expires_in: 600,
     });
-    expect((await post(main, "/v1/runs?wait=20", token, { agent_id: agent.id, input: "by a token" })).output).toBe(
+    expect((await post(main, "/v1/runs?wait=60", token, { agent_id: agent.id, input: "by a token" })).output).toBe(
       "by a token",
     );
 

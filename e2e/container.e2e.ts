@@ -81,7 +81,7 @@ describe.skipIf(!canEnterRoots)("the root file system of the image", () => {
     const script = [{ tool_calls: [{ name: "calculate", arguments: {} }] }, { text: "Done." }];
     const model = { model: "test/script", model_settings: { script } };
     const agent = await post("/v1/agents", { name: "Clerk", instructions: "Count.", tools: [tool.id], ...model });
-    const run = await post("/v1/runs?wait=30", { agent_id: agent.id, input: "Go" });
+    const run = await post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go" });
     const trace: Json = await (await fetch(`${address}/v1/traces/${run.id}`, { headers, tls })).json();
     const called = trace.steps.find(({ type }: Json) => type === "tool_call");
     expect([run.status, called]).toEqual([

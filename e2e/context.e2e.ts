@@ -67,7 +67,7 @@ test.each([
     const agent_id = await createAgent(server, "words-5-0", { memory });
     const { body: thread } = await server.post("/v1/threads", {});
     const body = { agent_id, thread_id: thread.id, input: "It rained. ".repeat(400) };
-    expect((await server.post("/v1/runs?wait=30", body)).body.status).toBe("completed");
+    expect((await server.post("/v1/runs?wait=60", body)).body.status).toBe("completed");
     await server.stop();
     await server.restart({ ...stubConnection(stub.url), RUNNEL_FAILPOINT: point });
     const { body: started } = await server.post("/v1/runs", body);
@@ -116,7 +116,7 @@ test("a run's text and image are in its prompt, the image as the provider wants 
     text: "The word is plum.",
   });
   expect([image.status, note.status]).toEqual([201, 201]);
-  const run = await server.post("/v1/runs?wait=30", {
+  const run = await server.post("/v1/runs?wait=60", {
     ...{ agent_id, input: "What is it?", file_ids: [image.body.id, note.body.id] },
   });
   expect(run.body).toMatchObject({ status: "completed" });

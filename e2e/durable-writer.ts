@@ -43,7 +43,7 @@ export async function serveWriter(server: Runnel) {
   const waiting = ({ required_action }: Json): string => required_action.submit_tool_outputs.tool_calls[0].id;
 
   async function create(type: string): Promise<Stream> {
-    const { body } = await server.post("/v1/runs?wait=10", { agent_id, input: "Go.", tools });
+    const { body } = await server.post("/v1/runs?wait=60", { agent_id, input: "Go.", tools });
     const { headers } = await server.fetch(`/streams/v1/runs/${body.id}`, { method: "HEAD" });
     const [seen] = headers.get("stream-next-offset")!.split("_");
     return { run: body.id, call: waiting(body), seen: Number(seen), type };

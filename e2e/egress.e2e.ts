@@ -260,7 +260,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
       const { body } = await server.post("/v1/agents", agent, key);
       for (const url of readable()) {
         lead(own, url);
-        const run = await server.post("/v1/runs?wait=30", { agent_id: body.id, input: "Go" }, key);
+        const run = await server.post("/v1/runs?wait=60", { agent_id: body.id, input: "Go" }, key);
         expect({ url, status: run.body.status }).toEqual({ url, status: "completed" });
         const trace = await server.get(`/v1/traces/${run.body.trace_id}`, key);
         const errors = errorsOf(trace.body);
@@ -294,7 +294,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
         expect(tested.body.attempts[0].response).toBeNull();
         expectFailed(url, tested.body.attempts[0].error);
         if (runs.length >= 4) continue; // One that keeps failing is asked less and less often.
-        const { body: run } = await server.post("/v1/runs?wait=30", { agent_id: answer.body.id, input: "Go" }, key);
+        const { body: run } = await server.post("/v1/runs?wait=60", { agent_id: answer.body.id, input: "Go" }, key);
         runs.push(run.id);
         const sent = await attemptOf(id, run.id, key);
         expect(sent.response).toBeNull();

@@ -41,7 +41,7 @@ describe("a model that", () => {
 
   test("never answers is left when the run's time is up, and its request ends", async () => {
     const agent_id = await createAgent(server, "never-answers");
-    const run = await runToEnd(server, agent_id, { timeout_ms: 1000 });
+    const run = await runToEnd(server, agent_id, { timeout_ms: 3000 });
     expect(run).toMatchObject({ status: "failed", error: { code: "run_timeout" } });
     await model.requests.findLast((request) => request.model === "never-answers")!.aborted;
   });
@@ -74,7 +74,7 @@ describe("a tool that", () => {
 
   test.concurrent.each(cases)("%s is an error that the model reads (%s)", async (path, code) => {
     const method = redirects.has(path) ? "GET" : "POST"; // A redirected POST is an error whatever it points to.
-    const tool = await createTool(server, { url: `${tools.url}${path}`, method, timeout_ms: 1000 });
+    const tool = await createTool(server, { url: `${tools.url}${path}`, method });
     const run = await runToEnd(server, await createAgent(server, "turns-0", { tools: [tool.id] }));
     expect(run).toMatchObject({ status: "completed", output: "I read 1 results." });
     expect(run.tool_calls[0]).toMatchObject({ status: "failed", output: null, error: { code } });

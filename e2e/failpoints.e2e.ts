@@ -160,7 +160,7 @@ test("P9: a run that kills the process three times is given up, and the others l
   expect(run).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
   expect(stage.asked(0)).toBe(3);
   expectExact(stage.frames());
-  const other = await stage.server.post("/v1/runs?wait=30", { agent_id: run.agent_id, input: "Go" });
+  const other = await stage.server.post("/v1/runs?wait=60", { agent_id: run.agent_id, input: "Go" });
   expect(other.body.status).toBe("completed");
 });
 

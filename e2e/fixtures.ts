@@ -31,7 +31,7 @@ export async function createTool(server: Runnel, more: Record<string, unknown> =
 
 /** Starts a run and answers it once it is over or waits. */
 export async function runToEnd(server: Runnel, agent_id: string, more: Record<string, unknown> = {}): Promise<Json> {
-  const run = await server.post("/v1/runs?wait=30", { agent_id, input: "How is the weather?", ...more });
+  const run = await server.post("/v1/runs?wait=60", { agent_id, input: "How is the weather?", ...more });
   expect(run).toMatchObject({ status: 201 });
   return run.body;
 }

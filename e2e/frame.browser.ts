@@ -119,7 +119,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
 
   await test.step("words find runs and all else on the server, by their kind and by keyboard", async () => {
     await server.post("/v1/tools", { name: "find_umbrella", type: "client", description: "Looks it up." });
-    await server.post("/v1/runs?wait=30", { agent_id: agent, input: "Where is my green umbrella?" });
+    await server.post("/v1/runs?wait=60", { agent_id: agent, input: "Where is my green umbrella?" });
     await page.getByRole("button", { name: "Search or jump to" }).first().click();
     const found = palette.getByRole("option", { name: /umbrella/i });
     // Both are found within four seconds of being made.
@@ -244,7 +244,7 @@ async function makeAgent(name: string): Promise<string> {
 }
 
 async function makeRun(agent_id: string): Promise<string> {
-  const { body } = await server.post("/v1/runs?wait=30", { agent_id, input: "Hello." });
+  const { body } = await server.post("/v1/runs?wait=60", { agent_id, input: "Hello." });
   return body.id;
 }
 
@@ -255,7 +255,7 @@ async function makeWaitingRun(): Promise<{ waiting: string; request: string; cal
   const { body: agent } = await server.post("/v1/agents", {
     ...{ name: "Asking", instructions: "x", model: "test/script", model_settings: { script }, tools: [tool.id] },
   });
-  const { body: run, headers } = await server.post("/v1/runs?wait=30", { agent_id: agent.id, input: "Go." });
+  const { body: run, headers } = await server.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
   return { waiting: run.id, request: headers.get("x-request-id") ?? "", call: call.id };
 }

@@ -205,7 +205,7 @@ describe("a request with", () => {
   });
 
   test("an unusable Last-Event-ID is told so", async () => {
-    const { body: run } = await server.post("/v1/runs?wait=5", {
+    const { body: run } = await server.post("/v1/runs?wait=60", {
       agent_id: await createAgent(server, "test/echo"),
       input: "Hi",
     });

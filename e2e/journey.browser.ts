@@ -195,7 +195,7 @@ async function makeNight(server: Runnel, tools: string): Promise<void> {
     make("/v1/agents", { name, instructions: "Be brief.", model, ...more });
   const scripted = (name: string, script: Json[], more: Json = {}): Promise<Json> =>
     agent(name, "test/script", { model_settings: { script }, ...more });
-  const run = (by: Json, more: Json = {}) => make("/v1/runs?wait=20", { agent_id: by.id, input: "Begin.", ...more });
+  const run = (by: Json, more: Json = {}) => make("/v1/runs?wait=60", { agent_id: by.id, input: "Begin.", ...more });
   const tool = async (name: string, path: string, more: Json = {}): Promise<string> => {
     const parameters = { type: "object", properties: { sku: { type: "string" } } };
     const own = { name, type: "http", description: "Asks the shop.", parameters, url: `${tools}${path}`, ...more };

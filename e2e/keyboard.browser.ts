@@ -246,6 +246,6 @@ async function makeWaitingCall(): Promise<void> {
   const { body: agent } = await server.post("/v1/agents", {
     ...{ name: "Desk", instructions: "x", model: "test/script", model_settings: { script }, tools: [tool.id] },
   });
-  const { status, body } = await server.post("/v1/runs?wait=30", { agent_id: agent.id, input: "Both mugs broke." });
+  const { status, body } = await server.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Both mugs broke." });
   expect([status, body.status]).toEqual([201, "requires_action"]);
 }

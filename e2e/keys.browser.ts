@@ -36,7 +36,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
   });
 
   await test.step("a key has a page: what it asked for over time, told by keys too, and each bar leads to its runs", async () => {
-    for (const input of ["One", "Two"]) await server.post("/v1/runs?wait=20", { agent_id, input });
+    for (const input of ["One", "Two"]) await server.post("/v1/runs?wait=60", { agent_id, input });
     // Runs are counted soon after they end.
     await expect
       .poll(async () => (await server.get("/v1/analytics?group_by=key")).body.totals?.count, { timeout: 30_000 })

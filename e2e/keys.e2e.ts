@@ -163,7 +163,7 @@ test("a test key sees nothing of live in any list, nor by any id; a neighbour pr
   const tool = await make("tools", "/v1/tools", { name: "secret_tool", type: "client" });
   const agent = { name: "Secret agent", instructions: "Be quiet.", model: "openai_compatible/stub/tools-1" };
   const agent_id = await make("agents", "/v1/agents", { ...agent, tools: [tool] });
-  const run = await make("runs", "/v1/runs?wait=20", { agent_id, input: "Secret input" });
+  const run = await make("runs", "/v1/runs?wait=60", { agent_id, input: "Secret input" });
   await make("api_keys", "/v1/api_keys", { name: "Secret key", scopes: ["read"] });
   expect((await send("GET", `/v1/runs/${run}`, live)).body.status).toBe("requires_action");
 

@@ -173,7 +173,7 @@ test("a queued run can be waited for, streamed, sent again, cancelled, and not d
   expect((await cancel(server, second.id)).body).toMatchObject({ status: "cancelled", started_at: null });
   expect(await runOf(server, id)).toMatchObject({ status: "queued", queue_position: 1 });
 
-  const waited = server.post("/v1/runs?wait=30", { agent_id, input: "Hello.", ...queueing });
+  const waited = server.post("/v1/runs?wait=60", { agent_id, input: "Hello.", ...queueing });
   await using events = await openStream((signal) =>
     server.fetch("/v1/runs", {
       method: "POST",

@@ -22,7 +22,7 @@ test("what a list shortens is whole where it is run again, edited, compared and 
   const caller = await createScripted(server, [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Seen." }], {
     tools: [tool.id],
   });
-  await server.post("/v1/runs?wait=10", { agent_id: caller, input: "Look." });
+  await server.post("/v1/runs?wait=60", { agent_id: caller, input: "Look." });
   await runToEnd(server, agent, { input: long });
 
   await test.step("a run is run again with all of its input, and its row tells what was called", async () => {
@@ -70,7 +70,7 @@ test("what a list shortens is whole where it is run again, edited, compared and 
     const list = Array.from({ length: 12 }, (_, i) => `entry ${i}`);
     const calls = [{ name: "look", arguments: { at: { b: { c: { list } } } } }];
     const asker = await createScripted(server, [{ tool_calls: calls }], { tools: [tool.id] });
-    const run = (await server.post("/v1/runs?wait=10", { agent_id: asker, input: "Look." })).body;
+    const run = (await server.post("/v1/runs?wait=60", { agent_id: asker, input: "Look." })).body;
     await page.goto(`${server.url}/dashboard/runs/${run.id}`);
     await expect(page.getByText(/12 entries \]/).first()).toBeVisible();
   });

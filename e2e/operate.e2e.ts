@@ -157,7 +157,7 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
   test("finds no fault in the metrics, in the alert rules and in the queries of the dashboard", async () => {
     await using server = await startRunnel();
     const agent = await server.post("/v1/agents", { name: "Echo", instructions: "", model: "test/echo" });
-    await server.post("/v1/runs?wait=10", { agent_id: agent.body.id, input: "Hi" });
+    await server.post("/v1/runs?wait=60", { agent_id: agent.body.id, input: "Hi" });
     const text = await (await server.fetch("/metrics", { key: null })).text();
     writeFileSync(join(folder, "metrics.txt"), text);
     expect(await promtool("check metrics < metrics.txt")).toEqual({ code: 0, stdout: "", stderr: "" });
@@ -203,7 +203,7 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
     };
     try {
       await until(async () => (await ask("up")) === 1);
-      for (let i = 0; i < 20; i++) await server.post("/v1/runs?wait=10", { agent_id: agent.body.id, input: "Hi" });
+      for (let i = 0; i < 20; i++) await server.post("/v1/runs?wait=60", { agent_id: agent.body.id, input: "Hi" });
       await until(async () => (await ask('sum(runnel_runs_ended_total{status="completed"})')) === 20);
       expect(await ask("count(ALERTS)")).toBeUndefined();
     } finally {

@@ -192,7 +192,7 @@ async function makeTrouble(): Promise<void> {
     name,
     ...script({ error: "model_error" }),
   });
-  for (let n = 0; n < 3; n++) await make("/v1/runs?wait=30", { agent_id: failing.id, input: "Digest." });
+  for (let n = 0; n < 3; n++) await make("/v1/runs?wait=60", { agent_id: failing.id, input: "Digest." });
   const tool = await make("/v1/tools", {
     ...{ name: "refund_payment", type: "client", description: "Pays back.", approval: "always" },
     parameters: { type: "object", properties: {} },
@@ -201,5 +201,5 @@ async function makeTrouble(): Promise<void> {
     ...script({ tool_calls: [{ name: "refund_payment", arguments: {} }] }),
     ...{ name: "Refund desk", tools: [tool.id] },
   });
-  await make("/v1/runs?wait=30", { agent_id: asking.id, input: "Pay back." });
+  await make("/v1/runs?wait=60", { agent_id: asking.id, input: "Pay back." });
 }

@@ -159,7 +159,7 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
       });
     const waiting = await Promise.all(
       ["asks", "refund"].map(async (name) =>
-        post(main, "/v1/runs?wait=20", key, { agent_id: (await agentOf(name)).id, input: "Go." }),
+        post(main, "/v1/runs?wait=60", key, { agent_id: (await agentOf(name)).id, input: "Go." }),
       ),
     );
     expect(waiting.map(({ status }) => status)).toEqual(["requires_action", "requires_action"]);
@@ -190,7 +190,7 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
       ...{ name: "slow", instructions: "", model: "test/script", tools: [slowTool.id] },
       model_settings: { script: [{ tool_calls: [{ name: "slow", arguments: {} }] }, { text: "Done." }] },
     });
-    const asked = post(east, "/v1/runs?wait=30", key, { agent_id: slowAgent.id, input: "Go." });
+    const asked = post(east, "/v1/runs?wait=60", key, { agent_id: slowAgent.id, input: "Go." });
     await slow.called("/slow/1500");
     const before = await rowsOf(cluster, "main", project);
 

@@ -82,7 +82,7 @@ test("a replay asks no model and no tool, today and after a restart, and names t
 test("a fork does what comes behind its step, and never again what stands before it", async () => {
   await using all = await startPaid();
   const { server, run, asked, tools } = all;
-  const path = `/v1/runs/${run.id}/fork?wait=30`;
+  const path = `/v1/runs/${run.id}/fork?wait=60`;
   const edits = { tool_output: { receipt: "forged" } };
   const own = await made(server, path, { step_index: 1, edits });
   expect(own).toMatchObject({ status: "completed", output: "I read 2 results.", usage: { model_calls: 2 } });

@@ -264,7 +264,7 @@ async function agent(name: string, more: Record<string, unknown>): Promise<strin
   return made.body.id;
 }
 
-async function run(agent_id: string, input: string, more: Record<string, unknown> = {}, wait = 10): Promise<Json> {
+async function run(agent_id: string, input: string, more: Record<string, unknown> = {}, wait = 60): Promise<Json> {
   const made = await server.post(`/v1/runs?wait=${wait}`, { agent_id, input, ...more });
   expect(made.status).toBe(201);
   return made.body;

@@ -43,7 +43,8 @@ test("a schedule fires at its time and not before, and its run says whose it is"
   const id = await schedule(server);
   const due = Date.now() + 4000;
   await makeDue(server, id, due);
-  expect(await firings(server, id)).toEqual([]);
+  const before = await firings(server, id);
+  if (Date.now() < due) expect(before).toEqual([]); // A busy machine may have started it later than that.
   const { run_id, trigger, due_at } = await firing(server, id, "completed");
   expect([trigger, Date.parse(due_at)]).toEqual(["plan", due]);
   const run = (await server.get(`/v1/runs/${run_id}`)).body;

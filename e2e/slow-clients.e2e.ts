@@ -49,7 +49,7 @@ test("500 connections that send a byte now and then are closed in time, and nobo
     const { responses } = await meanwhile(allClosed, async () => {
       const { status } =
         turn++ % 5 === 0
-          ? await server.post("/v1/runs?wait=5", { agent_id, input: "Hello" })
+          ? await server.post("/v1/runs?wait=60", { agent_id, input: "Hello" })
           : await server.get("/v1/agents");
       expect(status).toBeLessThan(300);
       await Bun.sleep(100);

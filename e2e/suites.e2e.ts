@@ -117,7 +117,7 @@ test("a build that takes too long is cancelled, with what it had begun", async (
   const agent = await createAgent(server, "words-5-0");
   await pin(server, "slow", [await runToEnd(server, agent)]);
   await change(server, agent, { model: "openai_compatible/stub/words-5000-20" });
-  const { code, stderr } = await inSuite(server, "run", "slow", "--live", "--timeout", "1s");
+  const { code, stderr } = await inSuite(server, "run", "slow", "--live", "--timeout", "3s");
   expect([code, stderr]).toEqual([2, expect.stringContaining("was not over in time and is cancelled")]);
   await model.requests.at(-1)!.aborted;
   const { body } = await server.get("/v1/runs?origin=fork");

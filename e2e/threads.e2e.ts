@@ -11,7 +11,7 @@ const endless = [{ delay_ms: 600_000 }];
 const newThread = async (server: Runnel, body: object = {}): Promise<string> =>
   (await server.post("/v1/threads", body)).body.id;
 const say = async (server: Runnel, agent_id: string, thread_id: string, input: string): Promise<Json> =>
-  (await server.post("/v1/runs?wait=30", { agent_id, thread_id, input })).body;
+  (await server.post("/v1/runs?wait=60", { agent_id, thread_id, input })).body;
 const runOf = async (server: Runnel, id: string): Promise<Json> => (await server.get(`/v1/runs/${id}`)).body;
 /** What the model was asked last, without the instructions. */
 const heard = (model: ModelServer) =>

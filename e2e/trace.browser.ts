@@ -529,7 +529,7 @@ async function contentOf(page: Page, act: () => Promise<void>): Promise<string> 
   return readFileSync(await download.path(), "latin1");
 }
 
-async function start(agent_id: string, input: string, wait = 30): Promise<Json> {
+async function start(agent_id: string, input: string, wait = 60): Promise<Json> {
   const { status, body } = await server.post(`/v1/runs?wait=${wait}`, { agent_id, input });
   expect(status).toBe(201);
   return body;

@@ -118,7 +118,7 @@ const names = ["run.created", "run.requires_action", "run.resumed", "token", "ru
 
 test("EventSource reads a run to its end and then stays away", async ({ page }) => {
   const visit = await visitWith([{ text: "Hello to you." }]);
-  const run = await server.post("/v1/runs?wait=30", { agent_id: visit.agent_id, input: "Hi.", user_id: "ada" });
+  const run = await server.post("/v1/runs?wait=60", { agent_id: visit.agent_id, input: "Hi.", user_id: "ada" });
   await page.goto(originOf(site));
   const statuses: number[] = [];
   page.on("response", (response) => {
@@ -134,7 +134,7 @@ test("a stream whose token ends says so, and another token reads on without a ga
   const tool = await createTool(server, { type: "client" });
   const call = { tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] };
   const visit = await visitWith([call, { text: "Rain." }], { tools: [tool.id] }, 3);
-  const run = await server.post("/v1/runs?wait=30", { agent_id: visit.agent_id, input: "Hi.", user_id: "ada" });
+  const run = await server.post("/v1/runs?wait=60", { agent_id: visit.agent_id, input: "Hi.", user_id: "ada" });
   expect(run.body.status).toBe("requires_action");
   const address = `${server.url}/v1/runs/${run.body.id}/events`;
   await page.goto(originOf(site));

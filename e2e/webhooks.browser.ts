@@ -73,7 +73,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
 
   await test.step("an event of a run that is refused shows the answer, and when it is tried again", async () => {
     receiver.answerWith(() => Response.json({ error: "the order desk is closed" }, { status: 503 }));
-    await server.post("/v1/runs?wait=10", { agent_id: agent.id, input: "Where is order 4711?" });
+    await server.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Where is order 4711?" });
     const entry = entries(page).filter({ hasText: "run.completed" });
     await expect(entry).toContainText("Retrying", { timeout: 15_000 });
     await expect(entry).toContainText(/Next attempt in \d+ s|Next attempt in \d+ min/);
@@ -151,7 +151,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
 
   await test.step("what failed is sent again since a time", async () => {
     receiver.answerWith(() => new Response("No.", { status: 500 }));
-    await server.post("/v1/runs?wait=10", { agent_id: agent.id, input: "And order 4712?" });
+    await server.post("/v1/runs?wait=60", { agent_id: agent.id, input: "And order 4712?" });
     await expect(entries(page).filter({ hasText: "Retrying" })).toBeVisible({ timeout: 15_000 });
     receiver.answerWith(() => new Response("Taken."));
     await more(page, "Redeliver failed events");
@@ -169,7 +169,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await page.getByRole("button", { name: "Enable" }).click();
     await expect(page.getByText("Disabled.")).toBeHidden();
     receiver.answerWith(() => new Response(null, { status: 410 }));
-    await server.post("/v1/runs?wait=10", { agent_id: agent.id, input: "Once more" });
+    await server.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Once more" });
     await expect(page.getByText("The endpoint returned 410 Gone")).toBeVisible({ timeout: 15_000 });
     await expectAccessible(page, "gone");
   });

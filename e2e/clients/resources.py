@@ -30,7 +30,7 @@ async def objects(runnel):
     assert cleared.description is None
     versions = [version async for version in runnel.agents.versions.list(agent.id)]
     assert [one.version for one in versions] == [3, 2, 1]
-    run = await runnel.runs.create(agent_id=agent.id, input="Hello", wait=30)
+    run = await runnel.runs.create(agent_id=agent.id, input="Hello", wait=60)
     assert run.status == "completed" and run.output == "Hello", run
     found = [one.id async for one in runnel.runs.list(agent_id=agent.id, metadata={"a": "b"})]
     assert found == []
