@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs"
 import { capsuleLimits, sqliteMagic } from "../core/capsule-format.ts";
 import { AppError } from "../core/errors.ts";
 import type { TraceStep } from "../core/trace.ts";
-import { parseJson } from "../http/json-body.ts";
+import { parseJson } from "../http/parse-json.ts";
 import { inSlices } from "../lib/slices.ts";
 import { createCapsuleReader } from "../sandbox/capsule-reader.ts";
 import { selfTest } from "../sandbox/self-test.ts";

@@ -1,9 +1,9 @@
 import type { GuardrailPoint } from "../core/agent-snapshot.ts";
+import { inSlices } from "../lib/slices.ts";
 import { type CompiledGuardrail, type CompiledGuardrails, guardrailsOn } from "./compile.ts";
 import type { Detector } from "./detectors.ts";
 import type { Span } from "./span.ts";
 
-const slice_ms = 8;
 // A pattern as large as may be takes some 20 ms for so much.
 const pieceMax = 1024;
 
@@ -15,14 +15,8 @@ export async function searched(
   list: CompiledGuardrails,
   on: GuardrailPoint,
   texts: readonly string[],
-  pause: () => Promise<void> = () => new Promise((resolve) => setImmediate(resolve)),
 ): Promise<CompiledGuardrails> {
-  let begun = performance.now();
-  async function rest(): Promise<void> {
-    if (performance.now() - begun < slice_ms) return;
-    await pause();
-    begun = performance.now();
-  }
+  const rest = inSlices();
   const ready: CompiledGuardrail[] = [];
   for (const one of guardrailsOn(list, on)) {
     const places: CompiledGuardrail["places"] = [];

@@ -54,7 +54,8 @@ export function composeHttp({
   ...base
 }: Pick<Base, "db" | "seal" | "log" | "sandbox" | "requireRoom" | "publicUrl" | "closing" | "now"> & HttpOptions) {
   const { db, seal, log, sandbox, requireRoom, publicUrl, closing, now } = base;
-  const root = new Elysia({ normalize: false });
+  // The details are for `errors.ts`; what is said of them is written there.
+  const root = new Elysia({ normalize: false, allowUnsafeValidationDetails: true });
   const limiter = createRateLimiter();
   const cors = createCors({ db });
   const exposed = createSignal<[authorization: string]>();

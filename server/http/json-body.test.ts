@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../core/errors.ts";
-import { readJsonBody, refuseBody } from "./json-body.ts";
+import { turnsDuring } from "../testing/turns.ts";
+import { chunksOf, readJsonBody, refuseBody } from "./json-body.ts";
 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream | null;
 
@@ -71,6 +72,26 @@ test("an endless body is read no further than the limit", async () => {
   });
   expect(await codeOf(post(endless))).toBe("payload_too_large");
   expect(sent).toBeLessThan(2 * 1024 * 1024);
+});
+
+// Four of 20 MB that are hashed and written as they come took 25 ms of a turn.
+test("a body that comes faster than it is taken is taken piece by piece, and others have their turn", async () => {
+  const body = new Uint8Array(5 * 1024 * 1024).map((_, at) => at % 251);
+  const taken: Uint8Array[] = [];
+  const { turns } = await turnsDuring(async () => {
+    for await (const piece of chunksOf(post(body))) taken.push(piece);
+  });
+  expect(Math.max(...taken.map(({ length }) => length))).toBeLessThanOrEqual(256 * 1024);
+  expect(Buffer.concat(taken).equals(body)).toBe(true);
+  expect(turns).toBeGreaterThanOrEqual(20);
+});
+
+test("a long body is read in slices, and a short one at once", async () => {
+  const list = Array.from({ length: 50_000 }, (_, at) => ({ at }));
+  const long = await turnsDuring(() => readJsonBody(post(JSON.stringify({ list }))));
+  expect(long.result).toEqual({ list });
+  const short = await turnsDuring(() => readJsonBody(post(JSON.stringify({ list: list.slice(0, 1000) }))));
+  expect(long.turns).toBeGreaterThan(short.turns + 5);
 });
 
 test("a body that is announced as too large is not read at all", async () => {

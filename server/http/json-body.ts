@@ -1,7 +1,9 @@
 import { AppError, type ErrorCode } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import { countMembers, findDangerousKey, lossOf, mayHoldDangerousKey } from "../lib/json-limits.ts";
 import { markReceived } from "../lib/received.ts";
+import { inSlices } from "../lib/slices.ts";
+import { parseJsonInSlices, piece } from "./parse-in-slices.ts";
+import { parseJson } from "./parse-json.ts";
 
 /** Reads a JSON body within the limits; no body at all is `{}`, and the route's schema says whether that will do. */
 export const readJsonBody = async (request: Request): Promise<unknown> =>
@@ -17,27 +19,16 @@ export async function readBody(request: Request, most: number = limits.body_byte
 
 const noBytes = new Uint8Array();
 
-/** What the bytes of a body say, within the limits. */
-export function parseJsonBody(bytes: Uint8Array, headers: Headers, depth?: number): unknown {
+/** What the bytes of a body say, within the limits; of a long one it is read in slices. */
+export function parseJsonBody(
+  bytes: Uint8Array,
+  headers: Headers,
+  depth: number = limits.json_depth,
+): unknown | Promise<unknown> {
   if (bytes.length === 0) return {};
   checkMediaType(headers);
-  return parseJson(bytes, depth);
-}
-
-/** The same of bytes that were announced otherwise. Where they are a part of a body, `most` is what that may be as a whole. */
-export function parseJson(bytes: Uint8Array, depth: number = limits.json_depth, most = depth): unknown {
-  const members = countMembers(bytes, depth);
-  if (members === null) throw new AppError("invalid_json", `The body nests deeper than ${most}.`);
-  const text = decode(bytes);
-  const value = parse(text);
-  const loss = lossOf(text, members, value);
-  if (loss !== null) throw new AppError("invalid_json", `The body would not be read as it was meant. ${loss}`);
-  const key = mayHoldDangerousKey(text) ? findDangerousKey(value) : null;
-  if (key !== null) {
-    const fault = { param: key, code: "forbidden_key", message: `${key}: this key is not allowed.` };
-    throw new AppError("validation_failed", fault.message, { param: key, errors: [fault] });
-  }
-  return value;
+  // Whoever need not wait shares the tick with others.
+  return bytes.length <= piece ? parseJson(bytes, depth) : parseJsonInSlices(bytes, depth);
 }
 
 /** For methods that take no body: whoever sends one means something that would not happen. */
@@ -81,11 +72,19 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array> {
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
-/** A body as it arrives. Whoever leaves off early leaves the rest to whoever reads it out. */
-export const chunksOf = ({ body }: Request): AsyncIterable<Uint8Array> =>
-  body?.values({ preventCancel: true }) ?? none();
+// What is handed over at once: a sender may be faster than whoever hashes and writes what it sends.
+const most_taken = 256 * 1024;
 
-async function* none(): AsyncGenerator<Uint8Array, void> {}
+/** A body as it arrives, in slices. Whoever leaves off early leaves the rest to whoever reads it out. */
+export async function* chunksOf({ body }: Request): AsyncGenerator<Uint8Array, void> {
+  if (!body) return;
+  const rest = inSlices();
+  for await (const chunk of body.values({ preventCancel: true }))
+    for (let at = 0; at < chunk.length; at += most_taken) {
+      yield chunk.subarray(at, at + most_taken);
+      await rest();
+    }
+}
 
 /** Who hangs up in the middle of a body, or breaks its chunks, is no bug of ours. */
 export function cutOff(error: unknown, code: ErrorCode): never {
@@ -100,21 +99,3 @@ function refuseLonger(bytes: Uint8Array, most: number): Uint8Array {
 }
 
 const tooLarge = (most: number) => new AppError("payload_too_large", `A JSON body has at most ${most} bytes.`);
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes);
-  } catch (cause) {
-    throw new AppError("invalid_json", "The body is not valid UTF-8.", { cause });
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new AppError("invalid_json", "The body is not valid JSON.", { cause });
-  }
-}

@@ -1,9 +1,9 @@
 import { expect, spyOn, test } from "bun:test";
 import { AppError } from "../core/errors.ts";
-import { parseJsonBody } from "./json-body.ts";
-import { parseJsonBodyInSlices } from "./parse-in-slices.ts";
+import { turnsDuring } from "../testing/turns.ts";
+import { parseJsonInSlices } from "./parse-in-slices.ts";
+import { parseJson } from "./parse-json.ts";
 
-const headers = new Headers({ "content-type": "application/json" });
 const depth = 96;
 const long = "x".repeat(70_000);
 const many = Array.from({ length: 3000 }, (_, index) => ({
@@ -12,9 +12,9 @@ const many = Array.from({ length: 3000 }, (_, index) => ({
   nested: [[index]],
 }));
 
-async function outcome(text: string | Uint8Array, parse: typeof parseJsonBodyInSlices | typeof parseJsonBody) {
+async function outcome(text: string | Uint8Array, parse: typeof parseJsonInSlices | typeof parseJson) {
   try {
-    return { value: await parse(Buffer.from(text as string), headers, depth) };
+    return { value: await parse(Buffer.from(text as string), depth) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { code, message, param } = error;
@@ -63,68 +63,86 @@ test.each<[string, string]>([
   ["one with a forbidden name", `{"many":${json(many)},"constructor":1}`],
   ["one with a forbidden long name", `{"many":${json(many)},"__proto__":${json(many)}}`],
   ["one with a forbidden name in a part", `{"many":${json(many).slice(0, -1)},{"a":{"__proto__":1}}]}`],
+  ["two long lists without a comma", `[${json(many)} ${json(many)}]`],
+  ["a long list and a number without a comma", `[${json(many)} 1]`],
+  ["a long text and a name without a comma", `{"a":${json(long)} "b":1}`],
+  ["a long text behind a list", `[[1]${json(long)}]`],
+  ["a long member without a comma before it", `{"a":${json(many)}"b":${json(many)}}`],
+  ["a long name", `{"a":1,${json(long)}:${json(many)}}`],
+  ["a long text for a name in a list", `[${json(long)}:1]`],
+  ["an object closed by a bracket", `{"a":${json(many)}]`],
+  ["a bracket too many", `${json(many)}]`],
+  ["only an open bracket", `[${" ".repeat(70_000)}`],
+  ["a number", `${" ".repeat(70_000)}12`],
+  ["a short list in much space", `${" ".repeat(70_000)}[1,{"a":2}] `],
+  ["a name twice, of long values", `{"a":${json(many)},"a":${json(many)}}`],
   ["nothing but space", " ".repeat(100_000)],
   ["empty lists", `{"a":[ ],"b":{ },"many":${json(many)},"c":[${" ".repeat(70_000)}],"d":{${" ".repeat(70_000)}}}`],
 ])("%s is read in slices as it is at once, or refused with the same words", async (_, text) => {
-  const expected = await outcome(text, parseJsonBody);
-  expect(await outcome(text, parseJsonBodyInSlices)).toEqual(expected);
+  const expected = await outcome(text, parseJson);
+  expect(await outcome(text, parseJsonInSlices)).toEqual(expected);
   expect("value" in expected || "code" in expected).toBe(true);
 });
 
-test.each([11, 12, 13, 60])(
-  "a value that is too long for one slice is refused within many lists, and read within few: %d",
-  async (levels) => {
-    const value = json(Array.from({ length: 7 }, () => many));
-    expect(value.length).toBeGreaterThan(1024 * 1024);
-    const read = await outcome(`${"[".repeat(levels)}${value}${"]".repeat(levels)}`, parseJsonBodyInSlices);
-    if (levels < 12) expect(read).toEqual({ value: JSON.parse(`${"[".repeat(levels)}${value}${"]".repeat(levels)}`) });
-    else
-      expect(read).toMatchObject({
-        code: "invalid_json",
-        message: expect.stringContaining("within 12 objects and lists"),
-      });
-  },
-);
+test("what lies deep is read in slices too, each byte once", async () => {
+  const value = json(Array.from({ length: 7 }, () => many));
+  const text = `${"[".repeat(90)}${value}${"]".repeat(90)}`;
+  using parse = spyOn(JSON, "parse");
+  await parseJsonInSlices(Buffer.from(text), depth);
+  const lengths = parse.mock.calls.map(([part]) => part.length);
+  expect(Math.max(...lengths)).toBeLessThan(100_000);
+  expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(text.length * 1.1);
+  expect(await outcome(text, parseJsonInSlices)).toEqual(await outcome(text, parseJson));
+});
+
+// Each level holds nearly a piece: all of it together is a long one.
+test("what is open at many levels is no long piece together", async () => {
+  const items = "1,".repeat(30_000);
+  const text = `${`[${items}`.repeat(60)}1${"]".repeat(60)}`;
+  using parse = spyOn(JSON, "parse");
+  const value = await parseJsonInSlices(Buffer.from(text), depth);
+  expect(Math.max(...parse.mock.calls.map(([part]) => part.length))).toBeLessThan(150_000);
+  parse.mockRestore();
+  expect(value).toEqual(JSON.parse(text));
+});
+
+test.each([
+  ["a number", `[1,${"1".repeat(300_000)}]`],
+  ["a number alone", "1".repeat(300_000)],
+  ["white space", `[1,${" ".repeat(300_000)}2]`],
+  ["a name", `{"a":1,"${"x".repeat(300_000)}":2}`],
+])("%s of hundreds of kilobytes, which cannot be parted, is refused", async (_, text) => {
+  expect(await outcome(text, parseJsonInSlices)).toMatchObject({
+    code: "invalid_json",
+    message: expect.stringContaining("more than 262144 bytes"),
+  });
+});
 
 test("bytes that are no UTF-8 are refused wherever they stand", async () => {
   const bytes = Buffer.from(json({ many, long, last: "é" }));
   bytes[bytes.lastIndexOf(0xc3)] = 0xff;
-  expect(await outcome(bytes, parseJsonBodyInSlices)).toMatchObject({ code: "invalid_json" });
-});
-
-test("a body that is announced as something else is refused whatever it holds", async () => {
-  const text = Buffer.from(json({ many }));
-  await expect(parseJsonBodyInSlices(text, new Headers(), depth)).rejects.toMatchObject({
-    code: "unsupported_media_type",
-  });
+  expect(await outcome(bytes, parseJsonInSlices)).toMatchObject({ code: "invalid_json" });
 });
 
 test("others have their turn while a long body is read", async () => {
   const body = Buffer.from(json(Array.from({ length: 20 }, () => many)));
-  let [turns, isOver] = [0, false];
-  const reading = parseJsonBodyInSlices(body, headers, depth).finally(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    await new Promise((resolve) => setImmediate(resolve));
-    turns++;
-  }
-  expect(await reading).toEqual(JSON.parse(body.toString()));
-  expect(turns).toBeGreaterThan(1);
+  const { turns, result } = await turnsDuring(() => parseJsonInSlices(body, depth));
+  expect(result).toEqual(JSON.parse(body.toString()));
+  expect(turns).toBeGreaterThan(20);
 });
 
 test("a text is parted at any place, and is the same", async () => {
   for (let before = 0; before < 12; before++)
     for (const part of ["\\\\", "\\u0041", '\\"', "😀", "é", "漢", "\\\\\\u00e9"]) {
       const text = `"${"x".repeat(before)}${part.repeat(30_000)}"`;
-      expect(await outcome(text, parseJsonBodyInSlices)).toEqual(await outcome(text, parseJsonBody));
+      expect(await outcome(text, parseJsonInSlices)).toEqual(await outcome(text, parseJson));
     }
 });
 
 // One of 18 MB took 200 ms of the main thread.
 test("a long text is parsed piece by piece", async () => {
   using parse = spyOn(JSON, "parse");
-  const { a } = (await parseJsonBodyInSlices(Buffer.from(`{"a":"${"\\u0041".repeat(200_000)}"}`), headers, depth)) as {
+  const { a } = (await parseJsonInSlices(Buffer.from(`{"a":"${"\\u0041".repeat(200_000)}"}`), depth)) as {
     a: string;
   };
   expect(a).toBe("A".repeat(200_000));

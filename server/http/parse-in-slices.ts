@@ -1,44 +1,162 @@
 import { AppError } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
 import { endOfText } from "../lib/json-limits.ts";
 import { inSlices } from "../lib/slices.ts";
-import { parseJson, parseJsonBody } from "./json-body.ts";
+import { lossy, notJson, parseJson, tooDeep } from "./parse-json.ts";
 
-// What is shorter is parsed at once.
-const piece = 64 * 1024;
-// What lies deeper is parsed at once: each level looks at all bytes within it. Nothing in a trace is long there, and what is
-// would take the thread for itself.
-const deepest = 12;
-const longestDeep = 1024 * 1024;
+/** What is shorter is parsed at once. */
+export const piece = 64 * 1024;
+// Of a name, a number or white space. Whatever else is so long has a place where it can be parted.
+const longest = 4 * piece;
 
-const [quote, backslash, comma, colon, letterU] = [34, 92, 44, 58, 117];
+const [quote, backslash, comma, letterU] = [34, 92, 44, 117];
 const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125];
 const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 10 || byte === 13 || byte === 9;
 
-interface Range {
-  from: number;
-  to: number;
+/** An object or a list that is not over yet. */
+interface Open {
+  isList: boolean;
+  at: number;
+  /** What stands before this is in the value. */
+  taken: number;
+  /** Where the item or member begins that is being read. */
+  item: number;
+  /** Whether that is in the value too, since it was long. */
+  isPut: boolean;
+  /** Null: all of it lies in one piece so far, and is parsed with what it stands in. */
+  value: unknown[] | Record<string, unknown> | null;
+  path: string;
 }
 
-/** Like {@link parseJsonBody}, of a long body: others on this thread go first in between. */
-export async function parseJsonBodyInSlices(bytes: Uint8Array, headers: Headers, depth: number): Promise<unknown> {
-  if (bytes.length <= piece) return parseJsonBody(bytes, headers, depth);
-  parseJsonBody(brace, headers); // What is to be said of the headers.
+/** Like {@link parseJson}, of long JSON: it is read once, piece by piece, and others on this thread go first in between. */
+export async function parseJsonInSlices(bytes: Uint8Array, depth: number = limits.json_depth): Promise<unknown> {
+  if (bytes.length <= piece) return parseJson(bytes, depth);
   const rest = inSlices();
+  const start = startsWithMark(bytes) ? 3 : 0;
+  // The whole is read as the one item of a list.
+  const whole: unknown[] = [];
+  const root: Open = { ...opened(true, start - 1), value: whole };
+  const open = [root];
+  let parsed = start;
 
-  /** The value that takes these bytes, within so many objects and lists. */
-  async function readValue(range: Range, level: number, path: string): Promise<unknown> {
-    const { from, to } = trimmed(bytes, range);
-    const first = bytes[from];
-    if (level >= deepest && to - from > longestDeep) throw tooLongHere();
-    if (first === quote && to - from > piece) return textOf({ from: from + 1, to: to - 1 });
-    if (to - from <= piece || level >= deepest || (first !== openBracket && first !== openBrace))
-      return leaf(openBracket, { from, to }, level, path, null)[0];
-    const isList = first === openBracket;
-    return isList ? listOf({ from, to }, level + 1, path) : objectOf({ from, to }, level + 1, path);
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at];
+    const within = open.at(-1)!;
+    if (byte === quote) {
+      const end = endOfText(bytes, at + 1);
+      if (end - at > piece && !isName(within, at)) {
+        takeItems();
+        put(within, nameOf(within, at), await textOf(at + 1, end));
+        putLong(within, end);
+        parsed = end;
+      }
+      at = end;
+    } else if (byte === comma) {
+      if (within === root) throw notJson();
+      if (within.isPut) endPut(within, at);
+      within.item = at + 1;
+      if (at - parsed > piece) await goOn(at);
+    } else if (byte === openBracket || byte === openBrace) {
+      if (open.length > depth) throw tooDeep(depth);
+      open.push(opened(byte === openBracket, at));
+      if (at - parsed > piece) await goOn(at);
+    } else if (byte === closeBracket || byte === closeBrace) {
+      if (within === root || within.isList !== (byte === closeBracket)) throw notJson();
+      open.pop();
+      if (!within.value) continue;
+      end(within, at);
+      putLong(open.at(-1)!, at);
+    } else if (at - parsed > longest) throw tooLong();
+  }
+  if (open.length > 1) throw notJson();
+  end(root, bytes.length);
+  if (whole.length !== 1) throw notJson();
+  return whole[0];
+
+  async function goOn(at: number): Promise<void> {
+    takeItems();
+    parsed = at;
+    await rest();
+  }
+
+  /** Takes what is whole into values, which all that is open has from now on. */
+  function takeItems(): void {
+    for (const [level, each] of open.entries()) {
+      if (each.item > each.taken) take(each, level, each.item - 1);
+      each.taken = each.item;
+      const inner = open[level + 1];
+      if (!inner || inner.value) continue;
+      const name = nameOf(each, inner.at);
+      inner.value = inner.isList ? [] : {};
+      inner.path = each === root ? "" : joined(each.path, name ?? `[${(each.value as unknown[]).length}]`);
+      put(each, name, inner.value);
+    }
+  }
+
+  /** Takes the items up to here, which are none where a comma stands too many. */
+  function take(into: Open, level: number, to: number): void {
+    const range = trimmed(bytes, { from: into.taken, to });
+    if (range.from === range.to) throw notJson();
+    const first = Array.isArray(into.value) && into !== root ? into.value.length : null;
+    const bracket = into.isList ? openBracket : openBrace;
+    const inner = bytes.subarray(range.from, range.to);
+    const values = parseWithin(bracket, inner, depth - level + 1, into.path, first, depth);
+    if (Array.isArray(values)) for (const value of values) put(into, null, value);
+    else for (const [name, value] of Object.entries(values as object)) put(into, name, value);
+  }
+
+  function put({ isList, value }: Open, name: string | null, item: unknown): void {
+    if (isList) return void (value as unknown[]).push(item);
+    const object = value as Record<string, unknown>;
+    if (Object.hasOwn(object, name!))
+      throw lossy(`An object in it has the name ${JSON.stringify(name!.slice(0, 100))} twice.`);
+    object[name!] = item;
+  }
+
+  /** The name of the item that begins at `to`; null in a list, where nothing stands before it. */
+  function nameOf({ isList, item, path }: Open, to: number): string | null {
+    if (isList) {
+      requireSpace(item, to);
+      return null;
+    }
+    const named = Buffer.concat([bytes.subarray(item, to), Buffer.from("null")]);
+    const [name] = Object.keys(parseWithin(openBrace, named, depth, path, null, depth) as object);
+    return name!;
+  }
+
+  function isName({ isList, item }: Open, at: number): boolean {
+    return !isList && isBlank(item, at);
+  }
+
+  /** A long item has ended here: what stands before its comma is space. */
+  function putLong(within: Open, at: number): void {
+    if (within.isPut) throw notJson();
+    Object.assign(within, { taken: at + 1, item: at + 1, isPut: true });
+  }
+
+  function endPut(within: Open, at: number): void {
+    requireSpace(within.item, at);
+    Object.assign(within, { taken: at + 1, isPut: false });
+  }
+
+  function end(within: Open, at: number): void {
+    if (within.isPut) endPut(within, at);
+    else if (within.taken > within.at + 1 || !isBlank(within.taken, at))
+      take(within, open.length - Number(within === root), at);
+  }
+
+  function isBlank(from: number, to: number): boolean {
+    let at = from;
+    while (at < to && isSpace(bytes[at])) at++;
+    return at === to;
+  }
+
+  function requireSpace(from: number, to: number): void {
+    if (!isBlank(from, to)) throw notJson();
   }
 
   /** A long text, whose quotes are left out. Each piece is one of its own: whoever ends it within has written no JSON. */
-  async function textOf({ from, to }: Range): Promise<string> {
+  async function textOf(from: number, to: number): Promise<string> {
     if (bytes[to] !== quote) throw notJson();
     const parts: string[] = [];
     for (let at = from; at < to; await rest()) {
@@ -48,96 +166,11 @@ export async function parseJsonBodyInSlices(bytes: Uint8Array, headers: Headers,
     }
     return parts.join("");
   }
-
-  async function listOf(range: Range, level: number, path: string): Promise<unknown[]> {
-    const list: unknown[] = [];
-    for await (const batch of batches(range)) {
-      if (batch.isLong) list.push(await readValue(batch, level, `${path}[${list.length}]`));
-      else for (const item of leaf(openBracket, batch, level - 1, path, list.length)) list.push(item);
-      await rest();
-    }
-    return list;
-  }
-
-  async function objectOf(range: Range, level: number, path: string): Promise<object> {
-    const object: Record<string, unknown> = {};
-    for await (const batch of batches(range)) {
-      const members = batch.isLong
-        ? await longMember(batch, level, path)
-        : leaf(openBrace, batch, level - 1, path, null);
-      for (const [name, value] of Object.entries(members)) {
-        if (Object.hasOwn(object, name))
-          throw lossy(`An object in it has the name ${JSON.stringify(name.slice(0, 100))} twice.`);
-        object[name] = value;
-      }
-      await rest();
-    }
-    return object;
-  }
-
-  async function longMember(range: Range, level: number, path: string): Promise<object> {
-    const { from, to } = trimmed(bytes, range);
-    let end = from + 1;
-    while (end < to && bytes[end] !== quote) end += bytes[end] === backslash ? 2 : 1;
-    let at = end + 1;
-    while (isSpace(bytes[at])) at++;
-    if (bytes[from] !== quote || bytes[at] !== colon) throw notJson();
-    const named = Buffer.concat([bytes.subarray(from, at + 1), Buffer.from("null")]);
-    const member = parseWithin(openBrace, named, depth - level + 1, path, null, depth) as Record<string, unknown>;
-    for (const name of Object.keys(member))
-      member[name] = await readValue({ from: at + 1, to }, level, joined(path, name));
-    return member;
-  }
-
-  /** What stands in an object or a list, short things together, and long ones alone. */
-  async function* batches({ from, to }: Range): AsyncGenerator<Range & { isLong: boolean }> {
-    const close = bytes[from] === openBracket ? closeBracket : closeBrace;
-    let [begun, child, isEmpty] = [from + 1, from + 1, true];
-    for await (const end of ends(from + 1, to)) {
-      const isLast = end === to - 1;
-      if (isLast && isEmpty && trimmed(bytes, { from: child, to: end }).from === end) break;
-      isEmpty = false;
-      if (end - child > piece) {
-        if (child > begun) yield { from: begun, to: child - 1, isLong: false };
-        yield { from: child, to: end, isLong: true };
-        begun = end + 1;
-      } else if (end - begun > piece || isLast) {
-        yield { from: begun, to: end, isLong: false };
-        begun = end + 1;
-      }
-      child = end + 1;
-    }
-    if (bytes[to - 1] !== close) throw notJson();
-  }
-
-  /** Where each thing in an object or a list ends; the last of them where that does itself. */
-  async function* ends(from: number, to: number): AsyncGenerator<number> {
-    let [open, looked] = [0, from];
-    for (let at = from; at < to; at++) {
-      const byte = bytes[at];
-      if (byte === quote) at = endOfText(bytes, at + 1);
-      else if (byte === openBracket || byte === openBrace) open++;
-      else if (byte === closeBracket || byte === closeBrace) {
-        if (open-- > 0) continue;
-        if (at !== to - 1) throw notJson();
-        return yield at;
-      } else if (byte === comma && open === 0) yield at;
-      if (at - looked > piece) {
-        looked = at;
-        await rest();
-      }
-    }
-    throw notJson();
-  }
-
-  function leaf(open: number, range: Range, level: number, path: string, first: number | null): unknown[] {
-    const { from, to } = trimmed(bytes, range);
-    if (from === to) throw notJson(); // Between two commas, or where a value is missing.
-    return parseWithin(open, bytes.subarray(from, to), depth - level, path, first, depth) as unknown[];
-  }
-
-  return readValue({ from: startsWithMark(bytes) ? 3 : 0, to: bytes.length }, 0, "");
 }
+
+const opened = (isList: boolean, at: number): Open => ({
+  ...{ isList, at, taken: at + 1, item: at + 1, isPut: false, value: null, path: "" },
+});
 
 /** Where a text can be parted, before `to`: between two characters, and between two escapes. */
 function endOfPiece(bytes: Uint8Array, from: number, to: number): number {
@@ -153,7 +186,6 @@ function endOfPiece(bytes: Uint8Array, from: number, to: number): number {
   return begins && last + length > end ? last : end;
 }
 
-const brace = Buffer.from("{}");
 const mark = Buffer.from('"');
 
 /** Parses what stands in an object or a list. Faults name their place in the whole. */
@@ -178,7 +210,7 @@ function parseWithin(
   }
 }
 
-function trimmed(bytes: Uint8Array, { from, to }: Range): Range {
+function trimmed(bytes: Uint8Array, { from, to }: { from: number; to: number }): { from: number; to: number } {
   let [start, end] = [from, to];
   while (start < end && isSpace(bytes[start])) start++;
   while (end > start && isSpace(bytes[end - 1])) end--;
@@ -190,10 +222,5 @@ const joined = (path: string, name: string): string =>
 
 const startsWithMark = (bytes: Uint8Array): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
-const tooLongHere = () =>
-  new AppError(
-    "invalid_json",
-    `The body has a value of more than ${longestDeep} bytes within ${deepest} objects and lists.`,
-  );
-const notJson = () => new AppError("invalid_json", "The body is not valid JSON.");
-const lossy = (loss: string) => new AppError("invalid_json", `The body would not be read as it was meant. ${loss}`);
+const tooLong = () =>
+  new AppError("invalid_json", `The body has a name, a number or white space of more than ${longest} bytes.`);

@@ -3,7 +3,7 @@ import { capsuleLimits } from "../core/capsule-format.ts";
 import { AppError } from "../core/errors.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { parseJson } from "../http/json-body.ts";
+import { parseJsonInSlices } from "../http/parse-in-slices.ts";
 import type { CapsuleContent } from "../sandbox/capsule-reader.ts";
 import { Trace } from "../wire/trace.ts";
 import { readAgent } from "./foreign-agent.ts";
@@ -69,10 +69,10 @@ export async function readCapsuleContent(content: CapsuleContent, now: number, p
     if (snapshot === undefined) throw refusal(`${path}agent_hash`, "The capsule does not contain the run's agent.");
     const given: Given[] = [];
     for (const { seq, at, event } of entries) {
-      given.push({ seq, at, event: parsed(event, `${path}entries[${given.length}].event`) });
+      given.push({ seq, at, event: await parsed(event, `${path}entries[${given.length}].event`) });
       await pause();
     }
-    runs.push(await runOf(path, run_id, parent_run_id, parsed(snapshot, `${path}agent`), given, now, pause));
+    runs.push(await runOf(path, run_id, parent_run_id, await parsed(snapshot, `${path}agent`), given, now, pause));
   }
   return distinct(runs);
 }
@@ -149,9 +149,9 @@ function entryOf(path: string, { seq, at, event }: Given, before: JournalEntry |
   return { seq: Number(seq), at: Number(at), event: read.event };
 }
 
-function parsed(text: string, path: string): unknown {
+async function parsed(text: string, path: string): Promise<unknown> {
   try {
-    return parseJson(Buffer.from(text), capsuleLimits.json_depth);
+    return await parseJsonInSlices(Buffer.from(text), capsuleLimits.json_depth);
   } catch (error) {
     if (error instanceof AppError) throw refusal(path, error.message);
     throw error;

@@ -2,9 +2,8 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { capsuleLimits, capsuleType } from "../core/capsule-format.ts";
 import { AppError } from "../core/errors.ts";
 import { nameOf } from "../core/scope.ts";
-import { chunksOf, cutOff, readBody, refuseCompressed } from "../http/json-body.ts";
+import { chunksOf, cutOff, parseJsonBody, readBody, refuseCompressed } from "../http/json-body.ts";
 import type { BodyReader, ReadBody } from "../http/operation.ts";
-import { parseJsonBodyInSlices } from "../http/parse-in-slices.ts";
 import { createFairQueue } from "../lib/fair/queue.ts";
 import type { CapsuleOrder } from "../sandbox/capsule-reader.ts";
 import { unlessGone } from "./unless-gone.ts";
@@ -21,7 +20,7 @@ export function createImportBody({ workspace, requireRoom }: { workspace: Worksp
   const read: BodyReader = async (request, principal) => {
     if (typeOf(request) === capsuleType) return await readCapsule(request);
     const bytes = await readBody(request, capsuleLimits.json_bytes);
-    const parse = () => parseJsonBodyInSlices(bytes, request.headers, capsuleLimits.json_depth);
+    const parse = async () => parseJsonBody(bytes, request.headers, capsuleLimits.json_depth);
     return {
       bytes,
       parse: () => unlessGone(request.signal, () => queue.run(nameOf(principal), request.signal, parse)),

@@ -1,6 +1,7 @@
 import type { AgentStore } from "../../agents/store.ts";
 import { toAppError } from "../../http/errors.ts";
-import { parseJson, readBody } from "../../http/json-body.ts";
+import { readBody } from "../../http/json-body.ts";
+import { parseJsonInSlices } from "../../http/parse-in-slices.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { DoorAccess } from "../../http/within.ts";
 import { hashJson } from "../../lib/hash.ts";
@@ -48,7 +49,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
     const type = request.headers.get("content-type");
     if (type !== null && !/json/i.test(type)) throw new A2aError("CONTENT_TYPE_NOT_SUPPORTED", "Expected JSON.");
     const bytes = await readBody(request);
-    const body = bytes.length === 0 ? {} : parseJson(bytes);
+    const body = bytes.length === 0 ? {} : await parseJsonInSlices(bytes);
     if (typeof body !== "object" || body === null || Array.isArray(body))
       throw new A2aError("INVALID_REQUEST", "Expected an object.");
     return inCamelCase(body) as Json;

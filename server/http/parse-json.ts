@@ -1,0 +1,42 @@
+import { AppError } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
+import { countMembers, findDangerousKey, lossOf, mayHoldDangerousKey } from "../lib/json-limits.ts";
+
+/** What bytes of JSON say, within the limits. Where they are a part of a body, `most` is how deep that may be as a whole. */
+export function parseJson(bytes: Uint8Array, depth: number = limits.json_depth, most = depth): unknown {
+  const members = countMembers(bytes, depth);
+  if (members === null) throw tooDeep(most);
+  const text = decode(bytes);
+  const value = parse(text);
+  const loss = lossOf(text, members, value);
+  if (loss !== null) throw lossy(loss);
+  const key = mayHoldDangerousKey(text) ? findDangerousKey(value) : null;
+  if (key !== null) {
+    const fault = { param: key, code: "forbidden_key", message: `${key}: this key is not allowed.` };
+    throw new AppError("validation_failed", fault.message, { param: key, errors: [fault] });
+  }
+  return value;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new AppError("invalid_json", "The body is not valid UTF-8.", { cause });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw notJson(cause);
+  }
+}
+
+export const notJson = (cause?: unknown) => new AppError("invalid_json", "The body is not valid JSON.", { cause });
+export const tooDeep = (most: number) => new AppError("invalid_json", `The body nests deeper than ${most}.`);
+export const lossy = (loss: string) =>
+  new AppError("invalid_json", `The body would not be read as it was meant. ${loss}`);
