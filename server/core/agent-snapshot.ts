@@ -4,8 +4,17 @@ import type { JsonSchema, ModelSettings } from "./model-call.ts";
 /** How many model calls a run may make, at most. */
 export const mostTurns = 200;
 
-export const toolTypes = ["http", "webhook", "client", "code", "mcp", "agent"] as const;
-export type ToolType = (typeof toolTypes)[number];
+/** Each type of tools, as people call it. */
+export const toolTypeWords = {
+  http: "HTTP",
+  webhook: "Webhook",
+  client: "Client",
+  code: "Code",
+  mcp: "MCP server",
+  agent: "Agent",
+};
+export type ToolType = keyof typeof toolTypeWords;
+export const toolTypes = Object.keys(toolTypeWords) as [ToolType, ...ToolType[]];
 
 export const codeLanguages = ["javascript", "python"] as const;
 export type CodeLanguage = (typeof codeLanguages)[number];

@@ -57,8 +57,8 @@ export function createComponents({ descriptionOf, defaultOf }: Known) {
     return { ...written, additionalProperties: used(values, place) };
   }
 
-  function told(place: string, field: string, schema: Schema): Schema {
-    const known = (schema.description as string | undefined) ?? descriptionOf(place, field);
+  function told(place: string, field: string, { description: own, ...schema }: Schema): Schema {
+    const known = (own as string | undefined) ?? descriptionOf(place, field);
     const description = mayBeNull(schema) ? known : known?.replace(ofNull, "");
     const value = defaultOf(place, field);
     return {

@@ -3,8 +3,7 @@ import type { Auth } from "../http/auth.ts";
 import { listQuery, readPage } from "../http/page.ts";
 import { pathOf } from "../http/schemas.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
-import { Tool, ToolTest } from "../wire/tool.ts";
-import { CreateTool, RefreshTool, TestTool, toolFilters, UpdateTool } from "./schema.ts";
+import { CreateTool, RefreshTool, TestTool, Tool, ToolTest, toolFilters, UpdateTool } from "./schema.ts";
 import type { ToolStore } from "./store.ts";
 import type { createToolTest } from "./test-call.ts";
 

@@ -1,9 +1,11 @@
-import { type Static, Type } from "@sinclair/typebox";
-import { toolTypes } from "../core/agent-snapshot.ts";
+import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { type ApprovalRule, type ToolType, toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
+import { FileFacts } from "../core/run-event.ts";
 import { JsonObject } from "../http/schemas.ts";
-import { oneOf } from "../lib/schema.ts";
+import * as t from "../lib/schema.ts";
+import { CodedError, choiceOf, envelope, resource, told } from "../wire/schema.ts";
 import { commonFields } from "./types/tool-kind.ts";
-import { ownFields } from "./types/tool-kinds.ts";
+import { ownFields, type ToldFields, toldFields } from "./types/tool-kinds.ts";
 
 const closed = { additionalProperties: false };
 
@@ -12,7 +14,7 @@ const fields = { ...commonFields, ...ownFields };
 const { name, ...others } = fields;
 
 export const CreateTool = Type.Composite(
-  [Type.Object({ name, type: Type.Optional(oneOf(toolTypes)) }), Type.Partial(Type.Object(others))],
+  [Type.Object({ name, type: Type.Optional(t.oneOf(toolTypes)) }), Type.Partial(Type.Object(others))],
   closed,
 );
 export type CreateTool = Static<typeof CreateTool>;
@@ -30,4 +32,44 @@ export type TestTool = Static<typeof TestTool>;
 
 export const RefreshTool = Type.Object({}, closed);
 
-export const toolFilters = { type: oneOf(toolTypes) };
+export const toolFilters = { type: t.oneOf(toolTypes) };
+
+const shared = {
+  name: t.text,
+  type: t.oneOf(toolTypes),
+  description: t.text,
+  parameters: t.orNull(t.anyObject),
+  approval: t.typed<ApprovalRule>(
+    Type.Union([t.oneOf(["never", "always"]), t.named("ToolApproval", t.object({ when: t.optional(t.anyObject) }))]),
+  ),
+  on_unknown: t.oneOf(unknownPolicies),
+  max_output_bytes: t.integer,
+  enabled: t.boolean,
+  updated_at: t.time,
+};
+const ofType = (type: ToolType) =>
+  resource(`${type[0]!.toUpperCase()}${type.slice(1)}Tool`, "tool", {
+    ...shared,
+    type: t.word(type),
+    ...toldFields(type),
+  });
+const ofAnyType = resource("Tool", "tool", shared);
+
+/** A tool of any type. Flat for who reads it: what its type lacks is absent. */
+export const Tool = Type.Unsafe<Static<typeof ofAnyType> & Partial<Static<TObject<ToldFields>>>>(
+  choiceOf("Tool", "type", Object.fromEntries(toolTypes.map((type) => [type, ofType(type)]))),
+);
+export type Tool = Static<typeof Tool>;
+
+export const ToolTest = t.named(
+  "ToolTest",
+  t.object({
+    output: t.anything,
+    error: t.orNull(CodedError),
+    attempts: t.integer,
+    latency_ms: t.integer,
+    files: t.optional(t.list(told(FileFacts))),
+    ...envelope,
+  }),
+);
+export type ToolTest = Static<typeof ToolTest>;

@@ -1,3 +1,4 @@
+import { toolTypes } from "../core/agent-snapshot.ts";
 import type { FrameName } from "./names.ts";
 
 type Sentences = Record<string, string>;
@@ -51,7 +52,6 @@ const everywhere: Sentences = {
   agent_ids: "The only agents that the key may use; null: all.",
   agent_version: "The version of the agent that runs pin when they are created.",
   allowed_cidrs: "Networks from which the key may be used; null: all.",
-  allowed_tools: "Names of the MCP server's tools that agents get; null: all.",
   approval: "Whether a person decides before each call.",
   arguments: "The arguments of the call.",
   at: "When it happened.",
@@ -176,7 +176,6 @@ const everywhere: Sentences = {
   keys: "How many keys a key store has; null for one of vectors.",
   keyword: "How well the words match; null if they were not compared.",
   kind: "Its kind.",
-  language: "The language of the program.",
   last4: "The last four characters of the secret.",
   last_calls: "The kinds of its newest 15 calls, in order.",
   last_delivery_at: "When it was last delivered to; null: never.",
@@ -191,7 +190,6 @@ const everywhere: Sentences = {
   limit: "How many there may be.",
   learn: "Whether facts of the user are learned from each run and kept in this store; absent: they are not.",
   limits: "Limits of requests and runs.",
-  listed_at: "When the MCP server's tools were last listed; null: never.",
   live: "The budget for cases that diverge and continue with live models; null: they do not continue.",
   matched_steps: "How many steps matched the record.",
   max_chunk_size_tokens: "How many tokens a chunk has at most.",
@@ -207,7 +205,6 @@ const everywhere: Sentences = {
   memory: "What its runs remember; null: nothing.",
   memory_id: "The memory store.",
   memory_ids: "Memory stores that have the file.",
-  memory_mb: "How much memory the program may use, in megabytes.",
   message: "What went wrong, for people; it may change.",
   message_count: "How many messages it has.",
   messages: "The messages, in order.",
@@ -316,13 +313,10 @@ const everywhere: Sentences = {
   secret: "The secret, shown only once.",
   secret_prefix: "The beginning of the secret.",
   seq: "Its number in the run's journal.",
-  server_url: "The MCP server's address, or `stdio:<name>` for one that the operator configured.",
   session_id: "The session that it belongs to; null: none.",
   sha256: "SHA-256 of the content.",
   signing_secret: "The secret that signs the calls, shown only once.",
   since: "From when on failed deliveries are sent again.",
-  skipped: "Tools of the MCP server that agents cannot get, and why.",
-  source: "The program; null: the model writes it.",
   started: "How many began.",
   started_at: "When it began; null while it has not.",
   status: "Its status.",
@@ -748,17 +742,11 @@ const own: Record<string, Sentences> = {
     headers: "Headers of every call. One sent as `********` keeps its value, unless the origin of the URL changes.",
   },
   Tool: {
-    agent_id: "The agent that is called.",
     description: "What the tool is for; the model reads it.",
-    files: "Ids of files that the program reads.",
     headers: "Headers of every call; values are shown as `********`.",
     parameters:
       "The JSON Schema (2020-12) of the arguments. Arguments that do not match are returned to the model as an error.",
     url: "The URL that is called. For an HTTP tool, it may contain arguments as `{name}` in path and query.",
-    memory_mb:
-      "Megabytes that the program may use. JavaScript: 16 to 256, default 64. Python: 128 to 1024, default 256.",
-    response: "How an HTTP tool's response is read.",
-    tools: "The MCP server's tools that agents get.",
     type: "What calls of the tool do.",
   },
   ToolCall: { files: "Files that the call made.", type: "The type of the tool.", attempts: "The number of attempts." },
@@ -845,11 +833,15 @@ const own: Record<string, Sentences> = {
   DeliveryResponse: { status: "The status of the response.", truncated: "Whether the body was longer." },
 };
 
+/** `HttpTool` is a tool. */
+const ofToolType = RegExp(`^(${toolTypes.join("|")})(?=Tool)`, "i");
+
 /** What a field of a named object means; undefined where nobody has said it. Requests and items of lists have what the thing itself has. */
 export function descriptionOf(component: string, field: string): string | undefined {
   const thing = component
     .replace(/^Webhook\w+(?=Data$)/, "WebhookEvent")
-    .replace(/^(Create|Update|Set)(?=.*Request)|^Rotated(?=ApiKey$)|^(Http|Webhook|Client|Code|Mcp|Agent)(?=Tool)/, "")
+    .replace(/^(Create|Update|Set)(?=.*Request)|^Rotated(?=ApiKey$)/, "")
+    .replace(ofToolType, "")
     .replace(/^Webhook(Run)?(?=(Run|ToolCall)$)/, "")
     .replace(/(Request(InParts)?|ListItem|Version|Input)$/, "")
     .replace(/^\w+?(?=(Webhook)?Event$)/, "");

@@ -5,7 +5,7 @@ import type { Program, ProgramOutcome } from "../sandbox/program.ts";
 import { tool } from "../testing/run-fixture.ts";
 import type { Ask } from "./messages.ts";
 import { createSharedSandbox } from "./reach.ts";
-import { runCodeTool } from "./tools/code.ts";
+import { run as runCodeTool } from "./tools/code.ts";
 import type { ToolContext } from "./tools/context.ts";
 import { Superseded } from "./turn.ts";
 

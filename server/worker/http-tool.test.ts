@@ -7,7 +7,7 @@ import { createEgress } from "../lib/egress.ts";
 import { newSigningSecret } from "../lib/signature.ts";
 import { httpTool } from "../testing/run-fixture.ts";
 import type { ToolSecrets } from "./messages.ts";
-import { runHttpTool } from "./tools/http.ts";
+import { run as runHttpTool } from "./tools/http.ts";
 import type { Done } from "./tools/outcome.ts";
 import { secretTexts } from "./tools/secret-texts.ts";
 

@@ -7,7 +7,7 @@ import type { ProgramFile } from "../sandbox/program.ts";
 import { tool } from "../testing/run-fixture.ts";
 import type { ToolSecrets } from "./messages.ts";
 import type { ToolContext } from "./tools/context.ts";
-import { runMcpTool } from "./tools/mcp.ts";
+import { run as runMcpTool } from "./tools/mcp.ts";
 
 const token = "token-of-the-server";
 const [call] = stateOf(...turnWithCalls(["call_1", null])).calls;

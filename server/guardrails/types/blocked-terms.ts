@@ -5,7 +5,7 @@ import { createTermSearch } from "../terms.ts";
 import { type Complain, checkList, type GuardrailKind } from "./guardrail-kind.ts";
 
 /** Words that are not to be said, however they are written. */
-export const blockedTerms: GuardrailKind = {
+export const kind: GuardrailKind = {
   about: "text",
   required: { terms: checkTerms },
   places: ({ terms }) => [{ detector: termDetector(terms as string[]), mark: "[removed]" }],

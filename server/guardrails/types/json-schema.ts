@@ -3,7 +3,7 @@ import { checkSchema, validateAgainst } from "../../lib/json-schema.ts";
 import type { Complain, GuardrailKind } from "./guardrail-kind.ts";
 
 /** The shape of a whole input, output or call. */
-export const jsonSchema: GuardrailKind = {
+export const kind: GuardrailKind = {
   about: "shape",
   required: { schema: checkOwnSchema },
   fits: ({ schema }, value) => value !== undefined && validateAgainst(schema as JsonSchema, value).length === 0,

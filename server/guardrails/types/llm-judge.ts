@@ -2,7 +2,7 @@ import { guardrailLimits } from "../limits.ts";
 import type { Complain, GuardrailKind } from "./guardrail-kind.ts";
 
 /** A model that is asked whether a rule is kept. */
-export const llmJudge: GuardrailKind = {
+export const kind: GuardrailKind = {
   about: "opinion",
   required: { prompt: checkPrompt },
   optional: { model: checkModelName },

@@ -3,7 +3,7 @@ import { createLengthDetector } from "../max-length.ts";
 import type { Complain, GuardrailKind } from "./guardrail-kind.ts";
 
 /** So many characters and no more. */
-export const maxLength: GuardrailKind = {
+export const kind: GuardrailKind = {
   about: "length",
   required: { max_length: checkLength },
   places: ({ max_length }) => [{ detector: createLengthDetector(max_length as number), mark: "" }],

@@ -2,7 +2,7 @@ import { piiDetector, piiKinds } from "../detectors.ts";
 import { type Complain, checkList, type GuardrailKind } from "./guardrail-kind.ts";
 
 /** Personal data, of some kinds or of all. */
-export const pii: GuardrailKind = {
+export const kind: GuardrailKind = {
   about: "text",
   required: {},
   optional: { kinds: checkKinds },

@@ -2,7 +2,7 @@ import { compile, patternFault, patternLimits, patternSteps } from "../pattern/p
 import type { Complain, GuardrailKind } from "./guardrail-kind.ts";
 
 /** A pattern of RE2's syntax. */
-export const regex: GuardrailKind = {
+export const kind: GuardrailKind = {
   about: "text",
   required: { pattern: checkPattern },
   places: ({ pattern }) => [{ detector: compile(pattern as string), mark: "[removed]" }],

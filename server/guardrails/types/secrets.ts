@@ -2,7 +2,7 @@ import { secretDetector } from "../detectors.ts";
 import type { GuardrailKind } from "./guardrail-kind.ts";
 
 /** Keys and passwords. */
-export const secrets: GuardrailKind = {
+export const kind: GuardrailKind = {
   about: "text",
   required: {},
   places: () => [{ detector: secretDetector(), mark: "[secret]" }],

@@ -2,7 +2,7 @@ import { guardrailLimits } from "../limits.ts";
 import { type Complain, checkList, type GuardrailKind } from "./guardrail-kind.ts";
 
 /** Calls of these tools alone. */
-export const toolAllowlist: GuardrailKind = {
+export const kind: GuardrailKind = {
   about: "tool",
   required: { tools: checkTools },
   allows: ({ tools }, tool) => (tools as string[]).includes(tool),

@@ -3,7 +3,7 @@ import { createUrlDetector, normalHost } from "../urls.ts";
 import { type Complain, checkList, type GuardrailKind } from "./guardrail-kind.ts";
 
 /** Addresses of these hosts alone. */
-export const urlAllowlist: GuardrailKind = {
+export const kind: GuardrailKind = {
   about: "text",
   required: { hosts: checkHosts },
   places: ({ hosts }) => [{ detector: createUrlDetector(hosts as string[]), mark: "[url]" }],

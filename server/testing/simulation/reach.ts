@@ -2,7 +2,7 @@ import type { ModelRequest } from "../../core/model-call.ts";
 import type { Model, ModelError, ModelEvent, ModelUsage } from "../../models/port.ts";
 import { unknownUsage } from "../../models/port.ts";
 import type { Reach } from "../../worker/reach.ts";
-import { runAgentTool } from "../../worker/tools/agent.ts";
+import { run as runAgentTool } from "../../worker/tools/agent.ts";
 import type { ToolContext } from "../../worker/tools/context.ts";
 import { type Done, failed as toolFailed } from "../../worker/tools/outcome.ts";
 import type { SimulatedThread } from "./threads.ts";

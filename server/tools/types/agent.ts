@@ -1,6 +1,7 @@
 import type { Fault } from "../../core/errors.ts";
 import { fault } from "../../http/errors.ts";
 import { idOf } from "../../http/schemas.ts";
+import * as t from "../../lib/schema.ts";
 import { textParameter } from "./fields.ts";
 import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
 
@@ -9,8 +10,10 @@ type Input = Given<typeof fields>;
 type Definition = CommonDefinition & { agent?: { agent_id: string } };
 
 /** Another agent, which works on what it is asked in a run of its own. */
-export const agentKind = {
+export const kind = {
   fields,
+  told: { agent_id: t.text },
+  about: { agent_id: "The agent that is called." },
   faults: agentFaults,
   change: ({ agent_id }, before) => ({ agent: { agent_id: agent_id ?? before!.agent!.agent_id } }),
   show: ({ agent }) => ({ ...agent }),

@@ -2,8 +2,9 @@ import { parameterFaults } from "./fields.ts";
 import type { CommonDefinition, Given, ToolKind } from "./tool-kind.ts";
 
 /** A call that the client's own code makes: the run waits for its output. */
-export const clientKind = {
+export const kind = {
   fields: {},
+  told: {},
   faults: parameterFaults,
   change: () => ({}),
   show: () => ({}),

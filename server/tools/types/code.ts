@@ -4,12 +4,12 @@ import { AppError, type Fault } from "../../core/errors.ts";
 import { fault } from "../../http/errors.ts";
 import { idOf } from "../../http/schemas.ts";
 import { build } from "../../lib/build-info.ts";
-import { oneOf, orNull } from "../../lib/schema.ts";
+import * as t from "../../lib/schema.ts";
 import { noPython } from "../../sandbox/sandbox.ts";
 import { parameterFaults, textParameter, timeoutField } from "./fields.ts";
 import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
 
-export interface CodeDefinition {
+interface CodeDefinition {
   language: CodeLanguage;
   source: string | null;
   timeout_ms: number;
@@ -20,8 +20,8 @@ export interface CodeDefinition {
 const sourceBytes_max = 256 * 1024;
 
 const fields = {
-  language: oneOf(codeLanguages),
-  source: orNull(Type.String({ maxLength: sourceBytes_max })),
+  language: t.oneOf(codeLanguages),
+  source: t.orNull(Type.String({ maxLength: sourceBytes_max })),
   timeout_ms: timeoutField,
   memory_mb: Type.Integer({ minimum: 16, maximum: 1024 }),
   files: Type.Array(idOf("file"), { maxItems: 20, uniqueItems: true }),
@@ -30,8 +30,22 @@ type Input = Given<typeof fields>;
 type Definition = CommonDefinition & { code?: CodeDefinition };
 
 /** A program in the sandbox: the tool's own function, or the code that the model writes. */
-export const codeKind = {
+export const kind = {
   fields,
+  told: {
+    language: t.oneOf(codeLanguages),
+    source: t.orNull(t.text),
+    timeout_ms: t.integer,
+    memory_mb: t.integer,
+    files: t.list(t.text),
+  },
+  about: {
+    language: "The language of the program.",
+    source: "The program; null: the model writes it.",
+    memory_mb:
+      "Megabytes that the program may use. JavaScript: 16 to 256, default 64. Python: 128 to 1024, default 256.",
+    files: "Ids of files that the program reads.",
+  },
   faults: (input, before, known) => [...codeFaults(input, before, known), ...parameterFaults(input)],
   change: (input, before) => ({ code: change(input, before?.code) }),
   show: ({ code }) => ({ ...code }),

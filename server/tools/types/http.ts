@@ -1,6 +1,6 @@
 import type { Fault } from "../../core/errors.ts";
 import { fault } from "../../http/errors.ts";
-import { oneOf } from "../../lib/schema.ts";
+import * as t from "../../lib/schema.ts";
 import { namesIn, templateFault } from "../../lib/url-template.ts";
 import { parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
 import {
@@ -10,6 +10,7 @@ import {
   requestFields,
   sendsRequest,
   showRequest,
+  toldOfRequest,
 } from "./request.ts";
 import type { Given, ToolKind } from "./tool-kind.ts";
 
@@ -17,18 +18,20 @@ const { url, headers, timeout_ms, retries, idempotent } = requestFields;
 
 const fields = {
   url,
-  method: oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
+  method: t.oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
   headers,
   timeout_ms,
   retries,
-  response: oneOf(["json", "text"]),
+  response: t.oneOf(["json", "text"]),
   idempotent,
 };
 type Input = Given<typeof fields>;
 
 /** A request to an address with the arguments in it. */
-export const httpKind = {
+export const kind = {
   fields,
+  told: { ...toldOfRequest, method: t.text, response: t.oneOf(["json", "text"]) },
+  about: { response: "How an HTTP tool's response is read." },
   faults: (input, before) => [...urlFaults(input, before), ...timeoutFaults(input), ...parameterFaults(input)],
   change: changeRequest,
   show: (definition) => {

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { Fault } from "../../core/errors.ts";
 import { timestamp, timestampOrNull } from "../../core/time.ts";
 import { fault } from "../../http/errors.ts";
-import { orNull } from "../../lib/schema.ts";
+import * as t from "../../lib/schema.ts";
 import type { McpListing, McpTool } from "../../mcp/read-tools.ts";
 import { stdioName } from "../address.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "./fields.ts";
 import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
 
-export interface McpDefinition {
+interface McpDefinition {
   server_url: string;
   /** Null: all that the server has. */
   allowed_tools: string[] | null;
@@ -35,16 +35,35 @@ const fields = {
   server_url: addressField,
   headers: headersField,
   timeout_ms: timeoutField,
-  allowed_tools: orNull(
+  allowed_tools: t.orNull(
     Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000, uniqueItems: true }),
   ),
 };
 type Input = Given<typeof fields>;
 type Definition = CommonDefinition & { mcp?: McpDefinition };
 
+const told = {
+  server_url: t.text,
+  headers: t.map(t.text),
+  timeout_ms: t.integer,
+  allowed_tools: t.orNull(t.list(t.text)),
+  tools: t.list(t.named("McpListedTool", t.object({ name: t.text, description: t.text, parameters: t.anyObject }))),
+  skipped: t.list(t.named("McpSkippedTool", t.object({ name: t.text, reason: t.text }))),
+  listed_at: t.orNull(t.time),
+  last_error: t.orNull(t.named("McpFailure", t.object({ code: t.text, message: t.text, at: t.time }))),
+};
+
 /** A server of tools. Each of those that agents get is pinned by itself: see `snapshots.ts`. */
-export const mcpKind = {
+export const kind = {
   fields,
+  told,
+  about: {
+    server_url: "The MCP server's address, or `stdio:<name>` for one that the operator configured.",
+    allowed_tools: "Names of the MCP server's tools that agents get; null: all.",
+    tools: "The MCP server's tools that agents get.",
+    skipped: "Tools of the MCP server that agents cannot get, and why.",
+    listed_at: "When the MCP server's tools were last listed; null: never.",
+  },
   faults: (input, before, known) => [...serverFaults(input, before, known), ...timeoutFaults(input)],
   change: (input, before) => ({ mcp: change(input, before?.mcp) }),
   show: ({ mcp }) => show(mcp!),

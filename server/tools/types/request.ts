@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { ToolSnapshot } from "../../core/agent-snapshot.ts";
+import * as t from "../../lib/schema.ts";
 import { addressField, headersField, masked, timeoutField, usualTimeout_ms } from "./fields.ts";
 import type { CommonDefinition, Given, Sends } from "./tool-kind.ts";
 
@@ -22,6 +23,14 @@ export const requestFields = {
   timeout_ms: timeoutField,
   retries: Type.Integer({ minimum: 0, maximum: 5 }),
   idempotent: Type.Boolean(),
+};
+export const toldOfRequest = {
+  url: t.text,
+  headers: t.map(t.text),
+  timeout_ms: t.integer,
+  retries: t.integer,
+  idempotent: t.boolean,
+  signing_secret: t.optional(t.text),
 };
 /** `method` and `response` are of http tools alone. */
 export type RequestInput = Given<typeof requestFields> & Partial<Pick<HttpDefinition, "method" | "response">>;

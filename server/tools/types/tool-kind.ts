@@ -38,15 +38,19 @@ export interface CommonDefinition {
   enabled: boolean;
 }
 
-/** What is particular to tools of one type. Each module of this folder is one, and `tool-kinds.ts` lists them. */
+/** What is particular to tools of one type. Each module of this folder that exports `kind` is one. */
 export interface ToolKind<Input, Definition extends CommonDefinition> {
-  /** The fields that they have beside those of all tools. */
+  /** The fields that clients may give beside those of all tools. */
   fields: TProperties;
+  /** What clients see beside the fields of all tools. */
+  told: TProperties;
+  /** What fields mean that only this type has; of others `wire/descriptions.ts` says it. */
+  about?: Record<string, string>;
   /** What is wrong with what a client wants one to be, beyond the schema; `before` is null for a new one. */
   faults(input: Input, before: Definition | null, known: Known): Fault[];
   /** Their part of the definition, with changes over an earlier one or over the defaults. */
   change(input: Input, before: Definition | null): Partial<Definition>;
-  /** Their fields as clients see them. */
+  /** The same, of one. */
   show(definition: Definition): Record<string, unknown>;
   /** What a run pins to call one; null where each of several tools is pinned by itself (an MCP server's). */
   call: ((definition: Definition, sealed: string) => Pick<ToolSnapshot, "idempotent"> & Partial<ToolSnapshot>) | null;

@@ -9,12 +9,14 @@ import {
   requestFields,
   sendsRequest,
   showRequest,
+  toldOfRequest,
 } from "./request.ts";
 import type { ToolKind } from "./tool-kind.ts";
 
 /** A call handed to the client's own endpoint, which may return the result later. */
-export const webhookKind = {
+export const kind = {
   fields: requestFields,
+  told: toldOfRequest,
   faults: (input, before) => [...urlFaults(input, before), ...timeoutFaults(input), ...parameterFaults(input)],
   change: changeRequest,
   show: showRequest,

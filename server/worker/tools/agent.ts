@@ -3,7 +3,7 @@ import type { ToolRunner } from "./context.ts";
 import { type Done, failed } from "./outcome.ts";
 
 /** Waits for the child run of a call, which was started when its intent was recorded. */
-export const runAgentTool: ToolRunner = async (call, _tool, { ask }) => {
+export const run: ToolRunner = async (call, _tool, { ask }) => {
   const standing = await ask("await_child", { run_id: call.child!.run_id });
   return standing.is === "waiting" ? { child: "waiting", calls: standing.calls } : resultOf(standing);
 };

@@ -8,7 +8,7 @@ import type { ToolContext, ToolRunner } from "./context.ts";
 import { type Done, failed } from "./outcome.ts";
 
 /** Runs the tool's function, or the code that the model wrote, in a jailed process of its own. */
-export const runCodeTool: ToolRunner = async (call, tool, context, signal) => {
+export const run: ToolRunner = async (call, tool, context, signal) => {
   const code = tool.code!;
   const files = await inputFiles([...code.file_ids, ...context.fileIds], context);
   if ("error" in files) return files;

@@ -15,7 +15,7 @@ const redirectsMax = 3;
  * Sends a call to the tool's URL: POST with the arguments as the body, GET and HEAD with them as query parameters, but
  * for those that the URL itself names.
  */
-export const runHttpTool: ToolRunner = async (call, tool, context, signal) => {
+export const run: ToolRunner = async (call, tool, context, signal) => {
   const http = tool.http!;
   const filled = fillTemplate(http.url, call.arguments);
   if ("fault" in filled) return failed("url_argument_invalid", filled.fault, 0);

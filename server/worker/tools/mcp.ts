@@ -9,7 +9,7 @@ import { type Done, failed } from "./outcome.ts";
 import { secretsError } from "./send-call.ts";
 
 /** Calls one tool of an MCP server. */
-export const runMcpTool: ToolRunner = async (call, tool, context, signal) => {
+export const run: ToolRunner = async (call, tool, context, signal) => {
   const { server_url, tool: name, timeout_ms } = tool.mcp!;
   const secrets = await context.secrets(tool);
   const unusable = secretsError(secrets);

@@ -6,7 +6,7 @@ import type { ToolContext, ToolRunner } from "./context.ts";
 import { type Done, failed } from "./outcome.ts";
 
 /** Uses the agent's memory stores. The arguments fit the schema that the agent's policy made for them. */
-export const runMemoryTool: ToolRunner = async (call, tool, context) => {
+export const run: ToolRunner = async (call, tool, context) => {
   const { operation, stores } = tool.memory!;
   const { store: name } = call.arguments as { store?: string };
   const chosen = name === undefined ? stores : stores.filter((store) => store.name === name);

@@ -8,7 +8,7 @@ import { sendCall } from "./send-call.ts";
  * Hands a call to the client's own endpoint: 202 says that the result comes later, by `callback_url` or by
  * `submit_tool_outputs`; any other 2xx answer is the result.
  */
-export const runWebhookTool: ToolRunner = async (call, tool, context, signal) => {
+export const run: ToolRunner = async (call, tool, context, signal) => {
   const { url: callback_url, expires_at } = await context.ask("callback", { tool_call_id: call.id });
   const body = JSON.stringify({
     id: call.id,

@@ -1,13 +1,4 @@
-import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
-
-const words: Record<ToolType, string> = {
-  client: "Client",
-  http: "HTTP",
-  webhook: "Webhook",
-  code: "Code",
-  mcp: "MCP server",
-  agent: "Agent",
-};
+import { type ToolType, toolTypeWords } from "../../../../server/core/agent-snapshot.ts";
 
 /** What people call a type of tools; an agent's version may name one of another time. */
-export const toolTypeWord = (type: string): string => words[type as ToolType] ?? type;
+export const toolTypeWord = (type: string): string => toolTypeWords[type as ToolType] ?? type;

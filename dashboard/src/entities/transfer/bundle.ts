@@ -1,5 +1,5 @@
+import type { Tool } from "../../../../server/tools/schema.ts";
 import type { Agent } from "../../../../server/wire/agent.ts";
-import type { Tool } from "../../../../server/wire/tool.ts";
 import { isJsonObject, readJson } from "../../lib/json-text.ts";
 import { isSame } from "../agent/definition.ts";
 

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
-import type { Tool } from "../../../../server/wire/tool.ts";
+import type { Tool } from "../../../../server/tools/schema.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { toolTypeWord } from "../../entities/tool/tool-words.ts";

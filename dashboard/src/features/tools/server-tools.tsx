@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
-import type { Tool } from "../../../../server/wire/tool.ts";
+import type { Tool } from "../../../../server/tools/schema.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { refreshTool, toolApi } from "../../entities/tool/tool-api.ts";
 import { plural } from "../../lib/format.ts";

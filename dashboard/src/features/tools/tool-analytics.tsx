@@ -1,4 +1,4 @@
-import type { Tool } from "../../../../server/wire/tool.ts";
+import type { Tool } from "../../../../server/tools/schema.ts";
 import { ToolCards, ToolsCard } from "../../entities/analytics/cards.tsx";
 import { AnalyticsPanel } from "../../entities/analytics/panel.tsx";
 import type { PeriodSearch } from "../../entities/analytics/period.ts";

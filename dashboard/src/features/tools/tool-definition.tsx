@@ -1,4 +1,4 @@
-import type { Tool } from "../../../../server/wire/tool.ts";
+import type { Tool } from "../../../../server/tools/schema.ts";
 import { DefinitionForm, type DefinitionKind } from "../../entities/resource/definition-form.tsx";
 import { changeTool, ToolChanged, toolApi } from "../../entities/tool/tool-api.ts";
 import { blameTool, readToolDraft, toolChanges, toolDraftOf, toolWords } from "./tool-draft.ts";

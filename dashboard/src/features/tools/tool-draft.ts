@@ -1,5 +1,5 @@
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
-import type { Tool } from "../../../../server/wire/tool.ts";
+import type { Tool } from "../../../../server/tools/schema.ts";
 import { type Faults, serverFaults } from "../../lib/fault-of.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { type CommonDraft, type DraftReader, numberText, type TextField } from "./types/tool-part.ts";

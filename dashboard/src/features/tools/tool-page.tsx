@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
 import { lazy, useState } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
-import type { Tool } from "../../../../server/wire/tool.ts";
+import type { Tool } from "../../../../server/tools/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";

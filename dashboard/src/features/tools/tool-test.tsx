@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, Wrench, X } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import type { ToolTest as TestAnswer, Tool } from "../../../../server/wire/tool.ts";
+import type { ToolTest as TestAnswer, Tool } from "../../../../server/tools/schema.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { testTool } from "../../entities/tool/tool-api.ts";
 import { ApiError } from "../../lib/api.ts";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Tool } from "../../../../server/wire/tool.ts";
+import type { Tool } from "../../../../server/tools/schema.ts";
 import { usersQuery } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 

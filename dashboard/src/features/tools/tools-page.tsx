@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { KeyRound, Wrench } from "lucide-react";
 import { useState } from "react";
-import type { Tool } from "../../../../server/wire/tool.ts";
+import type { Tool } from "../../../../server/tools/schema.ts";
 import { ListPage } from "../../entities/resource/list-page.tsx";
 import { approvalWords, toolsQuery, usersQuery } from "../../entities/tool/tool-api.ts";
 import { toolTypeWord } from "../../entities/tool/tool-words.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Tool } from "../../../../server/wire/tool.ts";
+import type { Tool } from "../../../../server/tools/schema.ts";
 import { approvalWords } from "../../entities/tool/tool-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { exampleArguments } from "../../lib/example-arguments.ts";

@@ -6,11 +6,11 @@ import { FormSection } from "../../../ui/form-section.tsx";
 import { Select } from "../../../ui/select.tsx";
 import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
-export interface AgentDraft {
+interface AgentDraft {
   agent_id: string;
 }
 
-export const agentPart: ToolPart<AgentDraft> = {
+export const part: ToolPart<AgentDraft> = {
   hint: "Calls another agent as a run of its own.",
   target: ({ agent_id }) => agent_id ?? "",
   draftOf: (tool) => ({ agent_id: tool?.agent_id ?? "" }),

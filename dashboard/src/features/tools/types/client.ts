@@ -1,6 +1,6 @@
 import type { ToolPart } from "./tool-part.ts";
 
-export const clientPart: ToolPart = {
+export const part: ToolPart = {
   hint: "The run waits until your own code submits the output.",
   target: () => "Your own code",
   draftOf: () => ({}),

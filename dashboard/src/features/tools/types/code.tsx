@@ -10,7 +10,7 @@ import { FormSection } from "../../../ui/form-section.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
 import { type CommonDraft, numberText, type ToolPart } from "./tool-part.ts";
 
-export interface CodeDraft {
+interface CodeDraft {
   language: "javascript" | "python";
   /** Whether the tool is a function of its own, or the model writes the code. */
   hasSource: boolean;
@@ -24,7 +24,7 @@ const exampleSource = {
   python: 'def main(args):\n    return {"sum": args["a"] + args["b"]}\n',
 };
 
-export const codePart: ToolPart<CodeDraft> = {
+export const part: ToolPart<CodeDraft> = {
   hint: "JavaScript or Python in a sandbox without network access.",
   target: ({ language, source }) =>
     `${language === "python" ? "Python" : "JavaScript"}, ${source === null ? "written by the model" : "own source"}`,

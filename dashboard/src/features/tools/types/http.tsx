@@ -2,12 +2,12 @@ import { Select } from "../../../ui/select.tsx";
 import { type RequestDraft, RequestFields, readRequest, requestDraftOf, requestWords } from "./request-fields.tsx";
 import type { ToolPart } from "./tool-part.ts";
 
-export interface HttpDraft {
+interface HttpDraft {
   method: string;
   response: "json" | "text";
 }
 
-export const httpPart: ToolPart<RequestDraft & HttpDraft> = {
+export const part: ToolPart<RequestDraft & HttpDraft> = {
   hint: "The server sends the arguments to a URL. The response is the output.",
   target: ({ method, url }) => `${method} ${url}`,
   draftOf: (tool) => ({

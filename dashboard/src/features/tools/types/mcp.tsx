@@ -7,13 +7,13 @@ import { ServerTools } from "../server-tools.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
 import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
-export interface McpDraft {
+interface McpDraft {
   server_url: string;
   /** One name a line; empty for all. */
   allowed_tools: string;
 }
 
-export const mcpPart: ToolPart<McpDraft> = {
+export const part: ToolPart<McpDraft> = {
   hint: "Each tool of an MCP server becomes a tool of the agent.",
   target: ({ server_url }) => server_url ?? "",
   draftOf: (tool) => ({

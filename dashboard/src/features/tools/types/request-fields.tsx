@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Tool } from "../../../../../server/wire/tool.ts";
+import type { Tool } from "../../../../../server/tools/schema.ts";
 import type { Fields } from "../../../lib/use-form.ts";
 import { Field } from "../../../ui/field.tsx";
 import { FormSection } from "../../../ui/form-section.tsx";

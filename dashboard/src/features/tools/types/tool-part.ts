@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import type { Tool } from "../../../../../server/wire/tool.ts";
+import type { Tool } from "../../../../../server/tools/schema.ts";
 import type { Fields } from "../../../lib/use-form.ts";
 
-/** What the form of a tool has for one type of tools. Each module of this folder is one; `tool-parts.ts` lists them. */
+/** What the form of a tool has for one type of tools. Each module of this folder that exports `part` is one. */
 export interface ToolPart<Own = object, Draft = CommonDraft & Own> {
   hint: string;
   /** Where a tool goes: its address, its language, its server. */

@@ -1,7 +1,7 @@
 import { type RequestDraft, RequestFields, readRequest, requestDraftOf, requestWords } from "./request-fields.tsx";
 import type { ToolPart } from "./tool-part.ts";
 
-export const webhookPart: ToolPart<RequestDraft> = {
+export const part: ToolPart<RequestDraft> = {
   hint: "Like HTTP, for longer work: the output can be submitted later.",
   target: ({ url }) => `POST ${url}`,
   draftOf: requestDraftOf,
