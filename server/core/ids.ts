@@ -38,9 +38,15 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const timeLength = 10;
 const randomLength = 16;
 
+// Of all two digits, by their number.
+const pairs = Array.from(alphabet, (first) => Array.from(alphabet, (second) => first + second)).flat();
+
 let lastTime = -1;
-let lastTimeText = "";
-let lastRandom = new Uint8Array(randomLength);
+/** All digits of the last id but two, and the number of these. */
+let lastHead = "";
+let lastPair = 0;
+/** The random ones among those in front. */
+let lastRandom = new Uint8Array(randomLength - 2);
 
 /**
  * A prefixed ULID (`run_01jd…`, 26 characters after the prefix): sorts by creation time, and ids made by one process
@@ -48,16 +54,27 @@ let lastRandom = new Uint8Array(randomLength);
  */
 export function newId(kind: Kind, now: number = Date.now()): string {
   // Also when the clock was set back: whoever lists what is new since an id would miss what sorts before it.
-  if (now <= lastTime) increment(lastRandom);
-  else {
-    lastTime = now;
-    lastTimeText = timeText(now);
-    lastRandom = crypto.getRandomValues(new Uint8Array(randomLength)).map((byte) => byte & 31);
-  }
-  let random = "";
-  for (let i = 0; i < randomLength; i++) random += alphabet[lastRandom[i]!];
-  return `${prefixes[kind]}_${lastTimeText}${random}`;
+  if (now > lastTime) begin(now);
+  else if (++lastPair === pairs.length) carry();
+  return `${prefixes[kind]}_${lastHead}${pairs[lastPair]!}`;
 }
+
+function begin(now: number): void {
+  lastTime = now;
+  const random = crypto.getRandomValues(new Uint8Array(randomLength)).map((byte) => byte & 31);
+  lastRandom = random.subarray(0, -2);
+  lastHead = headText();
+  lastPair = random.at(-2)! * alphabet.length + random.at(-1)!;
+}
+
+function carry(): void {
+  increment(lastRandom);
+  lastHead = headText();
+  lastPair = 0;
+}
+
+// Joined, and not added up: such a text would be put together anew wherever an id is written.
+const headText = (): string => [timeText(lastTime), ...Array.from(lastRandom, (digit) => alphabet[digit])].join("");
 
 function timeText(now: number): string {
   let text = "";

@@ -173,7 +173,8 @@ export function createAuth(
     async transform({ request, set }: Context) {
       if (!isRead(request)) return;
       admit(request, set.headers, access);
-      await requestQueue(nameOf(known.get(request)!));
+      const turn = requestQueue(nameOf(known.get(request)!));
+      if (turn) await turn;
     },
     resolve({ request }: Context) {
       const principal = known.get(request)!;

@@ -3,6 +3,7 @@ import { AppError } from "../core/errors.ts";
 import { docsDir } from "../lib/assets.ts";
 import { lazy } from "../lib/lazy.ts";
 import { createSignal } from "../lib/signal.ts";
+import { atOnce } from "./at-once.ts";
 import { type Authenticate, count, createAuth, createIdentify, type NoLongerValid, type OnRefused } from "./auth.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs-site.ts";
@@ -140,7 +141,7 @@ export function composeHttp({
         })
         .wrap(idempotency.around)
         .use(createEdge({ routes, limiter, publicUrl, identify, cors, gate, onAnswered, onClientId, onBug, now }))
-        .onRequest(({ request }) => admit(request))
+        .onRequest(atOnce(({ request }) => admit(request)))
         .use(healthRoutes(checks, () => ({ sandbox_level: sandbox.known() })))
         .use(metrics)
         .use(docsRoutes({ folder: docs, openApi }))

@@ -3,6 +3,7 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { readOut } from "../lib/read-out.ts";
 import { sseHeaders } from "../lib/sse.ts";
+import { atOnce } from "./at-once.ts";
 import type { Identify } from "./auth.ts";
 import type { Cors } from "./cors.ts";
 import { closes, errorBody, errorHeaders, type PublicUrl, toAppError } from "./errors.ts";
@@ -85,35 +86,40 @@ export function createEdge({
   }
 
   return new Elysia({ name: "edge" })
-    .onRequest(({ request, set }) => {
-      if (onAnswered) begun.set(request, performance.now());
-      set.headers["x-request-id"] = newId("request", now());
-      set.headers["x-content-type-options"] = "nosniff";
-      // Of the API a project counts each request, and where none did `onError` tells.
-      if (!isApi(request.url)) tellOfAddress(request, set.headers);
-      if (gate?.insists(request)) set.headers["strict-transport-security"] = "max-age=31536000";
-      gate?.admit(request); // Before anybody reads the address, which may be none.
-      refuseLargeHead(request);
-      const clientId = onClientId && request.headers.get("x-client-request-id");
-      if (clientId) onClientId(clientId.slice(0, clientIdMax), String(set.headers["x-request-id"]), request);
-      return cors?.begin(request, set.headers) ?? undefined;
-    })
-    .mapResponse({ as: "global" }, ({ responseValue, request, route, set }) => {
-      let body: unknown = responseValue;
-      if (body instanceof ElysiaCustomStatusResponse) {
-        set.status = body.code;
-        body = body.response;
-      }
-      answered(request, route ?? null, body instanceof Response ? body.status : set.status);
-      if (request.method === "HEAD" && isEventStream(body)) return headOf(body);
-      // Given back as it is: without an answer of this hook the framework drops the text of a 404.
-      if (typeof body === "string") return body as unknown as Response;
-      if (typeof body !== "object" || body === null || !isPlain(body)) return undefined;
-      set.headers["content-type"] = "application/json";
-      set.headers["cache-control"] ??= "no-store";
-      // A string and not a Response: the framework then builds the one Response, with all headers, once.
-      return withRequestId(body, String(set.headers["x-request-id"])) as unknown as Response;
-    })
+    .onRequest(
+      atOnce(({ request, set }) => {
+        if (onAnswered) begun.set(request, performance.now());
+        set.headers["x-request-id"] = newId("request", now());
+        set.headers["x-content-type-options"] = "nosniff";
+        // Of the API a project counts each request, and where none did `onError` tells.
+        if (!isApi(request.url)) tellOfAddress(request, set.headers);
+        if (gate?.insists(request)) set.headers["strict-transport-security"] = "max-age=31536000";
+        gate?.admit(request); // Before anybody reads the address, which may be none.
+        refuseLargeHead(request);
+        const clientId = onClientId && request.headers.get("x-client-request-id");
+        if (clientId) onClientId(clientId.slice(0, clientIdMax), String(set.headers["x-request-id"]), request);
+        return cors?.begin(request, set.headers) ?? undefined;
+      }),
+    )
+    .mapResponse(
+      { as: "global" },
+      atOnce(({ responseValue, request, route, set }) => {
+        let body: unknown = responseValue;
+        if (body instanceof ElysiaCustomStatusResponse) {
+          set.status = body.code;
+          body = body.response;
+        }
+        answered(request, route ?? null, body instanceof Response ? body.status : set.status);
+        if (request.method === "HEAD" && isEventStream(body)) return headOf(body);
+        // Given back as it is: without an answer of this hook the framework drops the text of a 404.
+        if (typeof body === "string") return body as unknown as Response;
+        if (typeof body !== "object" || body === null || !isPlain(body)) return undefined;
+        set.headers["content-type"] = "application/json";
+        set.headers["cache-control"] ??= "no-store";
+        // A string and not a Response: the framework then builds the one Response, with all headers, once.
+        return withRequestId(body, String(set.headers["x-request-id"])) as unknown as Response;
+      }),
+    )
     .onError({ as: "global" }, async ({ error, request, set }) => {
       const requestId = String(set.headers["x-request-id"]);
       const replay = replayIn(error);
