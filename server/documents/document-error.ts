@@ -18,6 +18,10 @@ export class DocumentError extends Error {
   }
 }
 
+/** Of whoever has read letters in images, and found none. */
+export const noTextInImages =
+  "It has no text, and no English text was found in its images. Add a text layer for other languages before you upload it.";
+
 export const unreadable = (message: string) => new DocumentError("document_unreadable", message);
 export const tooLarge = (message: string) => new DocumentError("document_too_large", message);
 

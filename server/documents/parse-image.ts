@@ -1,5 +1,5 @@
 import { ocrBounds } from "./bounds.ts";
-import { DocumentError, Scanned, tooLarge, unreadable } from "./document-error.ts";
+import { DocumentError, noTextInImages, Scanned, tooLarge, unreadable } from "./document-error.ts";
 import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
 
@@ -7,7 +7,7 @@ import type { Outline } from "./outline.ts";
 export async function parseImage(bytes: Uint8Array, outline: Outline, ocr: Ocr | null): Promise<number> {
   if (ocr === null) throw new Scanned();
   const paragraphs = ocr(await enlarged(bytes));
-  if (paragraphs.length === 0) throw new DocumentError("document_empty", "No text was found in the image.");
+  if (paragraphs.length === 0) throw new DocumentError("document_empty", noTextInImages);
   outline.page(1, { isScan: true });
   for (const lines of paragraphs) outline.lines(lines);
   return 1;

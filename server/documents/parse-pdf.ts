@@ -1,7 +1,7 @@
 import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
 import { documentBounds, ocrBounds } from "./bounds.ts";
 import type { Box, PlacedLine } from "./boxes.ts";
-import { DocumentError, Scanned, tooLarge, unreadable } from "./document-error.ts";
+import { DocumentError, noTextInImages, Scanned, tooLarge, unreadable } from "./document-error.ts";
 import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
 import { annotationsOn } from "./pdf-annotations.ts";
@@ -42,14 +42,12 @@ export async function parsePdf(
   outlinePages({ pages, annotations, scans: scans.found }, outline);
   const note = scans.note();
   if (note !== null) outline.block(note);
-  if (size === 0) throw new DocumentError("document_empty", noText);
+  if (size === 0) throw new DocumentError("document_empty", noTextInImages);
   return pdf.numPages;
 }
 
 /** Loads what the first PDF would wait for. */
 export const loadPdf = (): Promise<unknown> => getResolvedPDFJS();
-
-const noText = "The PDF has no text, and none was found in its images.";
 
 /** Reads pages that have images and no text, up to a bound, and remembers which of them it did not. */
 function openScans(ocr: Ocr | null, clock: () => number) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import {
   docxBody,
   docxOf,
@@ -248,6 +249,16 @@ test("a PDF of images, and an image, are for somebody who reads those", async ()
   const { content } = hostileImages.find(({ name }) => name === "pdf: images and no text")!;
   expect(await outcome(await content(), mimeTypes.pdf)).toBe("scanned");
   expect(await outcome(new Uint8Array(1), "image/png")).toBe("scanned");
+});
+
+test("where letters were looked for and none found, whoever reads it learns that they are read as English", async () => {
+  const image = readFileSync(new URL("../testing/scans/scan.png", import.meta.url));
+  const { content } = hostileImages.find(({ name }) => name === "pdf: images and no text")!;
+  for (const [bytes, type] of [
+    [image, "image/png"],
+    [await content(), mimeTypes.pdf],
+  ] as const)
+    await expect(parse(new Uint8Array(bytes), type, () => [])).rejects.toThrow("no English text");
 });
 
 /** What came of it; an error that is none of a document's fails the test. */
