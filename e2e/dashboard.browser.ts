@@ -14,8 +14,11 @@ const text = "The stream carries every leaf that it is given, slowly, down to th
 test("from the one-time link to watching a run live, in both modes and both themes", async ({ page }) => {
   const complaints = watch(page);
 
-  await test.step("the one-time link makes the first account", async () => {
+  await test.step("the one-time link makes the first account, also where its page is open already", async () => {
+    await page.goto(`${server.url}/dashboard`);
+    await expect(page.getByLabel("Set-up code")).toBeVisible();
     await page.goto(server.setupUrl);
+    await expect(page.getByLabel("Set-up code")).toBeHidden();
     await page.getByLabel("Email").fill(account.email);
     await page.getByLabel("Password", { exact: true }).fill(account.password);
     await page.getByLabel("Repeat the password").fill(account.password);

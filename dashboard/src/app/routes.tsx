@@ -197,16 +197,18 @@ function outside<const Path extends string, Search extends object>(
   });
 }
 
-function useEntry(leads: (search: object) => string): { token: string; onSignedIn: () => void } {
+function useEntry(leads: (search: object) => string): { key: string; token: string; onSignedIn: () => void } {
   const { history } = useRouter();
   const { search } = useHere();
-  // A code stands after the #, so that it reaches no server log.
-  const [token] = useState(useLocation().hash);
+  // A code stands after the #, so that it reaches no server log. A link that is pasted where the page is open brings its own.
+  const { hash } = useLocation();
+  const [token, setToken] = useState(hash);
+  if (hash !== "" && hash !== token) setToken(hash);
   const onSignedIn = () => {
     queryClient.clear(); // Nothing that another person read may be shown to this one.
     history.replace(`/dashboard${leads(search)}`);
   };
-  return { token, onSignedIn };
+  return { key: token, token, onSignedIn };
 }
 
 const nothing = () => ({});

@@ -34,7 +34,7 @@ function FirstAccount({ token, onSignedIn }: SetupPageProps) {
   const form = useForm({
     first: { token, ...{ email: "", password: "", repeat: "" } },
     check: checkAccount,
-    send: ({ token, email, password }) => setUp({ token: token.trim(), email: email.trim(), password }),
+    send: ({ token, email, password }) => setUp({ token: codeIn(token), email: email.trim(), password }),
     onSent: onSignedIn,
   });
   const { oidc = null } = useQuery(signInWaysQuery).data ?? {};
@@ -53,7 +53,7 @@ function FirstAccount({ token, onSignedIn }: SetupPageProps) {
             className="font-mono text-xs"
             autoComplete="one-time-code"
             spellCheck={false}
-            hint="The part after # in the link that the terminal shows."
+            hint="From the terminal: the set-up link, or the part of it after #."
             autoFocus
             {...form.text("token")}
           />
@@ -77,6 +77,9 @@ function FirstAccount({ token, onSignedIn }: SetupPageProps) {
   );
 }
 
+/** The code alone, also of one who pastes the whole link. */
+const codeIn = (text: string): string => text.trim().replace(/^.*#/, "");
+
 /** What the set-up page shows once an account exists. */
 function AlreadySetUp() {
   useTitle("Set up");
@@ -96,8 +99,7 @@ function SpentLink({ old }: { old: boolean }) {
   return (
     <EntryCard title={title} lead={lead}>
       <Note tone="warn">
-        Stop runnel and start it again: the terminal shows a new link. Or run <code>runnel admin create</code> on the
-        server.
+        Run <code>runnel admin setup-link</code> on the server: it prints a new link.
       </Note>
       <SignInLink />
     </EntryCard>
@@ -115,7 +117,7 @@ function SetupError({ error }: { error: Error }) {
   if (code === "setup_token_expired")
     return (
       <Note tone="bad" role="alert">
-        This code is too old. Stop runnel and start it again for a new one.
+        This code is too old. <code>runnel admin setup-link</code> prints a new one.
       </Note>
     );
   return <ErrorNote title="The account was not created" error={error} />;

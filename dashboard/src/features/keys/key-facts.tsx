@@ -15,8 +15,10 @@ export function KeyFacts({ apiKey: key, now }: { apiKey: ApiKey; now: number }) 
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1.5">
       <Fact name="Id">
-        <code className="cut">{key.id}</code>
-        <CopyButton text={key.id} what="key id" />
+        <span className="flex min-w-0 items-center">
+          <code className="cut">{key.id}</code>
+          <CopyButton text={key.id} what="key id" />
+        </span>
       </Fact>
       <Fact name="Status">
         <KeyPill apiKey={key} />

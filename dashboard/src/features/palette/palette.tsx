@@ -156,7 +156,7 @@ function Entry({ command, onRun }: { command: Command; onRun: () => void }) {
       <span className="cut" title={label}>
         {label}
       </span>
-      <span className="ml-auto flex min-w-0 items-center gap-2 text-xs text-muted">
+      <span className="ml-auto flex min-w-0 items-center gap-2 text-xs text-muted max-rail:max-w-1/3 max-rail:shrink-0">
         <span className="cut">{hint}</span>
         {keys && (
           <span aria-hidden className="hidden rail:block">

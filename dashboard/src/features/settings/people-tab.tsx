@@ -93,8 +93,11 @@ function PersonRow({ person, isSelf, may, isLast }: PersonRowProps) {
           </span>
           {isSelf && <Badge>you</Badge>}
         </span>
+        {isLast && (
+          <span className="block text-xs text-muted">The last owner cannot be removed or get another role.</span>
+        )}
         <SecondLine>
-          {isLast && "The last owner cannot be removed or get another role. "}Since <Time at={created_at} />
+          Since <Time at={created_at} />
           <span className="full:hidden">{last_seen_at ? <LastSeen at={last_seen_at} /> : " · not signed in"}</span>
         </SecondLine>
       </Cell>
