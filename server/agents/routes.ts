@@ -6,9 +6,8 @@ import { fault, validationError } from "../http/errors.ts";
 import { forwardQuery, listQuery, readPage } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
 import { idOf, pathOf, pathWith } from "../http/schemas.ts";
-import { Agent, AgentListItem, AgentVersion } from "../wire/agent.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
-import { CreateAgent, UpdateAgent } from "./schema.ts";
+import { Agent, AgentListItem, AgentVersion, CreateAgent, UpdateAgent } from "./schema.ts";
 import type { AgentStore } from "./store.ts";
 
 const params = pathOf("agent");

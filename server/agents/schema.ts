@@ -13,19 +13,21 @@ import { limits } from "../core/limits.ts";
 import type { ModelSettings as CoreModelSettings, JsonSchema } from "../core/model-call.ts";
 import { guardrailLimits } from "../guardrails/limits.ts";
 import { type AgentOverrides, agentFields, Budget, JsonObject, Metadata, settingFields } from "../http/schemas.ts";
-import { named, oneOf, orNull } from "../lib/schema.ts";
+import * as t from "../lib/schema.ts";
+import * as wire from "../wire/agent.ts";
+import { resource } from "../wire/schema.ts";
 import { completePolicy, type FactsOf, MemoryInput, pinnedPolicy } from "./memory-policy.ts";
 
 const closed = { additionalProperties: false };
 
-const ScriptEntry = named(
+const ScriptEntry = t.named(
   "ScriptEntry",
   Type.Partial(
     Type.Object({
       text: Type.String({ maxLength: 262_144 }),
       reasoning: Type.String({ maxLength: 262_144 }),
       tool_calls: Type.Array(
-        named(
+        t.named(
           "ScriptToolCall",
           Type.Object({ name: Type.String({ minLength: 1, maxLength: 64 }), arguments: JsonObject }, closed),
         ),
@@ -39,7 +41,7 @@ const ScriptEntry = named(
   ),
 );
 
-const ModelSettings = named(
+const ModelSettings = t.named(
   "ModelSettings",
   Type.Partial(
     Type.Object({
@@ -50,26 +52,32 @@ const ModelSettings = named(
   ),
 );
 
-const GuardrailInput = named(
+const GuardrailInput = t.named(
   "GuardrailInput",
   Type.Object(
     {
-      type: oneOf(guardrailTypes),
-      on: Type.Array(oneOf(guardrailPoints), { minItems: 1, maxItems: guardrailPoints.length, uniqueItems: true }),
-      action: oneOf(guardrailActions),
+      type: t.oneOf(guardrailTypes),
+      on: Type.Array(t.oneOf(guardrailPoints), { minItems: 1, maxItems: guardrailPoints.length, uniqueItems: true }),
+      action: t.oneOf(guardrailActions),
       config: Type.Optional(JsonObject),
     },
     closed,
   ),
 );
 
-const DoorsInput = named("DoorsInput", Type.Partial(Type.Object({ mcp: Type.Boolean(), a2a: Type.Boolean() }, closed)));
+const DoorsInput = t.named(
+  "DoorsInput",
+  Type.Partial(Type.Object({ mcp: Type.Boolean(), a2a: Type.Boolean() }, closed)),
+);
 
 /** What a fork may have different from the agent that its record has pinned. */
 export type AgentEdits = Pick<AgentOverrides, "instructions" | "model">;
 
-interface DefinitionField<Given extends TSchema, Kept> {
+interface DefinitionField<Given extends TSchema, Told extends TSchema, Kept> {
   given: Given;
+  told: Told;
+  /** What it means; without it, `wire/descriptions.ts` says it. */
+  about?: string;
   /** What an agent has of which nothing was said. */
   initial: Kept;
   /** What is kept of what was given; without it, that. */
@@ -77,47 +85,69 @@ interface DefinitionField<Given extends TSchema, Kept> {
   /** What a run pins of it. */
   pin?(kept: Kept, factsOf: FactsOf): Partial<AgentSnapshot>;
 }
-const field = <Given extends TSchema, Kept>(each: DefinitionField<Given, Kept>) => each;
+const field = <Given extends TSchema, Told extends TSchema, Kept>(each: DefinitionField<Given, Told, Kept>) => each;
 
 /** What an agent has beside its name, its model, its tools and its metadata: one entry a field, in the order of responses. */
 export const definitionFields = {
-  description: field({ given: orNull(Type.String({ maxLength: 4096 })), initial: null as string | null }),
+  description: field({
+    given: t.orNull(Type.String({ maxLength: 4096 })),
+    told: t.orNull(t.text),
+    about: "What the agent is for; null: no description.",
+    initial: null as string | null,
+  }),
   instructions: field({
     given: agentFields.instructions,
+    told: t.text,
     initial: "",
     pin: (instructions) => ({ instructions }),
   }),
   model_settings: field({
     given: ModelSettings,
+    told: t.typed<CoreModelSettings>(t.anyObject),
+    about: "Settings of the model; the provider's defaults apply to what is left out.",
     initial: {} as CoreModelSettings,
     pin: (settings) => ({ settings }),
   }),
   output_schema: field({
     given: agentFields.output_schema,
+    told: t.orNull(t.anyObject),
     initial: null as JsonSchema | null,
     pin: (output_schema) => ({ output_schema }),
   }),
-  max_turns: field({ given: agentFields.max_turns, initial: 25, pin: (max_turns) => ({ max_turns }) }),
+  max_turns: field({
+    given: agentFields.max_turns,
+    told: t.integer,
+    initial: 25,
+    pin: (max_turns) => ({ max_turns }),
+  }),
   guardrails: field({
-    given: orNull(Type.Array(GuardrailInput, { maxItems: guardrailLimits.list })),
+    given: t.orNull(Type.Array(GuardrailInput, { maxItems: guardrailLimits.list })),
+    told: t.list(wire.Guardrail),
     initial: [] as Guardrail[],
     keep: (list) => (list ?? []).map(({ type, on, action, config = {} }) => ({ type, on, action, config })),
     pin: (guardrails) => (guardrails.length > 0 ? { guardrails } : {}),
   }),
   budget: field({
-    given: orNull(Budget),
+    given: t.orNull(Budget),
+    told: t.orNull(wire.Budget),
     initial: null as CoreBudget | null,
     pin: (budget) => (budget ? { budget } : {}),
   }),
   memory: field({
-    given: orNull(MemoryInput),
+    given: t.orNull(MemoryInput),
+    told: t.orNull(wire.MemoryPolicy),
     initial: null as MemoryPolicy | null,
     keep: completePolicy,
     pin: (memory, factsOf) => (memory ? { memory: pinnedPolicy(memory, factsOf) } : {}),
   }),
-  input_schema: field({ given: agentFields.output_schema, initial: null as JsonSchema | null }),
+  input_schema: field({
+    given: agentFields.output_schema,
+    told: t.orNull(t.anyObject),
+    initial: null as JsonSchema | null,
+  }),
   doors: field({
     given: DoorsInput,
+    told: wire.Doors,
     initial: closedDoors,
     keep: (doors): Doors => ({ ...closedDoors, ...doors }),
   }),
@@ -129,10 +159,13 @@ export type DefinitionFieldName = keyof Fields;
 /** What stands in an agent's row beside its name and model. */
 export type Definition = { [Name in DefinitionFieldName]: Fields[Name]["initial"] };
 
-const given = Object.fromEntries(
-  Object.entries(definitionFields).map(([name, { given }]) => [name, given]),
-) as unknown as { [Name in DefinitionFieldName]: Fields[Name]["given"] };
-const { instructions, max_turns, output_schema, ...optional } = given;
+const schemas = <Side extends "given" | "told">(side: Side) => {
+  const entries: [string, Record<Side, TSchema> & { about?: string }][] = Object.entries(definitionFields);
+  return Object.fromEntries(entries.map(([name, it]) => [name, t.about(it.about, it[side])])) as unknown as {
+    [Name in DefinitionFieldName]: Fields[Name][Side];
+  };
+};
+const { instructions, max_turns, output_schema, ...optional } = schemas("given");
 const { model, tools } = agentFields;
 const name = Type.String({ minLength: 1, maxLength: limits.name_length });
 const others = { tools, max_turns, output_schema, ...optional, metadata: Metadata };
@@ -148,3 +181,20 @@ export const UpdateAgent = Type.Partial(
   closed,
 );
 export type UpdateAgent = Static<typeof UpdateAgent>;
+
+// In the order of what is told.
+const { description, instructions: system, model_settings, ...rest } = schemas("told");
+const agent = {
+  ...{ name: t.text, description, instructions: system, model: t.text, model_settings, tools_count: t.integer },
+  ...rest,
+  version: t.integer,
+};
+
+export const Agent = resource("Agent", "agent", { ...agent, tools: t.list(wire.ToolReference), updated_at: t.time });
+export type Agent = Static<typeof Agent>;
+
+export const AgentListItem = resource("AgentListItem", "agent", { ...agent, tools: t.integer, updated_at: t.time });
+export type AgentListItem = Static<typeof AgentListItem>;
+
+export const AgentVersion = resource("AgentVersion", "agent_version", { ...agent, tools: t.list(wire.ToolReference) });
+export type AgentVersion = Static<typeof AgentVersion>;

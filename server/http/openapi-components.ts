@@ -16,7 +16,7 @@ export type Components = ReturnType<typeof createComponents>;
 export function createComponents({ descriptionOf, defaultOf }: Known) {
   const schemas: Record<string, Schema> = {};
 
-  function put(name: string, { component: _, ...schema }: Schema): Schema {
+  function put(name: string, { component: _, about: __, ...schema }: Schema): Schema {
     const written = plain(schema, name);
     const known = schemas[name];
     if (known && JSON.stringify(known) !== JSON.stringify(written))
@@ -28,7 +28,7 @@ export function createComponents({ descriptionOf, defaultOf }: Known) {
   /** A schema where it is used; `place` is its name, unless it has one. */
   function used(given: unknown, place: string): Schema {
     if (typeof given !== "object" || given === null) return given as unknown as Schema; // `true` and `false` are schemas.
-    const { component, ...schema } = given as Schema & { component?: string };
+    const { component, about: _, ...schema } = given as Schema & { component?: string };
     const name = component ?? (schema.properties ? place : undefined);
     return name === undefined ? plain(schema, place) : put(name, schema);
   }
@@ -41,9 +41,9 @@ export function createComponents({ descriptionOf, defaultOf }: Known) {
     for (const [keyword, value] of Object.entries(anyOf ? { ...rest, anyOf } : rest))
       if (keyword === "properties")
         written.properties = Object.fromEntries(
-          Object.entries(value as Schema).map(([field, one]) => [
+          Object.entries(value as Record<string, Schema>).map(([field, one]) => [
             field,
-            told(place, field, used(one, place + pascal(field))),
+            told(place, field, used(one, place + pascal(field)), one.about),
           ]),
         );
       else if (keyword === "items") written.items = used(value, singular(place));
@@ -57,8 +57,8 @@ export function createComponents({ descriptionOf, defaultOf }: Known) {
     return { ...written, additionalProperties: used(values, place) };
   }
 
-  function told(place: string, field: string, { description: own, ...schema }: Schema): Schema {
-    const known = (own as string | undefined) ?? descriptionOf(place, field);
+  function told(place: string, field: string, schema: Schema, about: unknown): Schema {
+    const known = (about ?? schema.description ?? descriptionOf(place, field)) as string | undefined;
     const description = mayBeNull(schema) ? known : known?.replace(ofNull, "");
     const value = defaultOf(place, field);
     return {

@@ -5,8 +5,9 @@ import { type SchemaOptions, type TSchema, Type } from "@sinclair/typebox";
 /** A schema that has a name in the API's description: generators of clients call its type by it. */
 export const named = <T extends TSchema>(component: string, schema: T): T => ({ ...schema, component });
 
-/** A field with what it means. */
-export const about = <T extends TSchema>(description: string, schema: T): T => ({ ...schema, description });
+/** A field with what it means there, whatever its schema means elsewhere. */
+export const about = <T extends TSchema>(about: string | undefined, schema: T): T =>
+  about ? { ...schema, about } : schema;
 
 /** A field that may be null. */
 export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Agent } from "../wire/agent.ts";
+import { Agent } from "../agents/schema.ts";
 import { testApp } from "./test-app.ts";
 
 test("a response that is not as its route declares fails the test that asked for it", async () => {

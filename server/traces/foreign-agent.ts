@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import {
   type AgentSnapshot,
@@ -95,7 +95,7 @@ const Agent = exact({
     }),
   ),
   unavailable: optional(many(exact({ tool: Short, message: Text }))),
-});
+} satisfies Record<keyof AgentSnapshot, TSchema>);
 
 const check = lazy(() => TypeCompiler.Compile(Agent));
 

@@ -6,14 +6,12 @@ import {
   guardrailTypes,
   rerankTypes,
 } from "../core/agent-snapshot.ts";
-import type { ModelSettings } from "../core/model-call.ts";
 import * as t from "../lib/schema.ts";
-import { resource } from "./schema.ts";
 
 export const ToolReference = t.named("ToolReference", t.object({ id: t.text, name: t.text, type: t.text }));
 export type ToolReference = Static<typeof ToolReference>;
 
-const Guardrail = t.named(
+export const Guardrail = t.named(
   "Guardrail",
   t.object({
     type: t.oneOf(guardrailTypes),
@@ -33,7 +31,7 @@ export const Budget = t.named(
   }),
 );
 
-const MemoryPolicy = t.named(
+export const MemoryPolicy = t.named(
   "MemoryPolicy",
   t.object({
     stores: t.list(
@@ -63,30 +61,4 @@ const MemoryPolicy = t.named(
   }),
 );
 
-const Doors = t.named("Doors", t.object({ mcp: t.boolean, a2a: t.boolean }));
-
-const agent = {
-  name: t.text,
-  description: t.orNull(t.text),
-  instructions: t.text,
-  model: t.text,
-  model_settings: t.typed<ModelSettings>(t.anyObject),
-  tools_count: t.integer,
-  output_schema: t.orNull(t.anyObject),
-  max_turns: t.integer,
-  guardrails: t.list(Guardrail),
-  budget: t.orNull(Budget),
-  memory: t.orNull(MemoryPolicy),
-  input_schema: t.orNull(t.anyObject),
-  doors: Doors,
-  version: t.integer,
-};
-
-export const Agent = resource("Agent", "agent", { ...agent, tools: t.list(ToolReference), updated_at: t.time });
-export type Agent = Static<typeof Agent>;
-
-export const AgentListItem = resource("AgentListItem", "agent", { ...agent, tools: t.integer, updated_at: t.time });
-export type AgentListItem = Static<typeof AgentListItem>;
-
-export const AgentVersion = resource("AgentVersion", "agent_version", { ...agent, tools: t.list(ToolReference) });
-export type AgentVersion = Static<typeof AgentVersion>;
+export const Doors = t.named("Doors", t.object({ mcp: t.boolean, a2a: t.boolean }));

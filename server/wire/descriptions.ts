@@ -395,8 +395,6 @@ const countedFields = {
 /** By the name of the object that a field stands in, what it means there. */
 const own: Record<string, Sentences> = {
   Agent: {
-    description: "What the agent is for; null: no description.",
-    model_settings: "Settings of the model; the provider's defaults apply to what is left out.",
     tools: "The tools that it may call.",
   },
   AgentOverrides: { tools: "Ids of the tools that it may call." },

@@ -14,9 +14,7 @@ const kinds: Record<ToolType, Pick<ToolKind<never, CommonDefinition>, "fields" |
 
 const described = (type: ToolType, part: "fields" | "told"): TProperties => {
   const { about = {}, [part]: schemas } = kinds[type];
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, name in about ? t.about(about[name]!, schema) : schema]),
-  );
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, t.about(about[name], schema)]));
 };
 
 /** The fields of all types. A field that several types have is the same in all. */

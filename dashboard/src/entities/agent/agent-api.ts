@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Agent, AgentVersion, AgentListItem as ListedAgent } from "../../../../server/wire/agent.ts";
+import type { Agent, AgentVersion, AgentListItem as ListedAgent } from "../../../../server/agents/schema.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import { get, query } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";

@@ -1,5 +1,4 @@
-import type { CreateAgent } from "../../../../server/agents/schema.ts";
-import type { Agent } from "../../../../server/wire/agent.ts";
+import type { Agent, CreateAgent } from "../../../../server/agents/schema.ts";
 
 /** What an agent is at a version: all that is not said of every resource, or counted. */
 export type Definition = Omit<

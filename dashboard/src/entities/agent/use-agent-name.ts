@@ -1,5 +1,5 @@
 import { queryOptions, useQueries, useQuery } from "@tanstack/react-query";
-import type { Agent } from "../../../../server/wire/agent.ts";
+import type { Agent } from "../../../../server/agents/schema.ts";
 import type { AuditEntry } from "../../../../server/wire/audit.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";

@@ -1,4 +1,4 @@
-import type { AgentVersion } from "../../../../server/wire/agent.ts";
+import type { AgentVersion } from "../../../../server/agents/schema.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import { type DiffPart, diffLines, diffWords } from "../../lib/text-diff.ts";
 import { DiffText } from "../../ui/diff-text.tsx";

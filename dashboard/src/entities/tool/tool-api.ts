@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { AgentListItem as ListedAgent } from "../../../../server/agents/schema.ts";
 import type { Tool, ToolTest } from "../../../../server/tools/schema.ts";
-import type { AgentListItem as ListedAgent } from "../../../../server/wire/agent.ts";
 import { get, post, put } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import { agentApi } from "../agent/agent-api.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { Agent } from "../../../../server/agents/schema.ts";
 import type { Tool } from "../../../../server/tools/schema.ts";
-import type { Agent } from "../../../../server/wire/agent.ts";
 import { bundleOf, freeName, planOf, readBundle, type Target } from "./bundle.ts";
 
 const tool = {

@@ -1,6 +1,7 @@
+import type { Agent } from "../../../../server/agents/schema.ts";
 import type { Tool } from "../../../../server/tools/schema.ts";
-import type { Agent } from "../../../../server/wire/agent.ts";
 import { isJsonObject, readJson } from "../../lib/json-text.ts";
+import { definitionFields } from "../agent/agent-fields.ts";
 import { isSame } from "../agent/definition.ts";
 
 // An agent with its tools as a file, which is also what is carried to live data or to another project. It names tools by
@@ -20,11 +21,6 @@ export interface Bundle {
 
 /** What the API shows in the place of a header's value. */
 const masked = "********";
-
-const agentFields = [
-  ...["name", "description", "instructions", "model", "model_settings", "max_turns", "output_schema", "guardrails"],
-  ...["budget", "memory", "input_schema", "doors", "metadata"],
-] as const;
 
 /** What of a tool is its state, or of one project and mode. */
 const ownOfTool = [
@@ -47,7 +43,7 @@ export const maskedHeaders = ({ headers = {} }: Tool): string[] =>
 
 /** Memory stores are of one project and mode: of a policy, only what it says of threads is carried. */
 export function agentPart(agent: Agent): Definition {
-  const part = present(Object.fromEntries(agentFields.map((name) => [name, agent[name as keyof Agent]])));
+  const { tools: _, ...part } = present(Object.fromEntries(definitionFields.map((name) => [name, agent[name]])));
   const memory = agent.memory && { history: agent.memory.history, context: agent.memory.context };
   return { ...part, ...(memory && { memory }), name: agent.name };
 }

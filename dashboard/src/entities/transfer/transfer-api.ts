@@ -1,5 +1,5 @@
+import type { Agent } from "../../../../server/agents/schema.ts";
 import type { Tool } from "../../../../server/tools/schema.ts";
-import type { Agent } from "../../../../server/wire/agent.ts";
 import { get } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import type { Place } from "../../lib/workspace-address.ts";

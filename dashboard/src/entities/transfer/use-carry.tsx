@@ -1,8 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
 import { ArrowRightLeft, Copy, Download } from "lucide-react";
 import { lazy, type ReactNode, useState } from "react";
+import type { Agent } from "../../../../server/agents/schema.ts";
 import type { Tool } from "../../../../server/tools/schema.ts";
-import type { Agent } from "../../../../server/wire/agent.ts";
 import { downloadText } from "../../lib/download.ts";
 import { getAll } from "../../lib/get-all.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

@@ -1,4 +1,4 @@
-import type { Agent } from "../../../../server/wire/agent.ts";
+import type { Agent } from "../../../../server/agents/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { blameAgent, changesOf, draftOf, fieldWords, readDraft } from "../../entities/agent/agent-draft.ts";
 import type { DefinitionField, Draft } from "../../entities/agent/agent-fields.ts";

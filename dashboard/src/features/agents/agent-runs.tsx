@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListTree } from "lucide-react";
+import type { Agent } from "../../../../server/agents/schema.ts";
 import { lastText } from "../../../../server/core/run-input.ts";
-import type { Agent } from "../../../../server/wire/agent.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { agentRunsQuery } from "../../entities/run/run-api.ts";
 import { RunTime } from "../../entities/run/run-time.tsx";

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { ArrowLeft } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
-import type { Agent, AgentVersion } from "../../../../server/wire/agent.ts";
+import type { Agent, AgentVersion } from "../../../../server/agents/schema.ts";
 import { versionQuery, versionsQuery } from "../../entities/agent/agent-api.ts";
 import { changedFields, fieldWords } from "../../entities/agent/agent-draft.ts";
 import { VersionDiff } from "../../entities/agent/version-diff.tsx";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot } from "lucide-react";
-import type { AgentListItem as ListedAgent } from "../../../../server/wire/agent.ts";
+import type { AgentListItem as ListedAgent } from "../../../../server/agents/schema.ts";
 import { type AgentsSearch, agentsQuery } from "../../entities/agent/agent-api.ts";
 import { ListPage } from "../../entities/resource/list-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import type { Agent, AgentVersion } from "../../../../server/wire/agent.ts";
+import type { Agent, AgentVersion } from "../../../../server/agents/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { changedFields, fieldWords, restorationOf } from "../../entities/agent/agent-draft.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";

@@ -1,4 +1,4 @@
-import type { AgentListItem as Agent } from "../../../../server/wire/agent.ts";
+import type { AgentListItem as Agent } from "../../../../server/agents/schema.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";

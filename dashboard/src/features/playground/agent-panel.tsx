@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
+import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
 import type { Fields } from "../../lib/use-form.ts";
 import { CodeEditor } from "../../ui/code-editor.tsx";
 import { AgentSelect } from "./agent-select.tsx";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
+import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
 import {
   agentChanges,
   changedWords,

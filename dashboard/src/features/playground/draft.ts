@@ -1,5 +1,5 @@
+import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
 import { limits } from "../../../../server/core/limits.ts";
-import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import { draftOf as agentDraftOf, changesOf, readDraft } from "../../entities/agent/agent-draft.ts";
 import type { Draft as AgentDraft } from "../../entities/agent/agent-fields.ts";
 import type { Faults } from "../../lib/fault-of.ts";

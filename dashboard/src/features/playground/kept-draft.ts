@@ -1,4 +1,4 @@
-import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
+import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
 import { type Draft, draftOf } from "./draft.ts";
 
 /** Reads a draft that was kept, and the version it was made from; null for what is none of this agent. */

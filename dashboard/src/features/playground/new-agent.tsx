@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
 import { limits } from "../../../../server/core/limits.ts";
 import type { Tool } from "../../../../server/tools/schema.ts";
-import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { ApiError, post, resourceUrl } from "../../lib/api.ts";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
 import { reasoningEfforts } from "../../../../server/core/providers.ts";
-import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import { ScriptEditor } from "../../entities/agent/script-editor.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import type { Fields } from "../../lib/use-form.ts";

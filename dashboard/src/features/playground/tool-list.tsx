@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
+import type { Agent } from "../../../../server/agents/schema.ts";
 import type { Tool } from "../../../../server/tools/schema.ts";
-import type { Agent, ToolReference } from "../../../../server/wire/agent.ts";
+import type { ToolReference } from "../../../../server/wire/agent.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

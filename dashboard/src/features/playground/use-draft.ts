@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
+import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
 import { useKeptName } from "../../entities/session/use-kept-text.ts";
 import { readKept, writeKept } from "../../lib/kept.ts";
 import { type Draft, draftOf, draftOn, isWritten } from "./draft.ts";

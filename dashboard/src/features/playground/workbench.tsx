@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { useRef, useSyncExternalStore } from "react";
-import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
+import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
 import { useKeptText } from "../../entities/session/use-kept-text.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { post, resourceUrl } from "../../lib/api.ts";

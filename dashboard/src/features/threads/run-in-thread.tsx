@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useState } from "react";
-import type { AgentListItem as Agent } from "../../../../server/wire/agent.ts";
+import type { AgentListItem as Agent } from "../../../../server/agents/schema.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { Thread } from "../../../../server/wire/thread.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
