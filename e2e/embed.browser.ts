@@ -3,18 +3,21 @@ import type { AddressInfo } from "node:net";
 import { brotliCompressSync } from "node:zlib";
 import { expect, type Page, test } from "@playwright/test";
 import { freePort } from "../server/testing/free-port.ts";
-import { createAgent, createScripted, createTool } from "./fixtures.ts";
+import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
+import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 import { setUpAccount, violations } from "./page-checks.ts";
 
 // The chat that other sites embed, on a page of another site, as somebody uses it in a real browser.
+let model: ModelServer;
 let server: Runnel;
 let site: Server;
 /** The page that the site shows, and the token that its server gives out next. */
 let shown = "";
 let given: () => Promise<string> = async () => "";
 test.beforeAll(async () => {
-  server = await startRunnel();
+  model = startModelServer();
+  server = await startRunnel({ environment: stubConnection(model.url) });
   site = createServer((request, response) => {
     if (request.method !== "POST") return response.writeHead(200, { "content-type": "text/html" }).end(shown);
     void given().then((token) =>
@@ -27,6 +30,7 @@ test.beforeAll(async () => {
 test.afterAll(async () => {
   site.close();
   await server[Symbol.asyncDispose]();
+  await model[Symbol.asyncDispose]();
 });
 
 const origin = (): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
@@ -155,15 +159,18 @@ test("feedback is kept with its run, changed, taken back and there again after a
 });
 
 test("an answer goes on where it was when the server is killed in the middle of it", async ({ page }) => {
-  await using own = await startRunnel({ flags: ["--port", String(freePort())] });
+  const flags = ["--port", String(freePort())];
+  await using own = await startRunnel({ flags, environment: stubConnection(model.url) });
   await own.command("projects", "origins", "default", "--origins", origin());
-  const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
-  const agent_id = await createScripted(own, [{ text: words, delta_ms: 100 }]);
+  const words = wordsOf(40);
+  const agent_id = await createAgent(own, "half-40-10");
+  model.hold();
   const made = await own.post("/v1/client_tokens", { agent_id, scopes: ["run", "read"], expires_in: 600 });
   await open(page, agent_id, `token="${made.body.token}" server="${own.url}"`);
   await say(page, "Count.");
-  await expect(chat(page).getByText("word5")).toBeVisible();
+  await expect(chat(page).getByText(wordsOf(5))).toBeVisible();
   await own.kill9();
+  model.release();
   await expect(status(page)).toHaveText("The connection is lost. Trying again.");
   await own.restart();
   await expect(status(page)).toHaveText("", { timeout: 40_000 });
@@ -258,11 +265,12 @@ test("a conversation is there again after a load whose token was refused", async
 });
 
 test("a chat that is taken from its page reads no more, and goes on when it is back", async ({ page }) => {
-  const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
-  const agent_id = await createScripted(server, [{ text: words, delta_ms: 100 }]);
+  const words = wordsOf(40);
+  const agent_id = await createAgent(server, "half-40-100");
+  model.hold();
   await open(page, agent_id, `token="${await makeToken(agent_id)}"`);
   await say(page, "Count.");
-  await expect(chat(page).getByText("word5 ")).toBeVisible();
+  await expect(chat(page).getByText(wordsOf(5))).toBeVisible();
   // Moved, it reads on as if nothing had happened; taken away, it does not.
   const isCut = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/v1/runs"));
   await page.evaluate(() => {
@@ -270,9 +278,10 @@ test("a chat that is taken from its page reads no more, and goes on when it is b
     document.body.append(chat);
     Object.assign(window, { chat });
   });
-  await expect(chat(page).getByText("word8 ")).toBeVisible();
+  await expect(chat(page).getByText(wordsOf(15))).toBeVisible();
   await page.evaluate(() => document.querySelector("runnel-chat")!.remove());
   await isCut;
+  model.release();
   await page.evaluate(() => document.body.append((window as unknown as { chat: Element }).chat));
   await expect(chat(page).locator(".text")).toHaveText(words, { timeout: 20_000 });
   await expect(status(page)).toHaveText("");

@@ -205,10 +205,6 @@ export async function startHostileServer() {
       [...(sockets.get(name) ?? [])].reduce((sum, { bytesWritten }) => sum + bytesWritten, 0),
     /** How many requests were led elsewhere. */
     strangers: () => strangers,
-    forget(): void {
-      asked.clear();
-      sockets.clear();
-    },
     [Symbol.dispose]() {
       for (const one of [server, other]) {
         one.closeAllConnections();

@@ -6,11 +6,13 @@ import { join } from "node:path";
 import { expect, type Page, test } from "@playwright/test";
 import { inProject } from "../scripts/root.ts";
 import { freePort } from "../server/testing/free-port.ts";
-import { createScripted, createTool } from "./fixtures.ts";
+import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
+import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 import { bundled, shownIn, uiModules, writePrograms } from "./ui-clients.ts";
 
 // The real `useChat` on a page of another site, with a client token, in a real browser.
+let model: ModelServer;
 let server: Runnel;
 let site: Server;
 let script = "";
@@ -27,7 +29,8 @@ test.beforeAll(async () => {
     },
   });
   script = bundled(join(folder, "app"), "ui-page.jsx");
-  server = await startRunnel({ flags: ["--port", String(freePort())] });
+  model = startModelServer();
+  server = await startRunnel({ flags: ["--port", String(freePort())], environment: stubConnection(model.url) });
   site = createServer((request, response) => {
     const isScript = request.url === "/page.js";
     response
@@ -41,6 +44,7 @@ test.afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   site?.close();
   await server?.[Symbol.asyncDispose]();
+  await model?.[Symbol.asyncDispose]();
 });
 
 const own = (name: string): string => readFileSync(inProject("e2e", name), "utf8");
@@ -63,16 +67,19 @@ async function say(page: Page, text: string): Promise<void> {
 test("an answer is whole, and said once, after a reload in its middle and after the server is killed", async ({
   page,
 }) => {
-  const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
-  const agent = await createScripted(server, [{ text: words, delta_ms: 100 }]);
+  const words = wordsOf(40);
+  const agent = await createAgent(server, "half-40-100");
+  model.hold();
   await open(page, agent, false);
   await say(page, "Count.");
-  await expect(page.getByText("word5")).toBeVisible();
+  await expect(page.getByText(wordsOf(5))).toBeVisible();
   await page.reload();
-  await expect(page.getByText("word10")).toBeVisible();
+  await expect(page.getByText(wordsOf(15))).toBeVisible();
   await server.kill9();
   await server.restart();
   await page.reload();
+  await expect(page.getByText(wordsOf(15))).toBeVisible();
+  model.release();
   await expect(page.locator("p")).toHaveText(["user: Count.", `assistant: ${words}`], { timeout: 30_000 });
   const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
   expect(body.data.map(({ output, attempt }: { output: string; attempt: number }) => [output, attempt])).toEqual([
@@ -126,14 +133,16 @@ test("what goes wrong is an error, a run is stopped, and an answer is made anew"
   await open(page, await createScripted(server, [{ error: "It broke." }]), true);
   await say(page, "Go.");
   await expect(page.getByRole("alert")).toContainText("It broke.");
-  const agent = await createScripted(server, [{ text: "One two three.", delta_ms: 2000 }]);
+  const agent = await createAgent(server, "half-20-0");
+  model.hold();
   await open(page, agent, true);
   await say(page, "Go.");
-  await expect(page.getByText("One")).toBeVisible();
+  await expect(page.getByText(wordsOf(5))).toBeVisible();
   await page.getByRole("button", { name: "Stop" }).click();
   await expect(status(page)).toHaveText("ready");
+  model.release();
   await page.getByRole("button", { name: "Again" }).click();
-  await expect(page.getByText("One two three.")).toBeVisible();
+  await expect(page.getByText(wordsOf(20))).toBeVisible();
   await expect(page.getByRole("region", { name: "assistant" })).toHaveCount(1);
   const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
   const states = body.data.map((run: { status: string; thread_id: string }) => [run.status, run.thread_id]);
