@@ -1,5 +1,8 @@
-/** How much of a refused body is taken, in how much time, and how long a client may be silent meanwhile. */
-const bounds = { bytes: 128 * 1024 * 1024, ms: 30_000, silence_ms: 1000 };
+/**
+ * How much of a refused body is taken, in how much time, and how long a client may be silent: one that has sent nothing may
+ * be waiting for the answer, one that is in the middle of it is only slow.
+ */
+const bounds = { bytes: 128 * 1024 * 1024, ms: 30_000, silence_ms: { before: 1000, within: 5000 } };
 
 /**
  * Takes what is left of a body that was refused, and keeps none of it: many clients read no answer before they have sent
@@ -23,7 +26,7 @@ export async function readOutBy(reader: BodyReader, silent_ms = 0): Promise<void
   let silence: Timer | undefined;
   try {
     for (let size = 0; size < bytes; ) {
-      silence = setTimeout(stop, Math.max(0, silence_ms - (size === 0 ? silent_ms : 0)));
+      silence = setTimeout(stop, size > 0 ? silence_ms.within : Math.max(0, silence_ms.before - silent_ms));
       const { done, value } = await reader.read();
       clearTimeout(silence);
       if (done) return;

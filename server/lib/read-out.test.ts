@@ -1,0 +1,30 @@
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import { type BodyReader, readOutBy } from "./read-out.ts";
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** A client that sends so many pieces and is silent then: whether its body is still waited for after so many milliseconds. */
+async function waitsFor(pieces: number, ms: number, silent_ms?: number): Promise<boolean> {
+  const cancel = jest.fn(async () => {});
+  let left = pieces;
+  const reader: BodyReader = {
+    read: () => (left-- > 0 ? Promise.resolve({ done: false, value: new Uint8Array(1) }) : new Promise(() => {})),
+    cancel,
+  };
+  void readOutBy(reader, silent_ms);
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  jest.advanceTimersByTime(ms);
+  return cancel.mock.calls.length === 0;
+}
+
+test("a client that sends nothing of a refused body is answered after a second, also by the node that it met", async () => {
+  expect([await waitsFor(0, 900), await waitsFor(0, 1000)]).toEqual([true, false]);
+  expect([await waitsFor(0, 300, 600), await waitsFor(0, 400, 600), await waitsFor(0, 0, 6000)]).toEqual([
+    ...[true, false, false],
+  ]);
+});
+
+test("a client that stands still in the middle of it has five seconds to go on", async () => {
+  expect([await waitsFor(2, 4900), await waitsFor(2, 5000)]).toEqual([true, false]);
+});
