@@ -1,4 +1,5 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { aloneOnly } from "../e2e/cluster/alone-only.ts";
 import { startPostgres } from "../server/testing/postgres.ts";
 import { run } from "./process.ts";
@@ -32,6 +33,13 @@ const measuring = /(files|handover|masking|noisy-project)\.e2e\.ts$/;
 const [alone = [], beside = []] = [true, false].map((is) =>
   suites("*.e2e.ts").filter((path) => measuring.test(path) === is),
 );
+/** About how many seconds the longest suites take: they begin first, or one of them would go on when all others are over. */
+const seconds: Record<string, number> = {
+  ...{ "kill-storm": 260, docs: 180, "projects-move": 180, python: 175, "client-python": 155, clients: 130 },
+  ...{ "client-typescript": 120, failpoints: 90, streams: 75, "hostile-documents": 70, recall: 65, cluster: 60 },
+  ...{ "engine-faults": 40, migration: 40, "durable-streams": 40, search: 37, connect: 35, schedules: 33 },
+};
+
 // Browsers wait more than they work, servers the other way round: beside one another they leave no core idle.
 const codes = await Promise.all([
   runBunSuites(inCluster ? "e2e-cluster" : "e2e", beside, ["--parallel=3"]),
@@ -43,11 +51,15 @@ process.exitCode = codes.every((code) => code === 0) ? 0 : 1;
 async function runBunSuites(name: string, paths: string[], flags: string[] = []): Promise<number> {
   if (paths.length === 0) return 0;
   const report = reports ? ["--reporter=junit", `--reporter-outfile=${reports}/${name}.xml`] : [];
+  const timings = inProject(`dist/${name}-timings.json`);
+  const files = paths.map((path) => [path, 1000 * (seconds[basename(path, ".e2e.ts")] ?? 10)]);
+  writeFileSync(timings, JSON.stringify({ version: 1, files: Object.fromEntries(files) }));
   // Only with "./" are they taken as paths: `bun test` does not find these names by itself.
   return await run([
     process.execPath,
     "test",
     "--timeout=60000",
+    `--timings=${timings}`,
     ...flags,
     ...report,
     ...paths.map((path) => `./${path}`),
