@@ -94,7 +94,7 @@ export function RunRow({
         <td className={clsx(cell, number, small, "order-5 ml-auto rail:ml-0")}>{formatCost(run.usage?.cost_usd)}</td>
       )}
       {columns.has("started") && (
-        <td data-folds className={clsx(cell, small, "order-6 whitespace-nowrap text-muted rail:max-full:hidden")}>
+        <td data-folds className={clsx(cell, small, "order-6 whitespace-nowrap text-muted rail:max-wide:hidden")}>
           <Time at={run.started_at ?? run.created_at} />
         </td>
       )}

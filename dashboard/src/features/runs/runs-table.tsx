@@ -11,7 +11,7 @@ import { RunRow } from "./run-row.tsx";
 const numbers: ReadonlySet<Column> = new Set(["duration", "tokens", "cost"]);
 const folding: Partial<Record<Column, string>> = {
   ...{ model: "max-full:hidden", user: "max-full:hidden", tokens: "max-wide:hidden" },
-  started: "rail:max-full:hidden",
+  started: "rail:max-wide:hidden",
 };
 /** What a column sorts by; the list is by time unless it is said. */
 const sorts: Partial<Record<Column, RunSort | "created">> = { duration: "duration", cost: "cost", started: "created" };

@@ -132,7 +132,7 @@ function RowMark({ row }: { row: Row }) {
         {word}
       </>
     );
-  return <MarkPill mark={row.mark} word={<span className="max-wide:sr-only">{shortWord(row)}</span>} />;
+  return <MarkPill mark={row.mark} word={<span className="max-full:sr-only">{shortWord(row)}</span>} />;
 }
 
 /** What a step worked; of the run, without what it waited; of what goes on, whole seconds. */
