@@ -1,4 +1,5 @@
-// Needs node and npm, nothing else: fetches the pinned Bun, installs what bun.lock names, then runs `bun <arguments>`.
+// Needs node and npm, nothing else: fetches the pinned Bun, installs what bun.lock names, lists the kinds of things, then
+// runs `bun <arguments>`.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -16,6 +17,7 @@ import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { writeKinds } from "./kinds.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const version = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).config.bun;
@@ -32,6 +34,7 @@ const isReady = () => existsSync(bun) && existsSync(stamp) && readFileSync(stamp
 
 try {
   if (!isReady()) await alone(setUp);
+  writeKinds(root);
   process.exitCode = await run(bun, process.argv.slice(2));
 } catch (error) {
   console.error(error.message);

@@ -68,7 +68,7 @@ test.skipIf(process.platform === "win32")(
       });
       const project = join(folder, "project");
       mkdirSync(join(project, "scripts"), { recursive: true });
-      for (const name of ["package.json", "bun.lock", "scripts/run.mjs", "scripts/bun"])
+      for (const name of ["package.json", "bun.lock", "scripts/run.mjs", "scripts/kinds.mjs", "scripts/bun"])
         cpSync(inProject(name), join(project, name), { recursive: true });
       const child = Bun.spawn(["node", join(project, "scripts/run.mjs"), "--version"], {
         env: {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { kindLists } from "./kinds.ts";
 import { inProject, root } from "./root.ts";
 import { readSources } from "./sources.ts";
 import {
@@ -48,10 +47,6 @@ describe("the project", () => {
   test("what is exported is imported somewhere", () => {
     // The wire's shapes are for whoever reads the API, also those that nobody here has asked for yet.
     expect(unusedExports(files)).toEqual([]);
-  });
-
-  test("every kind is in its folder's list, which `npm run kinds` writes", () => {
-    expect(files).toMatchObject(kindLists(files));
   });
 
   test("every file stands in a layer", () => {
