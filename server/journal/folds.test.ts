@@ -4,6 +4,7 @@ import { newId } from "../core/ids.ts";
 import type { RunEvent } from "../core/run-event.ts";
 import { fold } from "../core/run-state.ts";
 import { runFixture } from "../testing/run-fixture.ts";
+import { turnsDuring } from "../testing/turns.ts";
 import { createFolds, longFrom } from "./folds.ts";
 
 const steps = (count: number, from = 0): RunEvent[] =>
@@ -70,23 +71,7 @@ test("a run as it stood after an entry is that, however far it is now", async ()
 
 test("others have their turn while a long run is folded", async () => {
   using fixture = await withLongRun();
-  const { journal, id } = fixture;
-  const folds = createFolds({
-    head: journal.head,
-    read(...asked) {
-      Bun.sleepSync(5); // More than a slice.
-      return journal.read(...asked);
-    },
-  });
-  let [turns, isOver] = [0, false];
-  const folding = folds.stateInSlices(id).finally(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    await new Promise((resolve) => setImmediate(resolve));
-    turns++;
-  }
-  await folding;
+  const { turns } = await turnsDuring(() => fixture.folds.stateInSlices(fixture.id));
   expect(turns).toBeGreaterThanOrEqual(Math.floor((2 * longFrom) / 100));
 });
 

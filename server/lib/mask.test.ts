@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { turnsDuring } from "../testing/turns.ts";
 import { maskFor, shortest } from "./mask.ts";
 import { hide, hideCut, hideInAnyCase, hideInBytes, hideInJson, hideInSlices } from "./redact.ts";
 
@@ -144,14 +145,7 @@ test.each([
   ["a text that is all escapes", () => hideInSlices("%41\\u0041&#65;".repeat(100_000), ["canary-0123456789"])],
   ["four million numbers", () => hideInJson(Array(4_000_000).fill(1), ["canary-0123456789"])],
 ])("while %s is looked through, others on the thread go on", async (_, work) => {
-  let over = false;
-  let turns = 0;
-  const others = (async () => {
-    for (; !over; turns++) await new Promise((resolve) => setImmediate(resolve));
-  })();
-  await work();
-  over = true;
-  await others;
+  const { turns } = await turnsDuring<unknown>(work);
   expect(turns).toBeGreaterThan(4);
 });
 

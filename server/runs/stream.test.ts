@@ -302,6 +302,31 @@ test("neighbours of one kind go together in one event", async () => {
   ]);
 });
 
+test("deltas that came together are told one by one to whoever asks for each, from any place", async () => {
+  const watches = createWatches();
+  const db = openDatabase(":memory:");
+  db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
+  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now: () => 0 });
+  const { run_id } = created();
+  const begun = journal.append(run_id, [created(), started(0)]);
+  db.write.flush();
+  await begun;
+  const delta = { anchor: 2, step_index: 0, part: 0, kind: "output", ms: 1 } as const;
+  watches.delta(run_id, { ...delta, text: "One two", marks: [3, 1, 4, 2] });
+  watches.delta(run_id, { ...delta, text: "." });
+  const tail = createRunStream({ journal, watches, publicUrl: () => "https://localhost" });
+  const token = ({ text, end }: { text: string; end: number }) => `${text}|${end}\n`;
+  const dialect = { event: () => "", token, error: () => "", isApart: true, isLast: () => false };
+  const read = async (offset: number) => {
+    const texts = textsOf((wake) => tail(run_id, { seq: 2, anchor: 2, offset }, wake, { dialect }));
+    for await (const text of texts) if (text.includes("|")) return text.replace(/^retry:.*\n+/, "");
+    return "";
+  };
+  expect(await read(0)).toBe("One|3\n two|7\n.|8\n");
+  expect(await read(4)).toBe("two|7\n.|8\n");
+  db.close();
+});
+
 test("a slim stream says with each token what is new, and the rest once for each step, kind and connection", async () => {
   using fixture = runFixture();
   const { id } = await fixture.start(waits, { tools: [tool("look")] });

@@ -228,7 +228,8 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Di
 
   function live(step: Live | null): string {
     if (!step || step.anchor !== anchor || step.length <= offset) return "";
-    return tokens(anchor, step.step_index, step.pieces.at(-1)!.at, unseen(step, offset));
+    const pieces = unseen(step, offset);
+    return tokens(anchor, step.step_index, step.pieces.at(-1)!.at, dialect.isApart ? eachOf(pieces) : pieces);
   }
 
   /** Token events for what lies beyond the offset: neighbours of one kind go together. */
@@ -314,12 +315,24 @@ function* recorded({ parts, deltas }: ModelAnswer): Generator<Piece> {
 }
 
 /** The live deltas from the one that holds `offset` on, found from the end: readers are near it. */
-function unseen({ pieces, length }: Live, offset: number): Piece[] {
-  const found: Piece[] = [];
+function unseen({ pieces, length }: Live, offset: number): LivePiece[] {
+  const found: LivePiece[] = [];
   for (let place = pieces.length - 1, end = length; place >= 0 && end > offset; place--) {
-    const { kind, text } = pieces[place]!;
-    found.push({ kind, text, end });
+    const { kind, text, marks } = pieces[place]!;
+    found.push({ kind, text, end, marks });
     end -= text.length;
   }
   return found.reverse();
+}
+
+type LivePiece = Piece & Pick<Live["pieces"][number], "marks">;
+
+/** Each delta by itself, also of those that came together. */
+function* eachOf(pieces: readonly LivePiece[]): Generator<Piece> {
+  for (const { kind, text, end, marks = [text.length] } of pieces)
+    for (let i = 0, from = 0; i < marks.length; i += 2) {
+      const to = from + marks[i]!;
+      yield { kind, text: text.slice(from, to), end: end - text.length + to };
+      from = to;
+    }
 }

@@ -1,6 +1,6 @@
 import { workerEntry } from "../lib/assets.ts";
 import { batched, deltaPace } from "../worker/batched.ts";
-import { type Crossing, unpack } from "../worker/crossing.ts";
+import { type Crossing, joined, unpack } from "../worker/crossing.ts";
 import { createEngine } from "../worker/engine.ts";
 import type { Notice, Order } from "../worker/messages.ts";
 
@@ -57,7 +57,7 @@ export const inTurn = (make: ThreadFactory, ordering?: (send: Thread["send"]) =>
 
 /** The same loops on the calling thread: `--workers 0`, and tests. */
 export const sameThread: ThreadFactory = (hear) => {
-  const engine = createEngine(batched<Notice>(hear, deltaPace));
+  const engine = createEngine(batched<Notice>((notices) => hear(joined(notices)), deltaPace));
   return {
     separate: false,
     send: batched<Order>((orders) => {

@@ -133,3 +133,15 @@ test("what was streamed has the shape of the entry that would have ended its ste
     deltas: [0, 2, 1, 1, 3, 2, 1, 2, 5],
   });
 });
+
+test("what a run has said is the same whether its deltas came together or one by one", () => {
+  const said = (deltas: Parameters<ReturnType<typeof createWatches>["delta"]>[1][]) => {
+    const watches = createWatches();
+    watches.committed("a", [start(2)]);
+    for (const delta of deltas) watches.delta("a", delta);
+    return partialAnswer(watches.live("a")!);
+  };
+  const [one, two] = [piece(2, "one"), { ...piece(2, " two"), ms: 9 }];
+  const together = { ...piece(2, "one two"), marks: [3, one.ms, 4, 9] };
+  expect(said([together, piece(2, ".")])).toEqual(said([one, two, piece(2, ".")]));
+});

@@ -6,6 +6,7 @@ export interface Live {
   /** `seq` of the step's newest start. */
   anchor: number;
   step_index: number;
+  /** Each with all that came together. */
   pieces: (Delta & { at: number })[];
   /** UTF-16 code units so far. */
   length: number;
@@ -191,12 +192,12 @@ export function partialAnswer(live: Live): Pick<ModelAnswer, "parts" | "deltas">
   const parts: Extract<ModelAnswer["parts"][number], { text: string }>[] = [];
   const deltas: number[] = [];
   const places = new Map<number, number>();
-  for (const { part, kind, text, ms } of live.pieces) {
+  for (const { part, kind, text, ms, marks = [text.length, ms] } of live.pieces) {
     if (!places.has(part))
       places.set(part, parts.push({ type: kind === "output" ? "text" : "reasoning", text: "" }) - 1);
     const place = places.get(part)!;
     parts[place]!.text += text;
-    deltas.push(place, text.length, ms);
+    for (let i = 0; i < marks.length; i += 2) deltas.push(place, marks[i]!, marks[i + 1]!);
   }
   return { parts, deltas };
 }

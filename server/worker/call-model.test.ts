@@ -8,6 +8,7 @@ import { abortedError, incompleteError } from "../models/model-error.ts";
 import { type Model, type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "../models/port.ts";
 import { openModel, testConnection } from "../models/registry.ts";
 import { tool } from "../testing/run-fixture.ts";
+import { turnsDuring } from "../testing/turns.ts";
 import type { Delta } from "./messages.ts";
 import { runLoop } from "./run-loop.ts";
 import { type Ports, Superseded } from "./turn.ts";
@@ -272,6 +273,15 @@ test("a model that says nothing for five minutes is taken for dead and asked aga
   } finally {
     jest.useRealTimers();
   }
+});
+
+// As a whole it would be in memory, piece by piece, before anybody could hear of it or end it.
+test("an answer that comes without a pause lets others go first in between, and can be ended", async () => {
+  const text = Array.from({ length: 5000 }, () => says("a ")[0]!);
+  const loop = loopOf([[...text, ...says("End.")]]);
+  const { turns, result } = await turnsDuring(loop.run);
+  expect(result.output).toBe(`${"a ".repeat(5000)}End.`);
+  expect(turns).toBeGreaterThan(50);
 });
 
 test("an answer without a word completes the run with an empty output", async () => {

@@ -11,6 +11,7 @@ import { textOf } from "../core/text-of.ts";
 import { addModelCall } from "../core/usage.ts";
 import { compileGuardrails } from "../guardrails/compile.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { inSlices } from "../lib/slices.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
 import { ask } from "./ask.ts";
@@ -27,6 +28,7 @@ const silenceMax_ms = 300_000;
 // A model that does not come to an end may not fill the memory, nor a tool with calls.
 const answerMax = 1_048_576;
 const callsMax = 1000;
+const eventsAtOnce = 64;
 
 interface Heard {
   transcript: Transcript;
@@ -119,8 +121,12 @@ async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: 
   const alarm = setTimeout(silent, silenceMax_ms);
   const either = AbortSignal.any([signal, giveUp.signal]);
   const asked = performance.now();
+  const rest = inSlices();
+  let events = 0;
   try {
     for await (const event of ports.model.stream(request, either)) {
+      // What comes without a pause would be in memory as a whole before the first of it crosses.
+      if (++events % eventsAtOnce === 0) await rest();
       if (giveUp.signal.aborted) break;
       if (event.type === "delta" && event.text === "") transcript.opened(event);
       else if (event.type === "delta") {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { pack, unpack } from "./crossing.ts";
+import { joined, pack, unpack } from "./crossing.ts";
 import type { Notice } from "./messages.ts";
 
 const ask = (ticket: number, question: Extract<Notice, { do: "ask" }>["question"]): Notice => ({
@@ -27,4 +27,20 @@ test("bytes are moved and not copied, and come to the notice that they belong to
   expect(crossed).toEqual([keep(1, expected[0]!), { do: "pong" }, keep(2, expected[1]!), keep(3, expected[2]!)]);
   expect(whole.byteLength).toBe(0);
   expect(part.byteLength).toBe(4); // The rest of its memory is somebody else's.
+});
+
+test("deltas of an answer that come together are one, which tells the length and the time of each", () => {
+  const delta = (run_id: string, text: string, ms: number, more = {}): Notice => ({
+    ...{ do: "delta", run_id },
+    delta: { anchor: 2, step_index: 0, part: 0, kind: "output", text, ms, ...more },
+  });
+  const said = ["Hello", " ", "you."].map((text, ms) => delta("run_1", text, ms));
+  expect(joined([said[0]!, delta("run_2", "Else.", 7), ...said.slice(1)])).toEqual([
+    delta("run_1", "Hello you.", 0, { marks: [5, 0, 1, 1, 4, 2] }),
+    delta("run_2", "Else.", 7),
+  ]);
+  const apart = [said[0]!, delta("run_1", "b", 1, { part: 1 }), delta("run_1", "c", 1, { part: 1, kind: "reasoning" })];
+  const others = [...apart, delta("run_1", "d", 1, { anchor: 5 }), { do: "pong" } as const, delta("run_1", "e", 1)];
+  expect(joined([...others, { do: "pong" }, said[1]!])).toEqual([...others, { do: "pong" }, said[1]!]);
+  expect(said[0]).toEqual(delta("run_1", "Hello", 0));
 });

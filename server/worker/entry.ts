@@ -1,7 +1,7 @@
 import { giveWay } from "../lib/give-way.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { batched, deltaPace } from "./batched.ts";
-import { pack } from "./crossing.ts";
+import { joined, pack } from "./crossing.ts";
 import { createEngine } from "./engine.ts";
 import { whileLeading } from "./leading.ts";
 import type { Notice, Order } from "./messages.ts";
@@ -16,7 +16,7 @@ removeProxyEnvironment();
 giveWay(10);
 
 const send = batched<Notice>((notices) => {
-  const { crossing, transfer } = pack(notices);
+  const { crossing, transfer } = pack(joined(notices));
   self.postMessage(crossing, transfer);
 }, deltaPace);
 const engine = createEngine(send);

@@ -199,4 +199,6 @@ export interface Delta {
   text: string;
   /** Milliseconds since the step started. */
   ms: number;
+  /** Of several that came together, the length and the milliseconds of each, one after the other. */
+  marks?: number[];
 }

@@ -4,6 +4,12 @@ import type { ModelEvent } from "../models/port.ts";
 
 type Of<T extends ModelEvent["type"]> = Extract<ModelEvent, { type: T }>;
 
+// Three numbers each.
+const manyDeltas = 3 * 4096;
+
+/** The same text: what was joined of many is kept as all of them until somebody looks into it, in ten times the memory. */
+const inOnePiece = (text: string): string => (text.charCodeAt(0) < 0 ? "" : text);
+
 /** Takes down an answer as it comes: its parts, and how each delta arrived. */
 export class Transcript {
   readonly parts: AssistantPart[] = [];
@@ -27,6 +33,7 @@ export class Transcript {
     const target = this.parts[place]!;
     if (target.type !== "tool_call") target.text += text;
     this.deltas.push(place, text.length, ms);
+    if (target.type !== "tool_call" && this.deltas.length % manyDeltas === 0) target.text = inOnePiece(target.text);
     this.length += text.length;
   }
 
