@@ -66,6 +66,8 @@ export function createJudge({ record, model, tools, shared, receiver }: Seen) {
   // What the stubs had been asked at the last kill, and the results that were in the database then.
   let marks = { calls: 0, requests: 0 };
   let recorded = resultsOf([]);
+  // How often the process died between a question to a model and the commit that holds its start.
+  const ahead = new Map<string, number>();
 
   /** To be called between two lives, when the record is up to date and all that was sent has been read. */
   function afterKill(): void {
@@ -111,12 +113,19 @@ export function createJudge({ record, model, tools, shared, receiver }: Seen) {
     for (const [what, times] of [...steps, ...results]) if (times > 1) fault("twice", `${what} of ${id}`);
   }
 
-  /** Every request belongs to a start that the database knows; what may not be repeated, to a word besides. */
+  /**
+   * Every request belongs to a start that the database knows, but for the last question to a model in a life; what may not be
+   * repeated belongs to a word besides.
+   */
   function judgeEffects(): void {
     const may = allowed(record.runs.values());
     const onceOnly = new Set(tools.callsOf(paths.once).map(({ key }) => key));
-    for (const [turn, times] of countBy(model.requests, turnOf))
-      if (times > (may.starts.get(turn) ?? 0)) fault("unintended", `${turn}: ${times} requests`);
+    const newest = new Set(model.requests.slice(marks.requests).map(turnOf));
+    for (const [turn, times] of countBy(model.requests, turnOf)) {
+      const known = (may.starts.get(turn) ?? 0) + (ahead.get(turn) ?? 0);
+      if (times === known + 1 && newest.has(turn)) ahead.set(turn, (ahead.get(turn) ?? 0) + 1);
+      else if (times > known) fault("unintended", `${turn}: ${times} requests`);
+    }
     for (const [key, times] of countBy(tools.calls, ({ key }) => key)) {
       if (times > (may.starts.get(key) ?? 0)) fault("unintended", `${key}: ${times} requests`);
       if (onceOnly.has(key) && times > 1 + (may.approvals.get(key) ?? 0)) fault("unsafe", `${key}: ${times} requests`);

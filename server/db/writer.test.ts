@@ -241,3 +241,40 @@ describe("on a full disk", () => {
     expect(db.stored()).toEqual([2]);
   });
 });
+
+describe("what goes ahead of a commit", () => {
+  function withAhead() {
+    const db = tinyDatabase();
+    db.sqlite.run("CREATE TABLE child (n INTEGER REFERENCES t (n) DEFERRABLE INITIALLY DEFERRED) STRICT");
+    const said: string[] = [];
+    const insert = (n: number) =>
+      db.write(
+        () => db.insertNow(n),
+        "",
+        "runs",
+        () => {
+          said.push(`ahead ${n}${db.sqlite.inTransaction ? "" : " too late"}`);
+          return () => said.push(`back ${n}`);
+        },
+      );
+    db.write.leaving(() => said.push("sent"));
+    return { ...db, said, insert };
+  }
+
+  test("is said once for all jobs of the commit, before it", async () => {
+    const { insert, said, write } = withAhead();
+    await Promise.all([insert(1).then(() => said.push("durable")), insert(2)]);
+    expect(said).toEqual(["ahead 1", "ahead 2", "sent", "durable"]);
+    expect(write.commits()).toBe(1);
+  });
+
+  test("is taken back where the commit fails, and said again where the next one is tried", async () => {
+    const { insert, said, sqlite, stored, write } = withAhead();
+    const bad = write(() => sqlite.run("INSERT INTO child (n) VALUES (9)"), "", "runs");
+    const good = insert(1);
+    expect(await statusesOf([bad, good])).toEqual(["rejected", "rejected"]);
+    const once = ["ahead 1", "sent", "back 1"];
+    expect(said).toEqual([...once, ...once]);
+    expect(stored()).toEqual([]);
+  });
+});

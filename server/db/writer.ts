@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { failpoint } from "../lib/failpoint.ts";
 import { createSignal } from "../lib/signal.ts";
 import { isDiskFull } from "./disk-full.ts";
 import type { Keeper } from "./kept.ts";
@@ -11,18 +12,27 @@ import type { Keeper } from "./kept.ts";
  * them: rows of all else that are kept in memory stay.
  */
 export interface Writer {
-  <T>(job: () => T, owner?: string, touches?: "runs"): Promise<T>;
+  /** `leave` is told what the job gave: see `Leave`. */
+  <T>(job: () => T, owner?: string, touches?: "runs", leave?: Leave<T>): Promise<T>;
   /** Commits what is queued, now. For shutdown; everybody else awaits their job. */
   flush(): void;
   /** Transactions committed so far: benchmarks and tests count them. */
   commits(): number;
   /** Told of each transaction, in milliseconds: how long it took, and its commit within that. */
   timed(hear: (transaction_ms: number, commit_ms: number) => void): void;
+  /** Told when all that goes ahead of a commit has been said (`Leave`), before the commit itself. */
+  leaving(hear: () => void): void;
   /** What jobs put off, once for all of them: to be done before they are committed, or forgotten with them. */
   defer(work: Deferred): void;
   /** Commits nothing until this has settled, or for so long: jobs that come meanwhile share the next commit. Not `flush`. */
   hold<T>(work: Promise<T>, most_ms: number): Promise<T>;
 }
+
+/**
+ * What goes ahead of the commit that makes a job durable, so that it does not wait for the disk; not where the durable copy
+ * is elsewhere. Returns how to take it back where the commit fails; the job may run again then, and be told again.
+ */
+export type Leave<T> = (value: T) => (() => void) | null;
 
 interface Deferred {
   /** Within the transaction. */
@@ -36,6 +46,7 @@ interface Queued {
   job: () => unknown;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
+  leave?: Leave<unknown>;
 }
 
 // Thousands of jobs may come at once: after so long the others wait for the next tick, and everybody else is heard first.
@@ -79,14 +90,15 @@ export function createWriter(
   let holds = 0;
   let commits = 0;
   const timed = createSignal<[transaction_ms: number, commit_ms: number]>();
+  const leaving = createSignal<[]>();
   /** Whose runs alone have jobs in the queue; null where somebody else waits, too. */
   let only: string | null = null;
 
-  function write<T>(work: () => T, owner = "", touches?: "runs"): Promise<T> {
+  function write<T>(work: () => T, owner = "", touches?: "runs", leave?: Leave<T>): Promise<T> {
     const job = touches ? work : () => kept.change(work);
     only = touches && (queue.length === 0 || only === owner) ? owner : null;
     return new Promise<T>((resolve, reject) => {
-      queue.push({ owner, job, resolve: resolve as Queued["resolve"], reject });
+      queue.push({ owner, job, resolve: resolve as Queued["resolve"], reject, leave: leave as Queued["leave"] });
       schedule();
     });
   }
@@ -162,6 +174,7 @@ export function createWriter(
    */
   function commit(waiting: readonly Queued[], run: typeof inSavepoint, ms = slice_ms): Outcome[] | null {
     const outcomes: Outcome[] = [];
+    const left: (() => void)[] = [];
     const begun = performance.now();
     const until = begun + ms;
     try {
@@ -174,6 +187,7 @@ export function createWriter(
         if (performance.now() >= until) break;
       }
       finish();
+      if (!committed) sendAhead(waiting, outcomes, left);
       const done = performance.now();
       end!.run();
       const ended = performance.now();
@@ -184,14 +198,27 @@ export function createWriter(
       // A full disk has already rolled back: a second ROLLBACK would throw and hide the cause.
       if (inTransaction(sqlite)) back!.run();
       forget();
+      for (const takeBack of left) takeBack();
       return run === plainly ? null : waiting.map(() => ({ ok: false, error }));
     }
+  }
+
+  /** Says what goes ahead of the commit that begins now; `left` gets how to take it back. */
+  function sendAhead(waiting: readonly Queued[], outcomes: readonly Outcome[], left: (() => void)[]): void {
+    for (const [index, outcome] of outcomes.entries()) {
+      const takeBack = outcome.ok && waiting[index]!.leave?.(outcome.value);
+      if (takeBack) left.push(takeBack);
+    }
+    if (left.length === 0) return;
+    leaving.tell();
+    failpoint?.("mid_commit");
   }
 
   return Object.assign(write, {
     flush,
     commits: () => commits,
     timed: timed.listen,
+    leaving: leaving.listen,
     defer: (work: Deferred): void => void deferred.push(work),
     hold,
   });

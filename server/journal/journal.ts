@@ -5,6 +5,7 @@ import { type RunSummary, stripLength, stripTypes } from "../core/run-summary.ts
 import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { runEvents, runs } from "../db/schema.ts";
+import type { Leave } from "../db/writer.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { createFolds } from "./folds.ts";
 import { type Content, contentOf, createPack, type Packed } from "./pack.ts";
@@ -196,9 +197,9 @@ export function createJournal({
     return inserted![1];
   }
 
-  /** The same for the entries of several runs: all or nothing. */
-  async function commitAll(produce: () => Inserted[], owner?: Scope): Promise<Inserted[]> {
-    const all = await db.write(produce, owner && nameOf(owner), "runs");
+  /** The same for the entries of several runs: all or nothing. `leave` is told of them before they are durable. */
+  async function commitAll(produce: () => Inserted[], owner?: Scope, leave?: Leave<Inserted[]>): Promise<Inserted[]> {
+    const all = await db.write(produce, owner && nameOf(owner), "runs", leave);
     db.snapshot.begin(); // Whoever is woken reads now.
     if (failpoint)
       for (const [, entries] of all) for (const { event } of entries) failpoint(`after_${boundaryOf(event)}`);

@@ -7,11 +7,12 @@ const actions = {
   throw: () => void setImmediate(fail),
   reject: () => void Promise.reject(new Error("A failpoint was reached.")),
   exit: () => process.exit(7),
+  hold: () => Bun.sleepSync(600_000),
 } satisfies Record<string, () => void>;
 
 /**
  * Reads `<name>[:N][:action]`: at the N-th passing (1) of the point the process kills itself as a power cut would, or
- * a worker thread ends by `throw`, `reject` or `exit`. Null without a setting, so that `failpoint?.(…)` costs nothing.
+ * a worker thread ends by `throw`, `reject` or `exit`, or the thread stays there (`hold`) for somebody to kill it. Null without a setting, so that `failpoint?.(…)` costs nothing.
  */
 export function createFailpoint(setting: string | undefined): Failpoint | null {
   if (!setting) return null;

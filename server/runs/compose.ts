@@ -136,7 +136,7 @@ export function composeRuns({
     threads: inTurn(workers === 0 ? sameThread : workerThreads(leadsUntil), ordering),
     size: workers,
     slots: createSlots({ limit: inProgressMax }),
-    ...{ gate, lost },
+    ...{ gate, lost, leaving: db.write.leaving },
   });
   const toolTries = createToolTries({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
   const refreshTools = (viewer: Viewer, agentId: string, overrides?: AgentOverrides) =>

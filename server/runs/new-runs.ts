@@ -50,6 +50,7 @@ export interface NewRunOptions {
 /** A run that is ready to be written. */
 interface Made {
   agent: AgentSnapshot;
+  /** Its id is that of the newest write that was tried. */
   created: { type: "run.created" } & RunCreated;
   findings: readonly Finding[];
   images: ShownImages;
@@ -75,13 +76,24 @@ export function createNewRuns(options: NewRunOptions) {
     const refreshed = own ? undefined : refreshTools(scope, body.agent_id, body.overrides);
     if (refreshed) await refreshed;
     const made = await make(scope, body, requestId, own);
-    const inserted = await journal.commitAll(() => insert(scope, body, made, note), scope);
-    const [run_id, entries] = inserted.at(-1)!;
+    const begin = ([run_id, entries]: Inserted) => pool.start(run_id, { history: entries, agent: made.agent });
+    const inserted = await journal.commitAll(
+      () => insert(scope, body, made, note),
+      scope,
+      // Its model is asked while the commit is under way, unless another run has to end for it.
+      ([first, ...others]) => {
+        if (others.length > 0) return null;
+        begin(first!);
+        return () => pool.abort(first![0]);
+      },
+    );
+    const run = inserted.at(-1)!;
+    const [run_id, entries] = run;
     for (const [id] of inserted.slice(0, -1)) pool.abort(id);
     const state = fold(entries);
     const answer = runObject(state, runs.expiry(run_id));
     if (state.status === "queued") queue.wait(scope);
-    else pool.start(run_id, { history: entries, agent: made.agent });
+    else begin(run);
     return answer;
   }
 
@@ -96,10 +108,9 @@ export function createNewRuns(options: NewRunOptions) {
     const images = options.imagesOf(scope, "input", agent.id);
     const asked = askedOf(body.input, images.of);
     const screened = agent.guardrails ? await screenInput(agent, asked) : null;
-    const run_id = newId("run", now()); // In the order of the writes: those that wait begin in the order of their ids.
     const created = {
       type: "run.created" as const,
-      ...pinned(scope, run_id, agent, body, requestId, journal.hashOf(agent)),
+      ...pinned(scope, agent, body, requestId, journal.hashOf(agent)),
       ...(screened?.asked ?? asked),
       ...owner,
       ...preparationsOf(agent, { ...owner, file_ids: body.file_ids ?? [] }),
@@ -112,8 +123,11 @@ export function createNewRuns(options: NewRunOptions) {
 
   /** Within a write: the run comes last, behind those whose place it takes. */
   function insert(scope: Viewer, body: CreateRun, made: Made, note: Note | undefined): Inserted[] {
-    const { agent, created, isOverAtOnce } = made;
-    const { run_id } = created;
+    const { agent, isOverAtOnce } = made;
+    // In the order of the writes: those that wait begin in the order of their ids. And not that of a write that failed, of
+    // which a loop may have been told.
+    const run_id = newId("run", now());
+    const created = Object.assign(made.created, { run_id });
     const place = isOverAtOnce ? noPlace : threadQueue.take(scope, body);
     const queue_position = isOverAtOnce ? null : queue.place(scope, body.on_concurrency_limit, place.line);
     const decided = decidedEvents(made.findings, 0, 0);
@@ -135,7 +149,6 @@ export function createNewRuns(options: NewRunOptions) {
 
 function pinned(
   scope: Viewer,
-  run_id: string,
   agent: AgentSnapshot,
   body: CreateRun,
   request_id: string,
@@ -143,7 +156,7 @@ function pinned(
 ): Omit<RunCreated, "input"> {
   const { project_id, environment } = scope;
   return {
-    run_id,
+    run_id: "",
     project_id,
     environment,
     agent_id: agent.id,

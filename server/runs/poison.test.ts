@@ -54,8 +54,8 @@ function machine(fateOf: (runId: string) => Fate, agents?: Record<string, Partia
     const never = new Promise<never>(() => {});
     const mortal = <T>(job: () => T): Promise<T> =>
       alive ? write(() => (alive ? job() : null)).then((value) => (alive ? (value as T) : never)) : never;
-    const { flush, commits, timed, defer, hold } = write;
-    const disk = { ...db, write: Object.assign(mortal, { flush, commits, timed, defer, hold }) };
+    const { flush, commits, timed, defer, hold, leaving } = write;
+    const disk = { ...db, write: Object.assign(mortal, { flush, commits, timed, defer, hold, leaving }) };
     const kill = () => {
       if (alive) crashes++;
       end();

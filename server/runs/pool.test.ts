@@ -145,6 +145,29 @@ test("what a given-up loop still sends is refused", async () => {
   expect(fixture.journal.read(id).map(({ event }) => event.type)).not.toContain("run.resumed");
 });
 
+test("a model is asked while the commit of its step is under way, and a tool when that is durable", async () => {
+  const told: [order: string, commits: number][] = [];
+  const threads: ThreadFactory = (hear, died) => {
+    const thread = sameThread(hear, died);
+    const send = (order: Order) => {
+      told.push([order.do, fixture.db.write.commits()]);
+      thread.send(order);
+    };
+    return { ...thread, send };
+  };
+  using fixture = runFixture({ threads });
+  const tools = [httpTool("get", `http://127.0.0.1:${server.port}/`)];
+  const { id } = await fixture.start([{ tool_calls: [{ name: "get", arguments: {} }] }, { text: "Seen." }], { tools });
+  expect((await fixture.settled(id)).output).toBe("Seen.");
+  await idle(fixture);
+  expect(told).toEqual([
+    ["start", 0], // Ahead of the first commit.
+    ["appended", 2], // The second one has the intent of the tool's call.
+    ["appended", 2], // Its result, and the intent of a model call: ahead of the third.
+    ["appended", 4], // The end.
+  ]);
+});
+
 test("a thread that dies while its run waits for an answer is no reason to recover the run", async () => {
   const { threads, die } = mortal();
   using fixture = runFixture({ threads });

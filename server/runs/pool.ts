@@ -5,7 +5,8 @@ import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import { isStorageRefusal } from "../db/damage.ts";
-import { AppendRefused, type Journal, type RunHead } from "../journal/journal.ts";
+import type { Leave } from "../db/writer.ts";
+import { AppendRefused, type Inserted, type Journal, type RunHead } from "../journal/journal.ts";
 import type { Log } from "../lib/log.ts";
 import type { Notice, Order, Question, RunStart } from "../worker/messages.ts";
 import type { Gate } from "./gate.ts";
@@ -58,6 +59,8 @@ interface PoolOptions {
   size: number;
   slots: Slots;
   gate: Gate;
+  /** Tells when orders that go ahead of a commit have been given. */
+  leaving?(hear: () => void): void;
   /** How often threads are asked for a sign of life. */
   beat_ms?: number;
   log: Log;
@@ -76,6 +79,8 @@ export function createPool(options: PoolOptions) {
   const drives = new Map<string, Drive>();
   // Those that may be driven as soon as there is a thread, or the gate is open to them.
   const held = new Set<string>();
+  // By run, the attempt whose loop was told of a commit that failed then: it has gone on with what is not so.
+  const misled = new Map<string, number>();
   let count = 0;
   let stopped = false;
   const threads = createThreadSet({
@@ -86,6 +91,7 @@ export function createPool(options: PoolOptions) {
   const recovery = createRecovery({ journal, watches, insert, lost, log, now, start, abort, ended: threads.free });
   const parking = createParking({ journal });
   gate.listen(release);
+  options.leaving?.(threads.flush);
 
   /** Drives a run that is in progress: now, or as soon as its project and environment have a slot. */
   function start(runId: string, begun?: Begun): void {
@@ -148,15 +154,38 @@ export function createPool(options: PoolOptions) {
   }
 
   async function append({ run_id, attempt, ticket, events }: Extract<Notice, { do: "append" }>, thread: Thread) {
+    const told = { ahead: false, inVain: false };
+    const callsModel = events.some(beginsModelCall);
+
+    function confirm(entries: readonly JournalEntry[]): void {
+      const { seq, at } = entries[0]!;
+      const head = callsModel ? journal.head(run_id) : null;
+      thread.send({ do: "appended", ticket, seq, at, ...(head && { day_budget: hasDayBudget(head) }) });
+    }
+
+    // A model may be asked before it is durable that it is: if that comes to nothing, it was asked once too often. A tool may not.
+    const ahead: Leave<Inserted[]> = (inserted) => {
+      const own = inserted.find(([id]) => id === run_id);
+      const head = journal.head(run_id);
+      if (!own || !head || parking.has(head.project_id)) return null;
+      confirm(own[1]);
+      told.ahead = true;
+      return () => {
+        told.inVain = true;
+        misled.set(run_id, attempt);
+      };
+    };
+
     try {
-      const [first] = await recovery.record(run_id, events, attempt);
-      const { seq, at } = first!;
-      if (parking.rests(run_id, seq)) {
+      if (misled.get(run_id) === attempt) throw new AppendRefused("Its loop was told what is not so.");
+      const entries = await recovery.record(run_id, events, attempt, callsModel ? ahead : undefined);
+      if (told.inVain) throw new Error("What a loop was told of its run was not so.");
+      if (told.ahead) return;
+      if (parking.rests(run_id, entries[0]!.seq)) {
         hold(run_id);
         throw new AppendRefused("Its project leaves.");
       }
-      const head = events.some(beginsModelCall) ? journal.head(run_id) : null;
-      thread.send({ do: "appended", ticket, seq, at, ...(head && { day_budget: hasDayBudget(head) }) });
+      confirm(entries);
     } catch (error) {
       thread.send({ do: "refused", ticket });
       if (!(error instanceof AppendRefused)) recovery.unwritten(run_id, error);
@@ -193,6 +222,7 @@ export function createPool(options: PoolOptions) {
   }
 
   function leave({ drive, run_id, attempt, fault }: Extract<Notice, { do: "left" }>): void {
+    if (misled.get(run_id) === attempt) misled.delete(run_id); // Nothing more comes of it.
     if (drives.get(run_id)?.id === drive) {
       drop(run_id);
       threads.free(run_id);

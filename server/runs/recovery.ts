@@ -6,6 +6,7 @@ import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { isOver, type RunState } from "../core/run-state.ts";
 import { unknownRunUsage } from "../core/usage.ts";
 import { isStorageRefusal } from "../db/damage.ts";
+import type { Leave } from "../db/writer.ts";
 import { AppendRefused, type Inserted, type Journal } from "../journal/journal.ts";
 import type { Log } from "../lib/log.ts";
 import type { LostRuns } from "./lost-runs.ts";
@@ -40,8 +41,8 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
   let stopped = false;
 
   /** Makes durable what is inserted, and stops what still works for a run that has failed by it, or on its other calls. */
-  async function write(runId: string, produce: () => Inserted[]): Promise<JournalEntry[]> {
-    const inserted = await journal.commitAll(produce, journal.head(runId) ?? undefined);
+  async function write(runId: string, produce: () => Inserted[], leave?: Leave<Inserted[]>): Promise<JournalEntry[]> {
+    const inserted = await journal.commitAll(produce, journal.head(runId) ?? undefined, leave);
     for (const [id, entries] of inserted) if (id !== runId || entries.at(-1)?.event.type === "run.failed") abort(id);
     return inserted.find(([id]) => id === runId)?.[1] ?? [];
   }
@@ -134,8 +135,12 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
 
   return {
     /** Records what a loop says of its run, under the attempt that it has. */
-    record: (runId: string, events: readonly RunEvent[], attempt: number): Promise<JournalEntry[]> =>
-      write(runId, () => insert(runId, events, attempt)),
+    record: (
+      runId: string,
+      events: readonly RunEvent[],
+      attempt: number,
+      leave?: Leave<Inserted[]>,
+    ): Promise<JournalEntry[]> => write(runId, () => insert(runId, events, attempt), leave),
     recover,
     end,
     begin,

@@ -97,6 +97,10 @@ export function createThreadSet(options: ThreadSetOptions) {
       threads.add(another);
       return another;
     },
+    /** Passes on what was sent to any of them in this tick. */
+    flush(): void {
+      for (const thread of [...threads, ...confined.values()]) thread.flush?.();
+    },
     /** Gives these a thread of their own, until all of them are freed. */
     confine(ids: readonly string[]): void {
       const thread = spawn();

@@ -9,6 +9,8 @@ export interface Thread {
   /** Whether it can be stuck while we are not, and be ended then. */
   separate: boolean;
   send(order: Order): void;
+  /** Passes on what was sent in this tick, now. */
+  flush?(): void;
   end(): void;
 }
 
@@ -31,10 +33,11 @@ export const workerThreads =
     // A throw gives an error and then a close; an exit, or an unhandled rejection, may give only the close.
     worker.onerror = (event) => gone(event.message);
     worker.addEventListener("close", () => gone("closed"));
+    // Before the answers to clients are built, which those of a tick would otherwise wait for.
+    const send = batched<Order>((orders) => worker.postMessage(JSON.stringify(orders)), { defer: queueMicrotask });
     return {
       separate: true,
-      // Before the answers to clients are built, which those of a tick would otherwise wait for.
-      send: batched<Order>((orders) => worker.postMessage(JSON.stringify(orders)), { defer: queueMicrotask }),
+      ...{ send, flush: send.flush },
       end() {
         over = true;
         worker.terminate();

@@ -67,6 +67,7 @@ export function runFixture(
   const pool = createPool({
     journal,
     watches,
+    leaving: db.write.leaving,
     prepare: (_, { model, tools }) => ({
       connection: testConnection,
       model: model.slice("test/".length),

@@ -4,7 +4,8 @@ import { forgetLastId } from "../../core/ids.ts";
 import type { JournalEntry } from "../../core/run-event.ts";
 import { isOver } from "../../core/run-state.ts";
 import type { Db } from "../../db/open.ts";
-import { createWriter } from "../../db/writer.ts";
+import { createWriter, type Leave } from "../../db/writer.ts";
+import type { Inserted } from "../../journal/journal.ts";
 import { forgetSlice } from "../../lib/slices.ts";
 import { runFixture } from "../run-fixture.ts";
 import { createClients, helpers } from "./clients.ts";
@@ -76,7 +77,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   function start(): void {
     threads.living.length = 0;
     const write = createWriter(db.sqlite, { endRead: db.snapshot.end, kept: db.kept, slice_ms: world.pick(slices_ms) });
-    const refusing = <T>(job: () => T, owner?: string, touches?: "runs"): Promise<T> =>
+    const refusing = <T>(job: () => T, owner?: string, touches?: "runs", leave?: Leave<T>): Promise<T> =>
       write(
         () => {
           if (full) throw refusal;
@@ -84,9 +85,10 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
         },
         owner,
         touches,
+        leave && refusedAfter(leave),
       );
-    const { flush, commits, timed, defer, hold } = write;
-    const disk: Db = { ...db, write: Object.assign(refusing, { flush, commits, timed, defer, hold }) };
+    const { flush, commits, timed, defer, hold, leaving } = write;
+    const disk: Db = { ...db, write: Object.assign(refusing, { flush, commits, timed, defer, hold, leaving }) };
     fixture = runFixture({
       db: disk,
       threads: threads.factory,
@@ -106,6 +108,22 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     };
     fixture.service.recover().then(opened, (error) => witness.found(`recovery failed: ${error}`));
   }
+
+  /** Sometimes the commit fails of which something has gone ahead. */
+  const refusedAfter =
+    <T>(leave: Leave<T>): Leave<T> =>
+    (value) => {
+      const takeBack = leave(value);
+      if (!takeBack) return null;
+      const refused = () => {
+        for (const [id] of value as Inserted[]) witness.toldInVain(id);
+        takeBack();
+      };
+      if (!world.chance(0.05)) return refused;
+      world.note("a commit is refused behind what went ahead of it");
+      refused();
+      throw refusal;
+    };
 
   function crash(): void {
     world.note("the process dies");

@@ -56,6 +56,9 @@ export function createWitness(world: World, fixture: () => Fixture) {
     return error;
   };
 
+  // Whose loop was told of a commit that failed: its model may be asked once without a start.
+  const told = new Set<string>();
+
   function ledgerOf(id: string): Ledger {
     const known = ledgers.get(id);
     if (known) return known;
@@ -239,15 +242,27 @@ export function createWitness(world: World, fixture: () => Fixture) {
   /** The loop's state, as the model sees it, is the fold of the journal; and one start is one request. */
   function modelAsked(id: string, attempt: number, agent: AgentSnapshot, request: ModelRequest): void {
     world.note(`${short(id)} attempt ${attempt} asks the model`);
+    const begun = startOf(id, attempt);
+    const isNew = begun && !ledgerOf(id).asked.has(`${attempt}.${begun.anchor}`);
+    if (!isNew && told.delete(id)) return; // Once, and nobody hears what it says.
     const { state, asked } = ledgerOf(id);
     if (isOver(state.status) || attempt !== state.attempt) return; // A loop that nobody has told yet.
     if (state.stalls >= 3) throw found(`${short(id)}: goes on after ${state.stalls} crashes (P9)`);
-    const step = state.open.find(({ step_type }) => step_type === "model_call" || step_type === "compaction");
-    if (step?.run_attempt !== attempt) throw found(`${short(id)}: the model was asked without a start`);
+    const step = startOf(id, attempt);
+    if (!step) throw found(`${short(id)}: the model was asked without a start`);
     if (asked.has(`${attempt}.${step.anchor}`)) throw found(`${short(id)}: one start, two questions (P3)`);
     asked.add(`${attempt}.${step.anchor}`);
     const due = step.step_type === "compaction" ? summaryDue(state, agent) : modelRequest(state, agent);
     if (!equalJson(request, due)) throw found(`${short(id)}: the loop's state is another one`);
+  }
+
+  /** The start of a model call that is on record of this attempt. */
+  function startOf(id: string, attempt: number) {
+    const open = ledgers.get(id)?.state.open ?? [];
+    return open.find(
+      ({ step_type, run_attempt }) =>
+        run_attempt === attempt && (step_type === "model_call" || step_type === "compaction"),
+    );
   }
 
   /** Intent before effect; each start one request at most; what may not be repeated is not (P3, P4). */
@@ -324,6 +339,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
     committed,
     modelAsked,
     toolAsked,
+    /** The loop of this run was told of a commit that failed then. */
+    toldInVain: (id: string): void => void told.add(id),
     dies,
     idle,
     rested,
