@@ -164,7 +164,8 @@ export function composeRuns({
   serving.provide(service);
   const replays = createReplays({ journal, runs, snapshot: agents.snapshot, now });
   const retention = createRetention({ db, projects, runs, forgetters, log, now });
-  const start: StartRun<RunObject> = (scope, order, requestId, note) => service.create(scope, order, requestId, note);
+  const start: StartRun<RunObject> = async (scope, order, requestId, note) =>
+    (await service.create(scope, order, requestId, note)).shown();
   const checkRun: ScheduleStoreOptions["checkRun"] = (viewer, agentId, { overrides, ...run }) =>
     requireScopeIds(agents.snapshot(viewer, agentId, overrides ?? {}), run);
   const checkInput: ScheduleStoreOptions["checkInput"] = (viewer, input) =>

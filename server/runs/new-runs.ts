@@ -58,6 +58,13 @@ interface Made {
   isOverAtOnce: boolean;
 }
 
+/** A run that was made. Whoever waits for it, or reads its stream, needs no more than its id. */
+export interface NewRun<Shown = RunObject> {
+  id: string;
+  /** As it was made. To be asked for before anything else can happen to it. */
+  shown(): Shown;
+}
+
 /** Starts runs that somebody asks for. */
 export function createNewRuns(options: NewRunOptions) {
   const { journal, runs, pool, queue, threadQueue, snapshot, refreshTools, priceOf, windowOf, now } = options;
@@ -72,7 +79,7 @@ export function createNewRuns(options: NewRunOptions) {
     requestId: string,
     note?: Note,
     own?: AgentSnapshot,
-  ): Promise<RunObject> {
+  ): Promise<NewRun> {
     const refreshed = own ? undefined : refreshTools(scope, body.agent_id, body.overrides);
     if (refreshed) await refreshed;
     const made = await make(scope, body, requestId, own);
@@ -90,11 +97,9 @@ export function createNewRuns(options: NewRunOptions) {
     const run = inserted.at(-1)!;
     const [run_id, entries] = run;
     for (const [id] of inserted.slice(0, -1)) pool.abort(id);
-    const state = fold(entries);
-    const answer = runObject(state, runs.expiry(run_id));
-    if (state.status === "queued") queue.wait(scope);
+    if (journal.head(run_id)!.status === "queued") queue.wait(scope);
     else begin(run);
-    return answer;
+    return { id: run_id, shown: () => runObject(fold(entries), runs.expiry(run_id)) };
   }
 
   async function make(scope: Viewer, body: CreateRun, requestId: string, own?: AgentSnapshot): Promise<Made> {

@@ -25,6 +25,7 @@ import { Deleted, listOf } from "../wire/schema.ts";
 import { exportFormat, exportRuns, exportTypes } from "./export.ts";
 import { readRunQuery, runFilters, runSort } from "./filters.ts";
 import { ForkRun } from "./fork-schema.ts";
+import type { NewRun } from "./new-runs.ts";
 import { ofToken } from "./of-token.ts";
 import type { OpenStream } from "./open-stream.ts";
 import type { Replays } from "./replay.ts";
@@ -200,7 +201,7 @@ export const runRoutes = (deps: RunRoutes) => {
       "/runs/:id/fork",
       ({ principal, params: { id }, body, request, set }) =>
         answerNew(deps, principal, request, set, body, (requestId, note) =>
-          service.fork(principal, id, body, requestId, byPerson(deps, principal, "forked", note)),
+          service.fork(principal, id, body, requestId, byPerson(deps, principal, "forked", note)).then(asItIs),
         ),
       {
         operation: {
@@ -327,15 +328,15 @@ async function answerNew(
   request: Request,
   set: Sent,
   { stream, on_disconnect }: Pick<CreateRun, "stream" | "on_disconnect">,
-  make: (requestId: string, note: Note | undefined) => Promise<ShownRun>,
+  make: (requestId: string, note: Note | undefined) => Promise<NewRun<ShownRun>>,
 ): Promise<Response | RunObject> {
   const { runs, service, openStream, noLongerValid, ending } = deps;
   const wait = readWait(request.url);
   const slim = readSlim(request.url);
   const claim = claimOf(request);
-  const run = await (claim?.earlier
-    ? runs.showAsOf(principal, claim.earlier)
-    : make(String(set.headers["x-request-id"]), noteOf(claim, { stream }, wait)));
+  const run = claim?.earlier
+    ? asItIs(await runs.showAsOf(principal, claim.earlier))
+    : await make(String(set.headers["x-request-id"]), noteOf(claim, { stream }, wait));
   if (stream && claim) requireEvents(deps, principal, run.id);
   set.headers.location = `/v1/runs/${run.id}`;
   if (stream)
@@ -343,12 +344,14 @@ async function answerNew(
       ...{ noLongerValid, slim, cancelOnLeave: on_disconnect === "cancel" },
     });
   set.status = 201;
-  if (wait === 0 || typeof claim?.earlier?.seq === "number") return written(principal, run, set);
+  if (wait === 0 || typeof claim?.earlier?.seq === "number") return written(principal, run.shown(), set);
   await service.settled(run.id, wait * 1000, [ending(principal.project_id), request.signal]);
   // Whoever hung up was answered nothing: the same request waits on for the same run.
   if (!request.signal.aborted) await claim?.keepNow(runs.standing(principal, run.id));
   return answerOf(deps, principal, run.id, claim, set);
 }
+
+const asItIs = (run: ShownRun): NewRun<ShownRun> => ({ id: run.id, shown: () => run });
 
 /** Keeps, with the run's own entries, what a request with a key is answered with. */
 function noteOf(claim: Claim | undefined, { stream = false } = {}, wait = 0): Note | undefined {

@@ -135,7 +135,8 @@ export function runFixture(
       more: { tools?: ToolSnapshot[]; agent?: Partial<AgentSnapshot>; run?: Partial<CreateRun> } = {},
     ) {
       agent = { ...agentOf(script), tools: more.tools ?? [], ...more.agent };
-      return service.create(scope, { agent_id: agent.id, input: "Hello", ...more.run }, "req_fixture");
+      const body = { agent_id: agent.id, input: "Hello", ...more.run };
+      return (await service.create(scope, body, "req_fixture")).shown();
     },
     /** The run once it is over or waits. */
     async settled(id: string) {
