@@ -83,7 +83,10 @@ export function createLearning({
   );
   const close = sqlite.query<unknown, Key>(`UPDATE fact_runs SET is_open = NULL WHERE ${key}`);
   const readRun = createReader(factRuns);
+  const selectAny = sqlite.query("SELECT 1 FROM fact_work LIMIT 1");
   let hasLearned = false;
+  // Whether a run may be there to be learned from: mostly there is none.
+  let mayLearn = true;
   let isRunning = false;
   let working: Promise<void> | null = null;
   let timer: Timer | undefined;
@@ -91,7 +94,9 @@ export function createLearning({
   /** Within the write that begins a run. */
   function begun({ project_id, environment, run_id, user_id }: RunCreated, agent: AgentSnapshot): void {
     const store = user_id === null ? null : learningStore(agent);
-    if (store) noteWork.run(project_id, environment, run_id, store.memory_id);
+    if (!store) return;
+    noteWork.run(project_id, environment, run_id, store.memory_id);
+    mayLearn = true;
   }
 
   /** Writes what a run has learned, with the entry that ends it. */
@@ -170,6 +175,7 @@ export function createLearning({
 
   async function takeAll(): Promise<void> {
     for (let work = selectDue.get(); work && isRunning; work = selectDue.get()) await takeUp(work);
+    mayLearn = selectAny.get() !== null;
   }
 
   function look(): void {
@@ -192,7 +198,7 @@ export function createLearning({
       if (!all.some(({ event }) => ends.has(event.type))) return;
       if (hasLearned) wake();
       hasLearned = false;
-      look();
+      if (mayLearn) look();
     },
     start(): void {
       isRunning = true;
