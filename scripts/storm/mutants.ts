@@ -71,6 +71,7 @@ export const mutants: readonly Mutant[] = [
         if (performance.now() >= until) break;
       }
       finish();
+      if (!committed) sendAhead(waiting, outcomes, left);
       const done = performance.now();
       end!.run();`,
     replace: `      if (!sqlite.inTransaction) begin!.run();
@@ -100,9 +101,11 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "uncounted",
     file: "server/db/writer.ts",
     find: `      finish();
+      if (!committed) sendAhead(waiting, outcomes, left);
       const done = performance.now();
       end!.run();`,
-    replace: `      const done = performance.now();
+    replace: `      if (!committed) sendAhead(waiting, outcomes, left);
+      const done = performance.now();
       end!.run();`,
   },
   {
@@ -157,6 +160,20 @@ export const clusterMutants: readonly ClusterMutant[] = [
 
 /** A storm sees these now and then: their moment is too short. A test of the part sees each time. */
 export const unitMutants: readonly UnitMutant[] = [
+  {
+    test: "server/runs/pool.test.ts",
+    name: "tools that are called ahead of the commit",
+    file: "server/runs/pool.ts",
+    find: "callsModel ? ahead : undefined",
+    replace: "ahead",
+  },
+  {
+    test: "server/runs/simulation.test.ts",
+    name: "a loop that goes on with what did not commit",
+    file: "server/runs/pool.ts",
+    find: "      if (misled.get(run_id) === attempt) throw new AppendRefused(",
+    replace: "      if (attempt < 0) throw new AppendRefused(",
+  },
   {
     test: "server/cluster/capture.test.ts",
     name: "the log's end by salts",
