@@ -28,7 +28,7 @@ export function createPlaceOf(sqlite: Database) {
 export function createDocuments(sqlite: Database) {
   const insert = sqlite.query(
     `INSERT INTO search_documents (number, project_id, environment, type, id, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (number) DO NOTHING`,
+     ON CONFLICT DO NOTHING`,
   );
   const selectLast = sqlite.query<{ number: number }, [number, number]>(
     "SELECT max(number) AS number FROM search_documents WHERE number >= ? AND number < ?",
@@ -53,10 +53,14 @@ export function createDocuments(sqlite: Database) {
     /** Puts a document there, in place of what was there of it. */
     put(of: Scope & { id: string; created_at_ms: number }, type: string, place: string, { title, text }: Texts): void {
       const { project_id, environment, id, created_at_ms } = of;
-      remove(of, id);
+      const insertAt = (number: number): boolean =>
+        insert.run(number, project_id, environment, type, id, created_at_ms).changes > 0;
       let number = numberOf(id);
-      while (insert.run(number, project_id, environment, type, id, created_at_ms).changes === 0)
-        number = nextFree(number);
+      // Mostly there is nothing of it yet, and its place is free.
+      if (!insertAt(number)) {
+        remove(of, id);
+        while (!insertAt(number)) number = nextFree(number);
+      }
       insertWords.run(number, place, indexText(title), indexText(text));
     },
   };
