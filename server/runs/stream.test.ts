@@ -327,6 +327,34 @@ test("deltas that came together are told one by one to whoever asks for each, fr
   db.close();
 });
 
+// 260,000 characters that are told one by one are 29 MB, and were a quarter of a second of the thread.
+test("what a long step has said is told part by part where it is told one by one, and none is left out", async () => {
+  const watches = createWatches();
+  const db = openDatabase(":memory:");
+  db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
+  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now: () => 0 });
+  const { run_id } = created();
+  const words = Array.from({ length: 20_000 }, (_, index) => `${index} `);
+  const deltas = words.flatMap(({ length }) => [0, length, 1]);
+  const said = { ...answer([{ type: "text", text: words.join("") }]), deltas };
+  const recorded = journal.append(run_id, [created(), started(0), completed(0, { answer: said })]);
+  db.write.flush();
+  await recorded;
+  const tail = createRunStream({ journal, watches, publicUrl: () => "https://localhost" });
+  const dialect = {
+    event: ({ seq }: { seq: number }) => `event ${seq}\n`,
+    token: ({ text }: { text: string }) => `token ${text}${" ".repeat(100)}\n`,
+    ...{ error: () => "", isApart: true, isLast: ({ seq }: { seq: number }) => seq === 3 },
+  };
+  const texts: string[] = [];
+  for await (const text of textsOf((wake) => tail(run_id, parseCursor(null, ""), wake, { dialect }))) texts.push(text);
+  expect(Math.max(...texts.map(({ length }) => length))).toBeLessThan(600 * 1024);
+  const lines = texts.join("").split("\n");
+  expect(lines.filter((line) => line.startsWith("token ")).map((line) => `${line.slice(6).trim()} `)).toEqual(words);
+  expect(lines.filter((line) => line.startsWith("event "))).toEqual(["event 1", "event 2", "event 3"]);
+  db.close();
+});
+
 test("a slim stream says with each token what is new, and the rest once for each step, kind and connection", async () => {
   using fixture = runFixture();
   const { id } = await fixture.start(waits, { tools: [tool("look")] });

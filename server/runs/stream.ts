@@ -24,6 +24,8 @@ const stillValid = () => null;
 // What a reader is handed at once, so that one that does not take it holds no more: a whole journal may be large.
 const text_length = 64 * 1024;
 const page_entries = 16;
+// Of the tokens of one step: told one by one they may be a hundred times as long as what was said. Its record is read again for each part.
+const tokens_length = 512 * 1024;
 
 /** Reads `12` or `12.340`, as it stood in the `id:` of the last event; null or empty means from the beginning. */
 export function parseCursor(text: string | null, param: string): Cursor {
@@ -199,6 +201,8 @@ function anchored(journal: Journal, runId: string, { seq }: Cursor): Cursor {
 function createReader(journal: Journal, runId: string, from: Cursor, dialect: Dialect) {
   let { seq, anchor, offset } = from;
   let size = page_entries;
+  // Whether there are more tokens than were told the last time.
+  let isCut = false;
 
   /** The next entries as text; with `more`, there may be others after them. */
   function entries(): { text: string; last: boolean; more: boolean } {
@@ -214,6 +218,10 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Di
       const { event } = entry;
       if (event.type === "step.completed" && event.answer && anchor !== null) {
         text += tokens(anchor, event.step_index, entry.at, recorded(event.answer));
+        if (isCut) {
+          size = 1;
+          return { text, last, more: true };
+        }
         anchor = null;
       }
       if (event.type === "step.started" || event.type === "step.restarted") [anchor, offset] = [entry.seq, 0];
@@ -235,7 +243,10 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Di
   /** Token events for what lies beyond the offset: neighbours of one kind go together. */
   function tokens(start: number, step_index: number, at: number, pieces: Iterable<Piece>): string {
     let text = "";
-    for (const piece of dialect.isApart ? [...beyond(pieces, offset)] : together(pieces, offset)) {
+    isCut = false;
+    for (const piece of dialect.isApart ? beyond(pieces, offset) : together(pieces, offset)) {
+      isCut = text.length > tokens_length;
+      if (isCut) break;
       text += dialect.token(piece, { start, step_index, at });
       offset = piece.end;
     }
