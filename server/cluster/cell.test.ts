@@ -433,7 +433,7 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
 
   test("a key's way is in the engine when its maker is told, and what a fenced leader makes is not", async () => {
     const cell = newCell();
-    await using led = await leader(cell, { ttl_ms: 400 });
+    await using led = await leader(cell, { ttl_ms: 3000 });
     await found(led.db, "proj_old", 1); // By a version that knows no routes.
     const routes = watchRoutes(led.db.sqlite);
     expect(await at(url, (sql) => reconcileRoutes(sql, cell, led.epoch, routes.all()))).toEqual([]);

@@ -639,11 +639,11 @@ describe("answers", () => {
     let waits = 0;
     const beforeLong = async () => {
       waits++;
-      await Bun.sleep(600);
+      await Bun.sleep(1600);
     };
     await get("/", { beforeLong });
     expect(waits).toBe(0);
-    const { body } = await get("/big", { beforeLong, timeoutMs: 500 });
+    const { body } = await get("/big", { beforeLong, timeoutMs: 1500 });
     expect([waits, body.length]).toEqual([1, 100_000]);
     const refused = get("/big", { beforeLong: () => Promise.reject(new Error("gone")) });
     await expect(refused).rejects.toThrow("gone");

@@ -30,12 +30,13 @@ function serve(answer: Answer) {
     dimensions: number | null = 2,
     model = "some-model",
     api_key: string | null = key,
+    timeout_ms = 60_000,
   ) =>
     remoteEmbedding({
       connection: { name: provider, provider, base_url: `${server.url}v1`, api_key },
       model,
       dimensions,
-      timeout_ms: 500,
+      timeout_ms,
     });
   return {
     asked,
@@ -171,7 +172,7 @@ test("an empty account is not asked again", async () => {
 
 test("a provider that does not answer is asked again", async () => {
   await using server = serve((asked, index) => (index === 0 ? new Promise<Response>(() => {}) : vectors(asked, index)));
-  expect(await server.open("openai").embed(["7"])).toHaveLength(1);
+  expect(await server.open("openai", 2, "some-model", key, 500).embed(["7"])).toHaveLength(1);
 });
 
 test.each([

@@ -85,7 +85,7 @@ describe.each([hour, -hour])("a clock that jumps by %d ms", (jump) => {
 
   test("leaves a run that is answered the time that it was given", async () => {
     using fixture = clockFixture();
-    const { id } = await fixture.start([look, words(2000)], { tools: [tool("look")], run: { timeout_ms: 300 } });
+    const { id } = await fixture.start([look, words(2000)], { tools: [tool("look")], run: { timeout_ms: 1000 } });
     const { required_action } = await fixture.settled(id);
     fixture.set(jump);
     const [call] = required_action!.submit_tool_outputs.tool_calls;

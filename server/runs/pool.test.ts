@@ -381,6 +381,9 @@ test("a result that the storage refused is not lost, and its call is not made tw
   expect(seen - before).toBe(1);
 });
 
+/** A real thread has four such beats to start in, on a busy machine too. */
+const start_ms = 600;
+
 test("a thread that no longer answers is replaced, and its runs go on from what is recorded", async () => {
   let made = 0;
   const threads: ThreadFactory = (hear, died) => {
@@ -388,7 +391,7 @@ test("a thread that no longer answers is replaced, and its runs go on from what 
     // The first one works and is never heard of: so it looks when a loop does not come back from a computation.
     return workerThread((notices) => first || hear(notices), died);
   };
-  using fixture = runFixture({ threads, beat_ms: 200 });
+  using fixture = runFixture({ threads, beat_ms: start_ms });
   const { id } = await fixture.start([{ text: "Hello." }]);
   await fixture.until(id, ({ event }) => event.type === "run.completed");
   expect(made).toBe(2);
@@ -442,7 +445,7 @@ test("threads that answer are left alone, however many beats go by", async () =>
       hear(notices);
     }, died);
   };
-  using fixture = runFixture({ threads, beat_ms: 250 });
+  using fixture = runFixture({ threads, beat_ms: start_ms });
   await enough.promise;
   expect([made, fixture.pool.driving()]).toEqual([1, 0]);
 });

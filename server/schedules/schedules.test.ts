@@ -384,14 +384,17 @@ test("a full disk costs a run and not the schedule", async () => {
 });
 
 test("where as many runs go on as may, its run is queued", async () => {
-  const { server, client, goTo } = await world();
+  const { server, client, clock } = await world();
   await server.projects.update(client.scope.project_id, { limits: { runs_in_progress: 1 } });
-  const slow = await agentOf(client, [{ text: "Slow.", delay_ms: 300 }]);
-  await client.post("/v1/runs", { agent_id: slow, input: "Go." });
+  const slow = await agentOf(client, [{ text: "Slow.", delay_ms: 600_000 }]);
+  const { body: first } = await client.post("/v1/runs", { agent_id: slow, input: "Go." });
   const id = await schedule(client);
-  await goTo("2026-11-21T09:00:00");
+  clock.at = at("2026-11-21T09:00:00");
+  server.scheduler.look();
+  await server.scheduler.idle();
   const [, run] = await runs(client);
   expect(run.metadata.schedule_id).toBe(id);
+  await client.post(`/v1/runs/${first.id}/cancel`, {});
   while ((await client.get(`/v1/runs/${run.id}`)).body.status !== "completed") await Bun.sleep(5);
   expect(
     (await client.get(`/v1/runs/${run.id}/events`)).body.data.map((entry: { event: string }) => entry.event),

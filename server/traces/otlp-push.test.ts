@@ -239,7 +239,7 @@ test.each([
 test("an answer that breaks off has been given all the same: nothing is sent twice", async () => {
   const half = () => new Response(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(9)) }));
   using collector = otlpReceiver([half]);
-  using fixture = await pushFixture(collector.url, { attempt_ms: 500 });
+  using fixture = await pushFixture(collector.url, { attempt_ms: 2000 });
   await fixture.end();
   await collector.requests(1);
   await fixture.push.stop();

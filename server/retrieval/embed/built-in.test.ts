@@ -189,7 +189,7 @@ describe("the thread", () => {
 
   test("that never answers is replaced too", async () => {
     const answering = "self.postMessage({ id: data.id, waited_ms: 0, vectors: [Float32Array.of(1, 0)] })";
-    using embedder = withThreads([program(""), program(answering)], { patience_ms: 500 });
+    using embedder = withThreads([program(""), program(answering)], { patience_ms: 2000 });
     expect(await embedder.embed(lite, ["one"])).toEqual([Float32Array.of(1, 0)]);
   });
 
