@@ -122,13 +122,15 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await server.post("/v1/runs?wait=60", { agent_id: agent, input: "Where is my green umbrella?" });
     await page.getByRole("button", { name: "Search or jump to" }).first().click();
     const found = palette.getByRole("option", { name: /umbrella/i });
-    // Both are found within four seconds of being made.
+    // Both are found within four seconds of being made, on a busy machine later. A text that stays is not asked for again.
+    const texts = ["umbrel", "umbrell"];
+    let tries = 0;
     await expect(async () => {
-      await palette.getByRole("combobox").fill("umbrel");
-      await expect(found).toHaveCount(2, { timeout: 5000 });
-      await palette.getByRole("combobox").fill("umbrell");
+      await palette.getByRole("combobox").fill(texts[tries++ % 2]!);
       await expect(found).toHaveCount(2, { timeout: 5000 });
     }).toPass({ timeout: 60_000 });
+    await palette.getByRole("combobox").fill(texts[tries % 2]!);
+    await expect(found).toHaveCount(2);
     await expect(palette.getByRole("group")).toHaveText([/^Toolsfind_umbrella/, /^RunsWhere is my green umbrella/]);
     await expectAccessible(page, "palette found");
     await page.keyboard.press("ArrowDown");

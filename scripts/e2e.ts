@@ -29,9 +29,11 @@ const reports = process.env.CI === "true" ? inProject("dist/reports") : null;
 if (reports) mkdirSync(reports, { recursive: true });
 
 // Two take all that the machine has, two come close to the memory that they may take: nothing else runs beside them.
-const measuring = /(files|handover|masking|noisy-project)\.e2e\.ts$/;
-const [alone = [], beside = []] = [true, false].map((is) =>
-  suites("*.e2e.ts").filter((path) => measuring.test(path) === is),
+const measuring = /\/(files|handover|masking|noisy-project)\.e2e\.ts$/;
+// The browsers are done before the servers: these take their places then.
+const later = /\/(connect|durable-streams|recall|schedules|search)\.e2e\.ts$/;
+const bunSuites = Object.groupBy(suites("*.e2e.ts"), (path) =>
+  measuring.test(path) ? "alone" : later.test(path) ? "later" : "beside",
 );
 /** About how many seconds the longest suites take: they begin first, or one of them would go on when all others are over. */
 const seconds: Record<string, number> = {
@@ -42,14 +44,17 @@ const seconds: Record<string, number> = {
 
 // Browsers wait more than they work, servers the other way round: beside one another they leave no core idle.
 const codes = await Promise.all([
-  runBunSuites(inCluster ? "e2e-cluster" : "e2e", beside, ["--parallel=3"]),
-  runBrowserSuites(suites("*.browser.ts")),
+  runBunSuites("", bunSuites.beside, ["--parallel=3"]),
+  runBrowserSuites(suites("*.browser.ts")).then(
+    async (code) => (await runBunSuites("-later", bunSuites.later, ["--parallel=2"])) || code,
+  ),
 ]);
-codes.push(await runBunSuites(inCluster ? "e2e-cluster-alone" : "e2e-alone", alone));
+codes.push(await runBunSuites("-alone", bunSuites.alone));
 process.exitCode = codes.every((code) => code === 0) ? 0 : 1;
 
-async function runBunSuites(name: string, paths: string[], flags: string[] = []): Promise<number> {
+async function runBunSuites(which: string, paths: string[] = [], flags: string[] = []): Promise<number> {
   if (paths.length === 0) return 0;
+  const name = (inCluster ? "e2e-cluster" : "e2e") + which;
   const report = reports ? ["--reporter=junit", `--reporter-outfile=${reports}/${name}.xml`] : [];
   const timings = inProject(`dist/${name}-timings.json`);
   const files = paths.map((path) => [path, 1000 * (seconds[basename(path, ".e2e.ts")] ?? 10)]);
