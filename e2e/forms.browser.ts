@@ -246,3 +246,14 @@ test("without the newer way to copy, the older one does it", async ({ page, cont
   await expect(page.getByText("Project id copied")).toBeVisible();
   expect(await page.evaluate(() => (window as unknown as { read: () => Promise<string> }).read())).toMatch(/^proj_/);
 });
+
+test("on a phone, what is told stands above what acts", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${server.url}/dashboard/memory`);
+  await page.getByRole("button", { name: "Create the first store" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create store" });
+  await dialog.getByLabel("Name").fill("Policies");
+  await dialog.getByRole("button", { name: "Create store" }).click();
+  const told = await page.getByText("Store created").boundingBox();
+  expect(told!.y).toBeLessThan(100);
+});

@@ -47,6 +47,20 @@ test.describe("keys before their time", () => {
     await expect(palette.getByRole("combobox")).toHaveValue("");
   });
 
+  test("where nothing had the focus, nothing has it after the palette: no link comes out over the menu", async ({
+    page,
+  }) => {
+    await page.goto(`${server.url}/dashboard/keys`);
+    await page.getByRole("heading", { name: "API keys" }).waitFor();
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Search or jump to" });
+    await expect(palette).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(palette).toHaveCount(0);
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("BODY");
+    await expect(page.getByRole("link", { name: "Skip to the page" })).not.toBeInViewport();
+  });
+
   test("⌘K takes the very next key, the first time too", async ({ page }) => {
     await page.goto(`${server.url}/dashboard/keys`);
     await page.getByRole("heading", { name: "API keys" }).waitFor();

@@ -18,11 +18,15 @@ export function useShellDialog(): [ShellDialog, (dialog: ShellDialog) => void] {
   return [useSyncExternalStore(subscribe, () => shown), showShellDialog];
 }
 
-/** What had the focus before, to which it goes back unless something else took it meanwhile. */
+/**
+ * What had the focus before, to which it goes back unless something else took it meanwhile. Where nothing had it, nothing
+ * gets it: of the whole page the dialog would give it to the first link, which goes past the menu and would show itself.
+ */
 export function giveFocusBack(): HTMLElement | false {
   const { activeElement, body } = document;
   const isFree = activeElement === body || activeElement?.closest("[role=dialog]");
-  return isFree && focusBefore instanceof HTMLElement && focusBefore.isConnected ? focusBefore : false;
+  const before = focusBefore === body ? null : focusBefore;
+  return isFree && before instanceof HTMLElement && before.isConnected ? before : false;
 }
 
 function subscribe(listener: () => void): () => void {

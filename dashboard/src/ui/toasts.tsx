@@ -12,7 +12,8 @@ export function Toasts() {
   return (
     <Base.Provider toastManager={manager}>
       <Base.Portal>
-        <Base.Viewport className="fixed right-4 bottom-14 left-4 z-(--z-toast) flex flex-col items-end gap-2">
+        {/* On a phone what acts stands at the lower edge, and on it the sheets. */}
+        <Base.Viewport className="fixed right-4 bottom-14 left-4 z-(--z-toast) flex flex-col items-end gap-2 max-rail:top-2 max-rail:bottom-auto">
           <List />
         </Base.Viewport>
       </Base.Portal>
