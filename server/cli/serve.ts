@@ -363,9 +363,9 @@ async function greet(started: Started): Promise<Greeting> {
   const audit = createAudit({ db });
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
   const setup = createSetup({ db, audit, accounts, localAccounts });
-  const [test, live] = await Promise.all([key("test"), key("live")]);
-  const setup_link = setup.required() ? setupLink(address, await setup.issue(cliActor())) : null;
-  return { ...common, setup_link, project: project.name, keys: { test, live } };
+  const linked = setup.required() ? setup.issue(cliActor()) : null;
+  const [test, live, token] = await Promise.all([key("test"), key("live"), linked]); // In one commit.
+  return { ...common, setup_link: token && setupLink(address, token), project: project.name, keys: { test, live } };
 }
 
 /** The file that a self-signed certificate is verified by. */

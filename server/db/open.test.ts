@@ -51,6 +51,15 @@ describe("a database file", () => {
     db.sqlite.close();
   });
 
+  test("that is new has its log already, and nothing beside it: to be given one later would cost a start three syncs", () => {
+    using folder = temporaryFolder();
+    const path = folder.file("new.db");
+    makeDatabase(path);
+    const [write_version, read_version] = readFileSync(path).subarray(18);
+    expect([write_version, read_version]).toEqual([2, 2]); // By SQLite's file format, WAL.
+    expect(readdirSync(folder.path)).toEqual(["new.db"]);
+  });
+
   test.each(["mid_migration", "mid_creation"])(
     "is never half made: killed at %s, while it is filled for the first time, there is none, and the next start makes it",
     (point) => {

@@ -143,6 +143,7 @@ export function makeDatabase(path: string): void {
     for (const pragma of ["journal_mode = MEMORY", "synchronous = OFF", "foreign_keys = ON"])
       sqlite.run(`PRAGMA ${pragma}`);
     migrate(sqlite, ":memory:"); // There is nothing yet that an upgrade could spoil.
+    sqlite.run("PRAGMA journal_mode = WAL"); // Which the file remembers: to learn it later takes three syncs.
   } finally {
     sqlite.close();
   }
