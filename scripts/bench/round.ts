@@ -124,6 +124,16 @@ async function pacedStreams(systems: Systems, connections: number, requests: num
   };
 }
 
+/** What 200 streams of a token a second take of a server that has just started, while they are open. */
+export async function slowStreams({ product }: Pick<Systems, "product">): Promise<Figures> {
+  const before = memory(product.pid);
+  const streams = measure({ ...(await product.stream("t8-d1000")), connections: 200, requests: 200 });
+  await Bun.sleep(6000);
+  const open = memory(product.pid);
+  await streams;
+  return { "slow.mib_per_stream": (open - before) / 200 };
+}
+
 /** Streams without any delay: how many tokens a second come out. */
 async function bursts({ product }: Systems, duration_ms: number): Promise<Figures> {
   const ours = await measure({ ...(await product.stream(burst)), connections: 20, duration_ms });

@@ -12,7 +12,15 @@ import { cpus, tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { isPinned, measure, memory, start } from "./processes.ts";
 import { startProduct } from "./product.ts";
-import { type Figures, measureGrowth, measureLongRuns, measureRound, type Systems, warmUp } from "./round.ts";
+import {
+  type Figures,
+  measureGrowth,
+  measureLongRuns,
+  measureRound,
+  type Systems,
+  slowStreams,
+  warmUp,
+} from "./round.ts";
 import { storeRuns } from "./stored.ts";
 import { table } from "./table.ts";
 
@@ -102,7 +110,8 @@ async function measureStarts(options: { model: string; tls: boolean }): Promise<
   for (let count = 0; count < 3; count++) {
     await using product = await startProduct({ ...options, parent: tmpdir() });
     await Bun.sleep(idleAfter_ms);
-    starts.push({ "start.first200_ms": product.first200_ms, "start.idle_mib": memory(product.pid) });
+    const idle = { "start.first200_ms": product.first200_ms, "start.idle_mib": memory(product.pid) };
+    starts.push({ ...idle, ...(await slowStreams({ product })) });
   }
   return starts;
 }
