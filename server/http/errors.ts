@@ -1,4 +1,4 @@
-import { ValueErrorIterator } from "@sinclair/typebox/errors";
+import { ValueErrorIterator, ValueErrorType } from "@sinclair/typebox/errors";
 import { ParseError, ValidationError } from "elysia";
 import { AppError, type Fault } from "../core/errors.ts";
 import { notFound } from "../core/not-found.ts";
@@ -75,8 +75,11 @@ ValueErrorIterator.prototype.First = function (this: ValueErrorIterator) {
 };
 
 const maxFaults = 100;
+// An object of more names than this has too many of them, and nothing else is looked for.
+const manyNames = 1000;
 
 interface SchemaError {
+  type: ValueErrorType;
   path: string;
   message: string;
   value: unknown;
@@ -95,10 +98,13 @@ function fromValidation(error: ValidationError): AppError {
       if (!faults.has(fitting.path)) faults.set(fitting.path, toFault(fitting));
       if (faults.size >= maxFaults) break;
     }
-    if (faults.size >= maxFaults) break;
+    if (faults.size >= maxFaults || isOverfull(each)) break;
   }
   return validationError([...faults.values()]);
 }
+
+const isOverfull = ({ type, value }: SchemaError): boolean =>
+  type === ValueErrorType.ObjectMaxProperties && Object.keys(value as object).length > manyNames;
 
 function toFault(fitting: SchemaError): Fault {
   const { path, message, schema } = fitting;
