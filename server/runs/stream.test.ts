@@ -1,4 +1,4 @@
-import { expect, jest, test } from "bun:test";
+import { expect, jest, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { answer, completed, created, started } from "../core/__fixtures__/events.ts";
 import { AppError } from "../core/errors.ts";
@@ -340,6 +340,7 @@ test("what a long step has said is told part by part where it is told one by one
   const recorded = journal.append(run_id, [created(), started(0), completed(0, { answer: said })]);
   db.write.flush();
   await recorded;
+  const read = spyOn(journal, "read");
   const tail = createRunStream({ journal, watches, publicUrl: () => "https://localhost" });
   const dialect = {
     event: ({ seq }: { seq: number }) => `event ${seq}\n`,
@@ -348,7 +349,9 @@ test("what a long step has said is told part by part where it is told one by one
   };
   const texts: string[] = [];
   for await (const text of textsOf((wake) => tail(run_id, parseCursor(null, ""), wake, { dialect }))) texts.push(text);
-  expect(Math.max(...texts.map(({ length }) => length))).toBeLessThan(600 * 1024);
+  expect(Math.max(...texts.map(({ length }) => length))).toBeLessThan(1200 * 1024);
+  expect(texts.length).toBeGreaterThan(2);
+  expect(read.mock.calls.length).toBeLessThanOrEqual(3);
   const lines = texts.join("").split("\n");
   expect(lines.filter((line) => line.startsWith("token ")).map((line) => `${line.slice(6).trim()} `)).toEqual(words);
   expect(lines.filter((line) => line.startsWith("event "))).toEqual(["event 1", "event 2", "event 3"]);

@@ -1,5 +1,5 @@
 import { AppError } from "../core/errors.ts";
-import type { ModelAnswer, RunEvent } from "../core/run-event.ts";
+import type { JournalEntry, ModelAnswer, RunEvent } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import { errorEvent, type PublicUrl } from "../http/errors.ts";
@@ -24,8 +24,8 @@ const stillValid = () => null;
 // What a reader is handed at once, so that one that does not take it holds no more: a whole journal may be large.
 const text_length = 64 * 1024;
 const page_entries = 16;
-// Of the tokens of one step: told one by one they may be a hundred times as long as what was said. Its record is read again for each part.
-const tokens_length = 512 * 1024;
+// Of the tokens of one step: told one by one they may be a hundred times as long as what was said.
+const tokens_length = 1024 * 1024;
 
 /** Reads `12` or `12.340`, as it stood in the `id:` of the last event; null or empty means from the beginning. */
 export function parseCursor(text: string | null, param: string): Cursor {
@@ -201,13 +201,15 @@ function anchored(journal: Journal, runId: string, { seq }: Cursor): Cursor {
 function createReader(journal: Journal, runId: string, from: Cursor, dialect: Dialect) {
   let { seq, anchor, offset } = from;
   let size = page_entries;
-  // Whether there are more tokens than were told the last time.
+  // Whether there are more tokens than were told the last time, and the record that has them: it may take long to read.
   let isCut = false;
+  let held: JournalEntry | null = null;
 
   /** The next entries as text; with `more`, there may be others after them. */
   function entries(): { text: string; last: boolean; more: boolean } {
-    const list = journal.read(runId, seq, size);
-    const more = list.length === size;
+    const list = held ? [held] : journal.read(runId, seq, size);
+    const more = held !== null || list.length === size;
+    held = null;
     let text = "";
     let last = false;
     for (const entry of list) {
@@ -219,7 +221,7 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Di
       if (event.type === "step.completed" && event.answer && anchor !== null) {
         text += tokens(anchor, event.step_index, entry.at, recorded(event.answer));
         if (isCut) {
-          size = 1;
+          held = entry;
           return { text, last, more: true };
         }
         anchor = null;
