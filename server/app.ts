@@ -12,9 +12,9 @@ import { composeFiles } from "./files/compose.ts";
 import type { FileMemory } from "./files/store.ts";
 import { type BaseOptions, createBase } from "./http/base.ts";
 import { composeHttp, type HttpOptions } from "./http/compose.ts";
-import { eachPart, leaveParts, mounting, type Part, stopParts } from "./http/part.ts";
+import { createLifecycle } from "./http/lifecycle.ts";
+import { mounting } from "./http/part.ts";
 import { composeJournal } from "./journal/compose.ts";
-import { createEndedRuns } from "./journal/ended-runs.ts";
 import { composeKeys, type KeyOptions } from "./keys/compose.ts";
 import { createPort } from "./lib/port.ts";
 import { composeMemory, type MemoryOptions } from "./memory/compose.ts";
@@ -54,24 +54,20 @@ export function createApp(options: AppOptions) {
     learning: createPort<Learning>("learning"),
   };
   const { base, ending, close } = createBase({ ...options, ...later });
-  const { db, log, now } = base;
   const http = composeHttp(base);
   const audit = composeAudit({ ...base, routes: http.routes });
-  const journals = composeJournal({ db, projectRun: createRunProjector(db.sqlite), now });
-  const ended = createEndedRuns({ db, log, journal: journals.journal });
+  const journals = composeJournal({ ...base, projectRun: createRunProjector(base.db.sqlite) });
   const projects = composeProjects(base);
   const connections = composeConnections(base);
   const secrets = composeSecrets(base);
   const webhooks = composeWebhooks({ ...base, journals });
   const files = composeFiles({ ...base, journals, announcing: webhooks.ports });
-  const { inPlace, prices } = connections.ports;
   const above = { ...base, connections: connections.ports.connections, projects: projects.ports.projects };
-  const usage = composeUsage({ ...above, journals, ended, inPlace, priceOf: prices.priceOf });
-  const { announced } = webhooks.ports;
-  const memory = composeMemory({ ...above, files: files.ports, announced, pay: usage.ports.pay });
+  const usage = composeUsage({ ...above, journals, connections: connections.ports });
+  const memory = composeMemory({ ...above, files: files.ports, announcing: webhooks.ports, usage: usage.ports });
   const tools = composeTools({ ...above, secrets: secrets.ports, files: files.ports.files });
   const agents = composeAgents({ ...above, tools: tools.ports.tools, memory: memory.ports.stores });
-  const search = composeSearch({ ...base, ended });
+  const search = composeSearch({ ...base, journals });
   const threads = composeThreads({ ...base, journals, files: files.ports.files });
   const below = {
     ...{ ...above, http, journals, agents: agents.ports, usage: usage.ports },
@@ -102,13 +98,12 @@ export function createApp(options: AppOptions) {
   later.learning.provide(users.ports.learning);
 
   /** In the order in which the API's document tells of them. */
-  const resources = mounting([
+  const resources = [
     ...[agents, chat, tools, secrets, files, runs, scores, threads, memory, schedules, suites, traces, keys, audit],
     ...[usage, search, connections, webhooks, keys.ports.me, users],
-  ]);
+  ];
   const { onRefused } = audit.ports;
-  const { watches } = runs.ports;
-  const dashboard = composeConsole({ ...shared, alerts: alerts.ports.alerts, watches, onRefused, resources });
+  const dashboard = composeConsole({ ...shared, alerts: alerts.ports, onRefused, resources: mounting(resources) });
   const doors = composeDoors({
     ...{ ...shared, followers: webhooks.ports.followers, pages: chat.ports.pages },
     ...{ tokenForPage: keys.ports.tokenForPage, memberOf: dashboard.ports.memberOf },
@@ -116,52 +111,39 @@ export function createApp(options: AppOptions) {
   later.followed.provide(doors.ports.followed);
   const app = http.serve({
     ...{ ...keys.ports, onRefused },
-    resources: (into, auth, noLongerValid) =>
-      mounting([keys.ports.clientTokens])(resources(into, auth, noLongerValid), auth, noLongerValid),
+    resources: mounting([...resources, keys.ports.clientTokens]),
     callbacks: callbacks.ports.routes(),
     metrics: metrics.ports.routes(),
     dashboard: dashboard.ports.routes(),
     doors: doors.ports.doors,
   });
-  /** They start in this order and stop in reverse. */
-  const parts: Part[] = [
+  const parts = [
     ...[projects, webhooks, files, memory, tools, runs, traces, callbacks, schedules, suites, users, keys, dashboard],
-    ...[metrics, ended, search, alerts],
+    ...[metrics, journals.ended, search, alerts],
   ];
+  const life = createLifecycle(parts, { log: base.log, ending, close });
 
   return {
     app,
     routes: http.routes,
     ...{ ...projects.ports, ...connections.ports, ...usage.ports, ...files.ports, ...suites.ports, ...schedules.ports },
-    ...{ runs: runs.ports.runs, watches, pool: runs.ports.pool, sweep: runs.ports.sweep, memory: memory.ports },
-    ...{ keys: keys.ports.keys, threads: threads.ports, search: search.ports, idempotency: http.idempotency },
+    ...{ runs: runs.ports.runs, watches: runs.ports.watches, pool: runs.ports.pool, sweep: runs.ports.sweep },
+    ...{ keys: keys.ports.keys, threads: threads.ports, search: search.ports, memory: memory.ports },
+    idempotency: http.idempotency,
     /** Who is signed in at the dashboard where a request comes from; null: nobody. */
     personOf: dashboard.ports.personOf,
     backups: dashboard.ports.backups,
     /** What moves projects between the cells of a cluster. */
-    moving: {
-      ...runs.ports.leaving,
-      leave: (projectId: string) => leaveParts(parts, projectId),
-      /** Ends the streams of a project, and what waits there for a run. */
-      end: ending.end,
-      /** It stays, or has left: streams that begin from now on last. */
-      renew: ending.renew,
-      /** Takes up what has come with a project. */
-      arrived: () => eachPart(parts, "arrived"),
-    },
+    moving: { ...runs.ports.leaving, ...life.moving },
     /** Looks for what is not well, now; a timer does so else. */
     checkAlerts: alerts.ports.alerts.check,
     /** Sends what webhooks are still to hear and is due, now; commits and a timer do so else. */
     deliverWebhooks: webhooks.ports.deliver,
     /** Takes up what an earlier process left unfinished. Returns how many runs that were. */
     async recover(): Promise<number> {
-      await eachPart(parts, "start");
+      await life.start();
       return runs.ports.recovered();
     },
-    /** Refuses new work and ends the streams; steps in flight are left to the next start. */
-    async stop(): Promise<void> {
-      close();
-      await stopParts(parts, log);
-    },
+    stop: life.stop,
   };
 }

@@ -41,10 +41,10 @@ export function composeConsole({
   http: { limiter, idempotency, clientOf, openApi },
   connections: { connections, prices },
   projects,
-  watches,
+  runs: { watches },
   onRefused,
   resources,
-  alerts,
+  alerts: { alerts },
   dashboard,
   clusterStatus: cluster,
   projectsElsewhere,
@@ -55,10 +55,10 @@ export function composeConsole({
     http: ReturnType<typeof composeHttp>;
     connections: { connections: ConnectionStore; prices: PriceStore };
     projects: ProjectStore;
-    watches: Watches;
+    runs: { watches: Watches };
     onRefused: OnRefused;
     resources: Console["resources"];
-    alerts: NonNullable<Console["alerts"]> & { lastFailover(): ClusterInfo["failover"] };
+    alerts: { alerts: NonNullable<Console["alerts"]> & { lastFailover(): ClusterInfo["failover"] } };
   }) {
   const { db, audit, dataDir, sandbox, now } = base;
   const started_at_ms = now();

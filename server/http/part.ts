@@ -5,7 +5,6 @@ import type { Db } from "../db/open.ts";
 import type { Egress, EgressPolicy } from "../lib/egress.ts";
 import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
-import { settledWithin } from "../lib/settled-within.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import type { Auth, NoLongerValid } from "./auth.ts";
 import type { PublicUrl } from "./errors.ts";
@@ -59,33 +58,6 @@ export interface Part {
   stop?(): unknown;
   /** What it notes in the database once everything has stopped. */
   noteEnd?(): Promise<void>;
-}
-
-/** Has them take up what there is for them, one after the other. */
-export async function eachPart(parts: readonly Part[], what: "start" | "arrived"): Promise<void> {
-  for (const part of parts) await part[what]?.();
-}
-
-const stopping_ms = 8000; // Less than a stop of the server has.
-
-/** Ends the work of all, and has them note the end in the database, whatever keeps one of them from ending. */
-export async function stopParts(parts: readonly Part[], log: Log, within_ms = stopping_ms): Promise<void> {
-  const inReverse = parts.toReversed();
-  const ended = inReverse.map(async (part) => await part.stop?.());
-  const said = await settledWithin(within_ms, Promise.allSettled(ended));
-  if (!said) log.warn("some work did not end in time; the next start takes it up", { waited_ms: within_ms });
-  for (const each of ended) each.catch((error) => log.error("some work did not end in order", { error }));
-  // A full disk may not keep the process from ending: the next start then takes this for a crash.
-  for (const part of inReverse)
-    await part.noteEnd?.().catch((error) => log.error("the end was not noted in the database", { error }));
-}
-
-/** Just before the rows of a project go to another cell. What it returns is to be called when they have gone. */
-export function leaveParts(parts: readonly Part[], projectId: string): () => void {
-  const forget = parts.map((part) => part.leave?.(projectId));
-  return () => {
-    for (const each of forget) each?.();
-  };
 }
 
 /** Another protocol over the same API. */

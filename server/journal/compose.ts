@@ -1,11 +1,20 @@
 import { happening } from "../core/origin.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import type { Db } from "../db/open.ts";
+import type { Log } from "../lib/log.ts";
 import { createSignal } from "../lib/signal.ts";
+import { createEndedRuns } from "./ended-runs.ts";
 import { createJournal, type Projector, type RunProjector } from "./journal.ts";
 
+interface Needs {
+  db: Db;
+  log: Log;
+  projectRun: RunProjector;
+  now: () => number;
+}
+
 /** The journal, and who follows it: they are told in the order in which they were composed. */
-export function composeJournal({ db, projectRun, now }: { db: Db; projectRun: RunProjector; now: () => number }) {
+export function composeJournal({ db, log, projectRun, now }: Needs) {
   const happened = createSignal<Parameters<Projector>>();
   const committed = createSignal<[runId: string, entries: readonly JournalEntry[]]>();
   const journal = createJournal({
@@ -25,6 +34,8 @@ export function composeJournal({ db, projectRun, now }: { db: Db; projectRun: Ru
     project: happened.listen,
     /** After the write. */
     onCommit: committed.listen,
+    /** Beside the writes, some time after a run has ended. */
+    ended: createEndedRuns({ db, log, journal }),
   };
 }
 

@@ -133,5 +133,3 @@ export function createEndedRuns({ db, journal, log }: { db: Db; journal: Pick<Jo
     },
   };
 }
-
-export type EndedRuns = ReturnType<typeof createEndedRuns>;

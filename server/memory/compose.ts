@@ -32,16 +32,16 @@ interface FilePorts {
 export function composeMemory({
   connections,
   files: { documents, files, processing, onMoved },
-  announced,
-  pay,
+  announcing: { announced },
+  usage: { pay },
   embedders: givenEmbedders,
   ...base
 }: Base &
   MemoryOptions & {
     connections: { resolve(model: string, environment: Environment): ReturnType<EmbeddersOptions["resolve"]> };
     files: FilePorts;
-    announced: () => void;
-    pay: Pay;
+    announcing: { announced: () => void };
+    usage: { pay: Pay };
   }) {
   const { db, database, log, now } = base;
   const embedders =

@@ -1,5 +1,5 @@
 import type { Base, Part } from "../http/part.ts";
-import type { EndedRuns } from "../journal/ended-runs.ts";
+import type { Journals } from "../journal/compose.ts";
 import { createDocuments } from "./documents.ts";
 import { createObjects } from "./objects.ts";
 import { placeOf } from "./place.ts";
@@ -8,7 +8,7 @@ import { createSearch } from "./store.ts";
 import { runTexts } from "./texts.ts";
 
 /** What there is of a project, found by its words. The index is filled behind what it tells of. */
-export function composeSearch({ ended, ...base }: Base & { ended: EndedRuns }) {
+export function composeSearch({ journals: { ended }, ...base }: Base & { journals: Journals }) {
   const documents = createDocuments(base.db.sqlite);
   const objects = createObjects({ ...base, documents });
   const setCost = base.db.sqlite.query("UPDATE runs SET cost_nano_usd = ? WHERE id = ?");

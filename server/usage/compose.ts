@@ -1,7 +1,6 @@
 import type { ModelPrice } from "../core/price.ts";
 import type { Base, Part } from "../http/part.ts";
 import type { Journals } from "../journal/compose.ts";
-import type { EndedRuns } from "../journal/ended-runs.ts";
 import { createAnalytics } from "./analytics-store.ts";
 import { createForgetUser, createRunCounts } from "./count-runs.ts";
 import { createDayBudgets } from "./day-budgets.ts";
@@ -20,15 +19,14 @@ export function composeUsage({
   db,
   now,
   log,
-  ended,
-  priceOf,
-  inPlace,
+  connections: { inPlace, prices },
 }: Base & {
   journals: Journals;
   projects: { settingsOf: Settings };
-  ended: EndedRuns;
-  priceOf: (model: string) => ModelPrice | null;
-  inPlace: Parameters<typeof createPaidCalls>[0]["inPlace"];
+  connections: {
+    inPlace: Parameters<typeof createPaidCalls>[0]["inPlace"];
+    prices: { priceOf: (model: string) => ModelPrice | null };
+  };
 }) {
   const usage = createUsageStore({ db });
   const dayBudgets = createDayBudgets({ usage, settings: projects.settingsOf, now });
@@ -36,9 +34,9 @@ export function composeUsage({
   const sumOf = createUsageSums(db);
   journals.project(createUsageProjector(sumOf));
   journals.onCommit(reservations.committed);
-  ended.follow(createRunCounts(db));
+  journals.ended.follow(createRunCounts(db));
   const settingsOf = projects.settingsOf;
-  const paid = createPaidCalls({ db, sumOf, dayBudgets, settingsOf, priceOf, inPlace, log, now });
+  const paid = createPaidCalls({ db, sumOf, dayBudgets, settingsOf, priceOf: prices.priceOf, inPlace, log, now });
   journals.onCommit(paid.committed);
   return {
     routes: (auth) => [

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { silentLog } from "../lib/log.ts";
-import { type Part, stopParts } from "./part.ts";
+import { createLifecycle } from "./lifecycle.ts";
+import type { Part } from "./part.ts";
 
 test("the end is noted though one part never stops, another fails to, and a third cannot note it", async () => {
   const done: string[] = [];
@@ -13,6 +14,7 @@ test("the end is noted though one part never stops, another fails to, and a thir
       },
     },
   ];
-  await stopParts(parts, silentLog, 5);
-  expect(done).toEqual(["stopped", "noted"]);
+  const ending = { end: () => {}, renew: () => {} };
+  await createLifecycle(parts, { log: silentLog, ending, close: () => done.push("closed"), within_ms: 5 }).stop();
+  expect(done).toEqual(["closed", "stopped", "noted"]);
 });
