@@ -82,6 +82,12 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     await guest.getByRole("tab", { name: "Server" }).click();
     await expect(guest.getByRole("button", { name: "Back up now" })).toBeDisabled();
     await looksWell(guest, "viewer server");
+    const agent = { name: "Desk", instructions: "# Desk\n\n- Be **kind**.", model: "test/echo" };
+    const { id } = (await server.post("/v1/agents", agent)).body;
+    await guest.goto(`${server.url}/dashboard/agents/${id}`);
+    const instructions = guest.getByRole("textbox", { name: "Instructions" });
+    await expect(instructions).toHaveAttribute("aria-readonly", "true");
+    await looksWell(guest, "viewer agent");
     const { status, code } = await ask(guest, "POST", "/console/api/backups");
     expect([status, code]).toEqual([403, "insufficient_role"]);
   });

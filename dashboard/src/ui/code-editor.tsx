@@ -1,6 +1,7 @@
 import type { LanguageSupport } from "@codemirror/language";
 import { clsx } from "clsx";
-import { type ComponentType, useEffect, useRef, useState } from "react";
+import { type ComponentType, useContext, useEffect, useRef, useState } from "react";
+import { Closed } from "./closed.ts";
 import type { SchemaSource } from "./editor/hints.ts";
 import { type EditorLanguage, indents, languages } from "./editor/languages.ts";
 import type { Surface } from "./editor/surface.tsx";
@@ -36,7 +37,9 @@ const box = (readOnly: boolean): string =>
  * plain text area with the same label, text and focus.
  */
 export function CodeEditor({ label, hint, error, language, className = "min-h-20", ...props }: CodeEditorProps) {
-  const { value, onText, onLeave, readOnly = false, placeholder, name, autoFocus = false, schema } = props;
+  const { value, onText, onLeave, placeholder, name, autoFocus = false, schema } = props;
+  const isClosed = useContext(Closed);
+  const readOnly = props.readOnly || isClosed;
   const loaded = useLoaded(language);
   const held = useRef<readonly [number, number] | null>(autoFocus ? [value.length, value.length] : null);
   const isProse = language === "markdown";

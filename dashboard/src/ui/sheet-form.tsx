@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { ApiRequest } from "../lib/request-code.ts";
 import type { Sendable } from "../lib/use-form.ts";
+import { Closed } from "./closed.ts";
 import { Form } from "./form.tsx";
 import { FoldedCode } from "./show-code.tsx";
 
@@ -31,7 +32,7 @@ export function SheetForm({
           {above}
           <fieldset disabled={disabled} className="min-w-0">
             <legend className="sr-only">{legend}</legend>
-            {children}
+            <Closed value={disabled}>{children}</Closed>
           </fieldset>
           <div className="pb-5">
             <FoldedCode name={legend} request={request} />
