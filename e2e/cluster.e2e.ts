@@ -40,7 +40,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
   }, 240_000);
 
   test("the leader runs commands that come with the master key, and no others", async () => {
-    await using cluster = await startCluster({ nodes: 2 });
+    await using cluster = await startCluster({ nodes: 2, lease_s: 20 });
     const run = (args: string[], env: Record<string, string> = {}) =>
       runCommand(args, {
         env: { ...cleaned(), RUNNEL_CLUSTER: cluster.url, RUNNEL_MASTER_KEY: masterKey, ...env },

@@ -231,7 +231,7 @@ export async function read(response: Response): Promise<Answer> {
 /** Where a client of one machine meets a connection that breaks, a node answers for a leader that has died. */
 async function expectLeader(answer: Response, leader: Bun.Subprocess): Promise<void> {
   if (!(await answer.text()).includes('"cluster_unavailable"')) return;
-  if (await Promise.race([leader.exited.then(() => true), Bun.sleep(1000).then(() => false)]))
+  if (await Promise.race([leader.exited.then(() => true), Bun.sleep(5000).then(() => false)]))
     throw new Error("The server died before it answered.");
 }
 

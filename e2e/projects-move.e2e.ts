@@ -133,7 +133,7 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
   afterAll(async () => await postgres?.[Symbol.asyncDispose]());
 
   test("with runs at work, runs that wait, files, memory, webhooks and keys; every run ends once", async () => {
-    await using cluster = await startCluster({ nodes: 3, cell: "main,east" });
+    await using cluster = await startCluster({ nodes: 3, cell: "main,east", lease_s: 20 });
     await using tools = startTools();
     await using hooks = startWebhookReceiver(() => new Response("Not now.", { status: 500 }));
     const { main, east, spare } = await bothLed(cluster);

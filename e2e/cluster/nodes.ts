@@ -32,6 +32,8 @@ export interface ClusterOptions {
   failpoint?: string;
   /** Names with commas: each node leads one of them, or none. */
   cell?: string;
+  /** Of leases. Longer where nobody is to be replaced: a busy machine may stand still for two seconds. */
+  lease_s?: number;
 }
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
@@ -59,7 +61,7 @@ export async function startCluster({
       "--cell",
       cell,
       "--cluster-ttl",
-      String(ttl_s),
+      String(shared.lease_s ?? ttl_s),
       "--insecure-http",
       "--workers",
       "1",
