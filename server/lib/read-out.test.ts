@@ -5,11 +5,11 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 /** A client that sends so many pieces and is silent then: whether its body is still waited for after so many milliseconds. */
-async function waitsFor(pieces: number, ms: number, silent_ms?: number): Promise<boolean> {
+async function waitsFor(pieces: number, ms: number, silent_ms?: number, size = 64 * 1024): Promise<boolean> {
   const cancel = jest.fn(async () => {});
   let left = pieces;
   const reader: BodyReader = {
-    read: () => (left-- > 0 ? Promise.resolve({ done: false, value: new Uint8Array(1) }) : new Promise(() => {})),
+    read: () => (left-- > 0 ? Promise.resolve({ done: false, value: new Uint8Array(size) }) : new Promise(() => {})),
     cancel,
   };
   void readOutBy(reader, silent_ms);
@@ -23,6 +23,10 @@ test("a client that sends nothing of a refused body is answered after a second, 
   expect([await waitsFor(0, 300, 600), await waitsFor(0, 400, 600), await waitsFor(0, 0, 6000)]).toEqual([
     ...[true, false, false],
   ]);
+});
+
+test("a client that sends the beginning of one and waits is answered after a second, too", async () => {
+  expect([await waitsFor(2, 900, 0, 1), await waitsFor(2, 1000, 0, 1)]).toEqual([true, false]);
 });
 
 test("a client that stands still in the middle of it has five seconds to go on", async () => {

@@ -1,8 +1,8 @@
 /**
- * How much of a refused body is taken, in how much time, and how long a client may be silent: one that has sent nothing may
- * be waiting for the answer, one that is in the middle of it is only slow.
+ * How much of a refused body is taken, in how much time, and how long a client may be silent: one that has sent little may
+ * be waiting for the answer, one that is in the middle of much is only slow.
  */
-const bounds = { bytes: 128 * 1024 * 1024, ms: 30_000, silence_ms: { before: 1000, within: 5000 } };
+const bounds = { bytes: 128 * 1024 * 1024, ms: 30_000, little: 64 * 1024, silence_ms: { before: 1000, within: 5000 } };
 
 /**
  * Takes what is left of a body that was refused, and keeps none of it: many clients read no answer before they have sent
@@ -20,13 +20,14 @@ export interface BodyReader {
 
 /** The same by whoever has begun to read it; the client has been silent for so long already. */
 export async function readOutBy(reader: BodyReader, silent_ms = 0): Promise<void> {
-  const { bytes, ms, silence_ms } = bounds;
+  const { bytes, ms, little, silence_ms } = bounds;
   const stop = () => void reader.cancel().catch(() => {});
   const end = setTimeout(stop, ms);
   let silence: Timer | undefined;
   try {
     for (let size = 0; size < bytes; ) {
-      silence = setTimeout(stop, size > 0 ? silence_ms.within : Math.max(0, silence_ms.before - silent_ms));
+      const before_ms = Math.max(0, silence_ms.before - (size === 0 ? silent_ms : 0));
+      silence = setTimeout(stop, size < little ? before_ms : silence_ms.within);
       const { done, value } = await reader.read();
       clearTimeout(silence);
       if (done) return;
