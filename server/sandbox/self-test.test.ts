@@ -1,12 +1,23 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { startChild } from "./child-process.ts";
 import { lateProbes, probes } from "./probes.ts";
 import { jailFaults, selfTest } from "./self-test.ts";
 
 test("a child in the jail can do none of what a program could that has left its interpreter", async () => {
   expect(await jailFaults()).toEqual([]);
   expect(await selfTest()).toBe("strict");
+});
+
+test.each([
+  [2, []],
+  [3, [expect.stringContaining("SIGSEGV")]],
+])("of children that crash %i times, the jail is judged by one that does not, or by none", async (crashes, faults) => {
+  let started = 0;
+  const start: typeof startChild = (options) =>
+    startChild(++started > crashes ? options : { ...options, command: ["/bin/sh", "-c", "kill -SEGV $$"] });
+  expect(await jailFaults({ start })).toEqual(faults);
 });
 
 // Otherwise the test above would be as green without a jail. Names are looked up only where there is a network.
