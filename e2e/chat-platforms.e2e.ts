@@ -197,6 +197,7 @@ function startApi(taken: Json) {
   const posted: Posted[] = [];
   const api = Bun.serve({
     ...{ port: 0, hostname: "127.0.0.1" },
+    idleTimeout: 0, // A connection that it closed might be used again at that moment.
     async fetch(request) {
       const [headers, path] = [Object.fromEntries(request.headers), new URL(request.url).pathname];
       posted.push({ method: request.method, path, headers, body: await request.json() });
