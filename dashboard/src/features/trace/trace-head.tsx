@@ -45,7 +45,7 @@ export function TraceHead({
           <ChevronRight aria-hidden className="size-4" strokeWidth={1.5} />
         </nav>
         <h1 className="cut text-lg max-rail:grow max-rail:basis-1/4" title={agent}>
-          <AgentLink id={run.agent_id} className="hover:underline" />
+          <AgentLink id={run.agent_id} className="cut block hover:underline" />
         </h1>
         <span className="inline-flex h-4.5 items-center rounded-sm max-rail:hidden border border-line px-1.5 text-2xs text-muted">
           v{run.agent_version}
