@@ -168,7 +168,7 @@ export const unitMutants: readonly UnitMutant[] = [
     replace: "ahead",
   },
   {
-    test: "server/runs/simulation.test.ts",
+    test: "server/runs/pool.test.ts",
     name: "a loop that goes on with what did not commit",
     file: "server/runs/pool.ts",
     find: "      if (misled.get(run_id) === attempt) throw new AppendRefused(",

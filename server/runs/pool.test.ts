@@ -168,6 +168,33 @@ test("a model is asked while the commit of its step is under way, and a tool whe
   ]);
 });
 
+test("what a loop does on the strength of a commit that failed is refused, and its run is recovered", async () => {
+  const { threads, speak } = mortal();
+  const refused = Promise.withResolvers<void>();
+  const telling: ThreadFactory = (hear, died) => {
+    const thread = threads(hear, died);
+    const send = (order: Order) => {
+      thread.send(order);
+      if (order.do === "refused") refused.resolve();
+    };
+    return { ...thread, send };
+  };
+  using fixture = runFixture({ threads: telling });
+  const tools = [httpTool("get", `http://127.0.0.1:${server.port}/`, { idempotent: true })];
+  const script = [{ tool_calls: [{ name: "get", arguments: {} }] }, { ...slow, delay_ms: 10 }];
+  const { id } = await fixture.start(script, { tools });
+  let ahead = 0;
+  fixture.db.write.leaving(() => {
+    if (++ahead <= 2) throw new Error("The disk refuses."); // The commit that the model's call goes ahead of, and its repetition.
+  });
+  await refused.promise;
+  speak(0, { do: "append", run_id: id, attempt: 1, ticket: 99, events: [{ type: "run.resumed" }] });
+  const run = await fixture.settled(id);
+  expect([run.status, run.attempt, run.output]).toEqual(["completed", 2, slow.text]);
+  expect(fixture.journal.read(id).map(({ event }) => event.type)).not.toContain("run.resumed");
+  await idle(fixture);
+});
+
 test("a thread that dies while its run waits for an answer is no reason to recover the run", async () => {
   const { threads, die } = mortal();
   using fixture = runFixture({ threads });
