@@ -63,6 +63,7 @@ const rows: Row[] = [
     atMost(8),
     " ms",
   ),
+  row("G10", "the same while nothing is listed", figure("long.alone_stall_ms"), none, " ms"),
   row(
     "G13",
     "GET of a finished run of 20 000 events, against one of 50",

@@ -40,7 +40,8 @@ export async function compileMutants() {
     /** Whether the test of the part fails, with the fault awake or asleep. */
     failsTest: async ({ name, test }: UnitMutant, awake: boolean): Promise<boolean> => {
       const env = { ...process.env, MUTANT: awake ? name : "" };
-      const command = [process.execPath, "test", test];
+      const [file, title] = test;
+      const command = [process.execPath, "test", file, "--test-name-pattern", title];
       return (await Bun.spawn(command, { cwd: copy, env, stdout: "ignore", stderr: "ignore" }).exited) !== 0;
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),

@@ -25,7 +25,8 @@ export interface ClusterMutant extends Fault {
 
 /** A fault of a part that a test of it must see. */
 export interface UnitMutant extends Fault {
-  test: string;
+  /** The file of the test that sees it, and the test's title, which is read as a pattern. */
+  test: readonly [file: string, title: string];
 }
 
 export const mutants: readonly Mutant[] = [
@@ -161,21 +162,24 @@ export const clusterMutants: readonly ClusterMutant[] = [
 /** A storm sees these now and then: their moment is too short. A test of the part sees each time. */
 export const unitMutants: readonly UnitMutant[] = [
   {
-    test: "server/runs/pool.test.ts",
+    test: ["server/runs/pool.test.ts", "a model is asked while the commit of its step is under way"],
     name: "tools that are called ahead of the commit",
     file: "server/runs/pool.ts",
     find: "callsModel ? ahead : undefined",
     replace: "ahead",
   },
   {
-    test: "server/runs/pool.test.ts",
+    test: ["server/runs/pool.test.ts", "what a loop does on the strength of a commit that failed is refused"],
     name: "a loop that goes on with what did not commit",
     file: "server/runs/pool.ts",
     find: "      if (misled.get(run_id) === attempt) throw new AppendRefused(",
     replace: "      if (attempt < 0) throw new AppendRefused(",
   },
   {
-    test: "server/cluster/capture.test.ts",
+    test: [
+      "server/cluster/capture.test.ts",
+      "of a transaction that had spilled into the log and was rolled back nothing is taken",
+    ],
     name: "the log's end by salts",
     file: "server/cluster/capture.ts",
     find: "      if (end) return { log: files.log, end };",
@@ -191,7 +195,10 @@ export const unitMutants: readonly UnitMutant[] = [
       return { log: files.log, end: { ...end, frames, checksum } };`,
   },
   {
-    test: "server/cluster/ways-out.test.ts",
+    test: [
+      "server/cluster/ways-out.test.ts",
+      "who waits when the engine goes away is told so, and so is who comes then",
+    ],
     name: "answers that do not wait for the engine",
     file: "server/cluster/ways-out.ts",
     find: "    answering: (handle, away) => async (request) => {",
