@@ -3,7 +3,7 @@ import { AppError, type Fault } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import type { Environment } from "../core/scope.ts";
 import { checkGuardrails } from "../guardrails/check.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import type { AgentOverrides } from "../http/schemas.ts";
 import { checkSchema } from "../lib/json-schema.ts";
@@ -114,7 +114,7 @@ export function checkAgent(
   }
   const guardrails = ("guardrails" in input && input.guardrails) || [];
   faults.push(...checkGuardrails(guardrails));
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
   if (model !== undefined) checkModel(model, environment, modelAvailable, `${prefix}model`);
   for (const [i, { type, config }] of guardrails.entries())
     if (type === "llm_judge" && typeof config?.model === "string")
@@ -132,13 +132,13 @@ export function checkJudges(
     if (judge?.provider === own?.provider && judge?.connection === own?.connection) return [];
     return [fault(`guardrails[${i}].config.model`, `Expected a model of the agent's own provider (${model}).`)];
   });
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
 }
 
 function checkModel(model: string, environment: Environment, available: ModelAvailable, param: string): void {
-  const refuse = (reason: string) => new AppError("model_not_available", `${param}: ${reason}`, { param });
+  const refusal = (reason: string) => new AppError("model_not_available", `${param}: ${reason}`, { param });
   const parsed = parseModel(model);
-  if (!parsed) throw refuse("Expected <provider>/<model>, such as openai/gpt-5.");
-  if (environment === "live" && parsed.provider === "test") throw refuse("Test models serve test keys only.");
-  if (!available(model, environment)) throw refuse("There is no connection for this model.");
+  if (!parsed) throw refusal("Expected <provider>/<model>, such as openai/gpt-5.");
+  if (environment === "live" && parsed.provider === "test") throw refusal("Test models serve test keys only.");
+  if (!available(model, environment)) throw refusal("There is no connection for this model.");
 }

@@ -4,53 +4,40 @@ import type { Fault } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
 import { completeRerank } from "../core/retrieval.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 import { HistoryInput, idOf, passageChoices, RerankInput } from "../http/schemas.ts";
-import { named, oneOf, orNull } from "../lib/schema.ts";
-
-const closed = { additionalProperties: false };
+import { named, oneOf, orNull, partial, partly } from "../lib/schema.ts";
 
 const MemoryStore = named(
   "MemoryPolicyStoreInput",
-  Type.Composite(
-    [
-      Type.Object({ memory_id: idOf("memory") }),
-      Type.Partial(
-        Type.Object({
-          access: oneOf(["read", "read_write"] as const),
-          auto_retrieve: Type.Boolean(),
-          top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
-          score_threshold: Type.Number({ minimum: 0, maximum: 1 }),
-          rerank: orNull(RerankInput),
-          ...passageChoices,
-          learn: Type.Boolean(),
-        }),
-      ),
-    ],
-    closed,
+  partly(
+    { memory_id: idOf("memory") },
+    {
+      access: oneOf(["read", "read_write"] as const),
+      auto_retrieve: Type.Boolean(),
+      top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
+      score_threshold: Type.Number({ minimum: 0, maximum: 1 }),
+      rerank: orNull(RerankInput),
+      ...passageChoices,
+      learn: Type.Boolean(),
+    },
   ),
 );
 
 export const MemoryInput = named(
   "MemoryPolicyInput",
-  Type.Partial(
-    Type.Object({
-      stores: Type.Array(MemoryStore, { maxItems: 20 }),
-      history: HistoryInput,
-      context: named(
-        "ContextPolicyInput",
-        Type.Partial(
-          Type.Object({
-            strategy: oneOf(contextStrategies),
-            reserve_output_tokens: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
-            tool_output_max_bytes: Type.Integer({ minimum: 1000, maximum: limits.tool_output_bytes }),
-          }),
-          closed,
-        ),
-      ),
-    }),
-    closed,
-  ),
+  partial({
+    stores: Type.Array(MemoryStore, { maxItems: 20 }),
+    history: HistoryInput,
+    context: named(
+      "ContextPolicyInput",
+      partial({
+        strategy: oneOf(contextStrategies),
+        reserve_output_tokens: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+        tool_output_max_bytes: Type.Integer({ minimum: 1000, maximum: limits.tool_output_bytes }),
+      }),
+    ),
+  }),
 );
 type MemoryInput = Static<typeof MemoryInput>;
 
@@ -76,7 +63,7 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
       return [fault(`${at}.learn`, "One store of an agent learns already.")];
     return [];
   });
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
   return {
     stores: stores.map(
       ({ memory_id, access, auto_retrieve, top_k, score_threshold, rerank, learn, ...choices }, i) => ({

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { type Auth, ofAgents, requireAgent } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { forwardQuery, listQuery, readPage } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
 import { idOf, pathOf, pathWith } from "../http/schemas.ts";
@@ -98,8 +98,7 @@ function listVersions(agents: AgentStore, principal: Principal, id: string, url:
   agents.get(mine(principal, id), id);
   const { limit, starting_after } = readPage(url);
   if (starting_after === null) return agents.versions.list(principal, id, limit, Number.MAX_SAFE_INTEGER);
-  if (!/^[1-9]\d{0,14}$/.test(starting_after))
-    throw validationError([fault("starting_after", "Expected the number of a version.")]);
+  if (!/^[1-9]\d{0,14}$/.test(starting_after)) throw invalid("starting_after", "Expected the number of a version.");
   const before = Number(starting_after);
   if (before > agents.get(principal, id).version)
     throw new AppError("invalid_cursor", "The cursor is not a version of this agent.");

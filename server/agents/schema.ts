@@ -18,57 +18,40 @@ import * as wire from "../wire/agent.ts";
 import { resource } from "../wire/schema.ts";
 import { completePolicy, type FactsOf, MemoryInput, pinnedPolicy } from "./memory-policy.ts";
 
-const closed = { additionalProperties: false };
-
 const ScriptEntry = t.named(
   "ScriptEntry",
-  Type.Partial(
-    Type.Object({
-      text: Type.String({ maxLength: 262_144 }),
-      reasoning: Type.String({ maxLength: 262_144 }),
-      tool_calls: Type.Array(
-        t.named(
-          "ScriptToolCall",
-          Type.Object({ name: Type.String({ minLength: 1, maxLength: 64 }), arguments: JsonObject }, closed),
-        ),
-        { maxItems: limits.tools_per_agent },
-      ),
-      error: Type.String({ maxLength: 4096 }),
-      delay_ms: Type.Integer({ minimum: 0, maximum: 600_000 }),
-      delta_ms: Type.Integer({ minimum: 0, maximum: 60_000 }),
-    }),
-    closed,
-  ),
+  t.partial({
+    text: Type.String({ maxLength: 262_144 }),
+    reasoning: Type.String({ maxLength: 262_144 }),
+    tool_calls: Type.Array(
+      t.named("ScriptToolCall", t.exact({ name: Type.String({ minLength: 1, maxLength: 64 }), arguments: JsonObject })),
+      { maxItems: limits.tools_per_agent },
+    ),
+    error: Type.String({ maxLength: 4096 }),
+    delay_ms: Type.Integer({ minimum: 0, maximum: 600_000 }),
+    delta_ms: Type.Integer({ minimum: 0, maximum: 60_000 }),
+  }),
 );
 
 const ModelSettings = t.named(
   "ModelSettings",
-  Type.Partial(
-    Type.Object({
-      ...settingFields,
-      script: Type.Array(ScriptEntry, { maxItems: 1000 }),
-    }),
-    closed,
-  ),
+  t.partial({
+    ...settingFields,
+    script: Type.Array(ScriptEntry, { maxItems: 1000 }),
+  }),
 );
 
 const GuardrailInput = t.named(
   "GuardrailInput",
-  Type.Object(
-    {
-      type: t.oneOf(guardrailTypes),
-      on: Type.Array(t.oneOf(guardrailPoints), { minItems: 1, maxItems: guardrailPoints.length, uniqueItems: true }),
-      action: t.oneOf(guardrailActions),
-      config: Type.Optional(JsonObject),
-    },
-    closed,
-  ),
+  t.exact({
+    type: t.oneOf(guardrailTypes),
+    on: Type.Array(t.oneOf(guardrailPoints), { minItems: 1, maxItems: guardrailPoints.length, uniqueItems: true }),
+    action: t.oneOf(guardrailActions),
+    config: Type.Optional(JsonObject),
+  }),
 );
 
-const DoorsInput = t.named(
-  "DoorsInput",
-  Type.Partial(Type.Object({ mcp: Type.Boolean(), a2a: Type.Boolean() }, closed)),
-);
+const DoorsInput = t.named("DoorsInput", t.partial({ mcp: Type.Boolean(), a2a: Type.Boolean() }));
 
 /** What a fork may have different from the agent that its record has pinned. */
 export type AgentEdits = Pick<AgentOverrides, "instructions" | "model">;
@@ -170,16 +153,16 @@ const { model, tools } = agentFields;
 const name = Type.String({ minLength: 1, maxLength: limits.name_length });
 const others = { tools, max_turns, output_schema, ...optional, metadata: Metadata };
 
-export const CreateAgent = Type.Composite(
-  [Type.Object({ name, instructions, model }), Type.Partial(Type.Object(others))],
-  closed,
-);
+export const CreateAgent = t.partly({ name, instructions, model }, others);
 export type CreateAgent = Static<typeof CreateAgent>;
 
-export const UpdateAgent = Type.Partial(
-  Type.Object({ name, instructions, model, ...others, expected_version: Type.Integer({ minimum: 1 }) }),
-  closed,
-);
+export const UpdateAgent = t.partial({
+  name,
+  instructions,
+  model,
+  ...others,
+  expected_version: Type.Integer({ minimum: 1 }),
+});
 export type UpdateAgent = Static<typeof UpdateAgent>;
 
 // In the order of what is told.

@@ -1,6 +1,6 @@
 import { and, desc, eq, lt, sql } from "drizzle-orm";
 import { abridged } from "../core/abridged.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
@@ -33,12 +33,12 @@ export function createVersionStore({ orm }: Pick<Db, "orm">) {
       orm.insert(agentVersions).values(row).run();
     },
     get(scope: Scope, id: string, version: number) {
-      const row = orm
-        .select()
-        .from(agentVersions)
-        .where(and(ofAgent(scope, id), eq(agentVersions.version, version)))
-        .get();
-      if (!row) throw notFound();
+      const row =
+        orm
+          .select()
+          .from(agentVersions)
+          .where(and(ofAgent(scope, id), eq(agentVersions.version, version)))
+          .get() ?? missing();
       return toVersion(row);
     },
     /** Newest first, those before the given version. */

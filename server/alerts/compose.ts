@@ -53,8 +53,7 @@ export function composeAlerts({
     ports: { alerts },
     async start() {
       await check();
-      timer = setInterval(check, lookEvery_ms);
-      timer.unref();
+      timer = setInterval(check, lookEvery_ms).unref();
     },
     stop: () => clearInterval(timer),
   } satisfies Part;

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, invalid, refuse } from "../http/errors.ts";
 import { readJsonBody } from "../http/json-body.ts";
 import { declared } from "../http/operation.ts";
 import type { RateLimiter, RateLimits } from "../http/rate-limit.ts";
@@ -46,10 +46,10 @@ const tooMany = (retryAfter: number) => new AppError("rate_limited", "Too many r
 
 function readAnswer(body: unknown): CallbackAnswer {
   if (typeof body !== "object" || body === null || Array.isArray(body) || !("output" in body))
-    throw validationError([fault("output", "Expected the output of the call, which may be any JSON.", "required")]);
+    throw invalid("output", "Expected the output of the call, which may be any JSON.", "required");
   const { output, is_error = false, ...others } = body as Record<string, unknown>;
   const unknown = Object.keys(others).map((name) => fault(name, "There is no such parameter.", "unknown_parameter"));
-  if (unknown.length > 0) throw validationError(unknown);
-  if (typeof is_error !== "boolean") throw validationError([fault("is_error", "Expected true or false.")]);
+  refuse(unknown);
+  if (typeof is_error !== "boolean") throw invalid("is_error", "Expected true or false.");
   return { output, ...(is_error && { is_error }) };
 }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { AppError } from "../core/errors.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing, notFound } from "../core/not-found.ts";
 import { isOver, isResolved } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
@@ -74,8 +74,7 @@ export function createCallbacks({
     const right = Buffer.from(proof(runId, callId));
     const said = Buffer.from(given);
     if (said.length !== right.length || !timingSafeEqual(said, right)) throw notFound();
-    const head = journal.head(runId);
-    if (!head) throw notFound();
+    const head = journal.head(runId) ?? missing();
     return { head, callId };
   }
 

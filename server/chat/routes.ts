@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
-import { pathOf } from "../http/schemas.ts";
+import { NoBody, pathOf } from "../http/schemas.ts";
 import { ChatPage } from "../wire/chat-page.ts";
 import { Deleted } from "../wire/schema.ts";
-import { NoBody, PutChatPage } from "./schema.ts";
+import { PutChatPage } from "./schema.ts";
 import type { ChatPageStore } from "./store.ts";
 
 const params = pathOf("agent");

@@ -1,7 +1,7 @@
 import { type ChatSettings, defaultChatLimits } from "../core/chat-page.ts";
 import { AppError } from "../core/errors.ts";
 import { firstIdAt, newId } from "../core/ids.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing, notFound } from "../core/not-found.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Author, StoreBase } from "../db/audit.ts";
@@ -82,11 +82,7 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
     return row && read(row);
   }
 
-  function there(viewer: Viewer, agentId: string): Row {
-    const row = find(viewer, agentId);
-    if (!row) throw notFound();
-    return row;
-  }
+  const there = (viewer: Viewer, agentId: string): Row => find(viewer, agentId) ?? missing();
 
   /** Within a write. */
   function keep(scope: Scope, row: Omit<Row, keyof Scope>): Row {

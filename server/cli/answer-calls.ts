@@ -1,3 +1,4 @@
+import { jsonOrText } from "../lib/json.ts";
 import { ask, canAsk } from "./ask.ts";
 import { usageError } from "./exit-code.ts";
 import { printable } from "./print.ts";
@@ -38,14 +39,6 @@ function pair(flag: string, text: string): [name: string, value: string] {
   const at = text.indexOf("=");
   if (at < 1) throw usageError(`${flag} takes a tool's name, = and a value, not "${text}".`);
   return [text.slice(0, at), text.slice(at + 1)];
-}
-
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The answer to a call: the one given beforehand, or what the person at the terminal says. Null: there is none. */

@@ -42,8 +42,7 @@ async function ownSource(dir: DataDir, host: string, log: Log): Promise<Certific
   const first = await ownCertificate(dir.tls, host);
   let current = first;
   let look = () => {};
-  const timer = setInterval(() => look(), checkOwnEvery_ms);
-  timer.unref();
+  const timer = setInterval(() => look(), checkOwnEvery_ms).unref();
   return {
     first,
     async start(use) {
@@ -77,7 +76,7 @@ async function domainSource(
 const checkEvery_ms = 3000;
 
 /** Reads the operator's certificate, and again when the files have changed. A pair of no use leaves the last one. */
-function watchFiles({ cert, key }: CertificateFiles, log: Log, every_ms = checkEvery_ms) {
+function watchFiles({ cert, key }: CertificateFiles, log: Log) {
   const stamp = () => `${stampOf(cert)} ${stampOf(key)}`;
   let seen = stamp();
   const first = readCertificate(cert, key);
@@ -111,8 +110,7 @@ function watchFiles({ cert, key }: CertificateFiles, log: Log, every_ms = checkE
     else pending = now;
   }
 
-  const timer = setInterval(check, every_ms);
-  timer.unref();
+  const timer = setInterval(check, checkEvery_ms).unref();
   return {
     first,
     async start(to: (certificate: Certificate) => void): Promise<void> {

@@ -26,9 +26,7 @@ export function checkSlowly(
   let stopped = false;
 
   function later(ms: number): Timer {
-    const next = setTimeout(() => void look(), ms);
-    next.unref();
-    return next;
+    return setTimeout(() => void look(), ms).unref();
   }
 
   async function look(): Promise<void> {

@@ -55,6 +55,26 @@ type Verdict = string | { result: "warn" | "fail"; detail: string };
 
 const warn = (detail: string): Verdict => ({ result: "warn", detail });
 const fail = (detail: string): Verdict => ({ result: "fail", detail });
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What a look finds; one that throws has found a fault. */
+const findingOf = (check: string, look: () => Verdict): Finding => asFinding(check, attempt(look));
+
+const findingLater = async (check: string, look: () => Promise<Verdict>): Promise<Finding> =>
+  asFinding(check, await look().catch((error) => fail(messageOf(error))));
+
+const asFinding = (check: string, verdict: Verdict): Finding => ({
+  check,
+  ...(typeof verdict === "string" ? { result: "ok", detail: verdict } : verdict),
+});
+
+function attempt(look: () => Verdict): Verdict {
+  try {
+    return look();
+  } catch (error) {
+    return fail(messageOf(error));
+  }
+}
 
 /** Looks at everything, changes nothing but a temporary file, and ends with 1 when something is broken. */
 export async function doctor(flags: DoctorFlags): Promise<void> {
@@ -94,25 +114,20 @@ async function leaderFindings(flags: CellFlags): Promise<Finding[]> {
         .map((finding) => ({ ...finding, check: `leader's ${finding.check}` })),
     ];
   } catch (error) {
-    return [{ check: "leader", result: "fail", detail: error instanceof Error ? error.message : String(error) }];
+    return [asFinding("leader", fail(messageOf(error)))];
   }
 }
 
 /** Whether the engine keeps what it acknowledges when its machine is lost, and how long a commit takes there. */
-async function clusterFinding(url: string, durability: DoctorFlags["clusterDurability"]): Promise<Finding> {
-  const check = "cluster";
-  try {
+const clusterFinding = (url: string, durability: DoctorFlags["clusterDurability"]): Promise<Finding> =>
+  findingLater("cluster", async () => {
     const { synchronous_standbys: standbys, commit_ms } = await examineEngine(url);
     const time = `a commit takes ${commit_ms} ms`;
-    if (standbys === null)
-      return { check, result: "warn", detail: `it does not say whether it has a standby; ${time}` };
-    if (standbys > 0) return { check, result: "ok", detail: `synchronous standbys: ${standbys}; ${time}` };
+    if (standbys === null) return warn(`it does not say whether it has a standby; ${time}`);
+    if (standbys > 0) return `synchronous standbys: ${standbys}; ${time}`;
     const detail = `the Postgres has no synchronous standby: what is acknowledged is lost with its disk; ${time}`;
-    return { check, result: durability === "engine-local" ? "warn" : "fail", detail };
-  } catch (error) {
-    return { check, result: "fail", detail: error instanceof Error ? error.message : String(error) };
-  }
-}
+    return durability === "engine-local" ? warn(detail) : fail(detail);
+  });
 
 const configFinding = (path: string): Finding =>
   findingOf("configuration", () => {
@@ -125,19 +140,15 @@ const configFinding = (path: string): Finding =>
 const backupOld_ms = 2 * 86_400_000;
 
 /** Whether the store of `RUNNEL_BACKUP_TO` answers, and how old its newest backup is. */
-async function backupFinding(to: string): Promise<Finding> {
-  const check = "backups";
-  try {
+const backupFinding = (to: string): Promise<Finding> =>
+  findingLater("backups", async () => {
     const { where, newest: newestThere, encrypts } = openBackupTarget(to, process.env);
     const newest = await newestThere(Date.now());
-    if (!newest) return { check, result: "warn", detail: `${where} has none yet` };
+    if (!newest) return warn(`${where} has none yet`);
     const hours = Math.floor((Date.now() - newest.made_at) / 3_600_000);
     const detail = `the newest in ${where} is ${hours} hours old${encrypts ? "" : "; no RUNNEL_BACKUP_KEY encrypts the next"}`;
-    return { check, result: Date.now() - newest.made_at > backupOld_ms ? "warn" : "ok", detail };
-  } catch (error) {
-    return { check, result: "fail", detail: error instanceof Error ? error.message : String(error) };
-  }
-}
+    return Date.now() - newest.made_at > backupOld_ms ? warn(detail) : detail;
+  });
 
 /** What is set, and what of it would stop a start or does not work. What is not set is not told of. */
 async function settingFindings(): Promise<Finding[]> {
@@ -145,9 +156,9 @@ async function settingFindings(): Promise<Finding[]> {
   const looks = Object.entries(settingLooks).map(async ([check, look]): Promise<Finding[]> => {
     try {
       const detail = await look(flags, process.env);
-      return detail === null ? [] : [{ check, result: "ok", detail }];
+      return detail === null ? [] : [asFinding(check, detail)];
     } catch (error) {
-      return [{ check, result: "fail", detail: error instanceof Error ? error.message : String(error) }];
+      return [asFinding(check, fail(messageOf(error)))];
     }
   });
   return (await Promise.all(looks)).flat();
@@ -155,13 +166,12 @@ async function settingFindings(): Promise<Finding[]> {
 
 /** Models of an Ollama that is not there are not available; only where somebody has named one that is worth a look. */
 async function ollamaFinding(dataDir: string): Promise<Finding> {
-  const check = "ollama";
   const stored = attempt(() => storedOllama(dataDir));
   const given = (typeof stored === "string" && stored) || process.env.OLLAMA_BASE_URL?.trim();
   const url = given || ollamaUrl;
-  if (await listensAt(url)) return { check, result: "ok", detail: `there is one at ${url}` };
-  if (given) return { check, result: "warn", detail: `nothing listens at ${url}: models ollama/… are not available` };
-  return { check, result: "ok", detail: `there is none at ${url}: models ollama/… are not available` };
+  if (await listensAt(url)) return asFinding("ollama", `there is one at ${url}`);
+  const lacking = `at ${url}: models ollama/… are not available`;
+  return asFinding("ollama", given ? warn(`nothing listens ${lacking}`) : `there is none ${lacking}`);
 }
 
 /** Whether a node of a cluster has it: the log of its copy is touched by the node alone. */
@@ -182,10 +192,9 @@ function storedOllama(dataDir: string): string {
 
 async function sandboxFinding(): Promise<Finding> {
   const faults = await jailFaults();
-  if (faults.length === 0)
-    return { check: "sandbox", result: "ok", detail: build.lean ? "strict; this lean build has no Python" : "strict" };
+  if (faults.length === 0) return asFinding("sandbox", build.lean ? "strict; this lean build has no Python" : "strict");
   const detail = `process: Python is refused, and a program that breaks its interpreter could ${faults.join(", ")}`;
-  return { check: "sandbox", result: "warn", detail: [detail, jailAdvice(faults)].filter(Boolean).join(". ") };
+  return asFinding("sandbox", warn([detail, jailAdvice(faults)].filter(Boolean).join(". ")));
 }
 
 /** The operator's own models, with what is set before texts: a model that was trained with that finds less without it. */
@@ -199,7 +208,7 @@ function ownOnes(dataDir: string): string[] {
 
 /** Loads the default model as a server does, and asks it for one vector. */
 async function embeddingFinding(dataDir: string): Promise<Finding> {
-  if (modelsHere.length === 0) return { check: "embedding", result: "ok", detail: notHere(defaultModel) };
+  if (modelsHere.length === 0) return asFinding("embedding", notHere(defaultModel));
   const { embed, stop } = createBuiltIn({ log: silentLog });
   const started = performance.now();
   try {
@@ -207,9 +216,9 @@ async function embeddingFinding(dataDir: string): Promise<Finding> {
     const ms = Math.round(performance.now() - started);
     const detail = `${defaultModel}: ${vector!.length} dimensions, loaded and asked in ${ms} ms`;
     const others = modelsHere.filter((model) => model !== defaultModel);
-    return { check: "embedding", result: "ok", detail: [detail, ...others, ...ownOnes(dataDir)].join("; also ") };
+    return asFinding("embedding", [detail, ...others, ...ownOnes(dataDir)].join("; also "));
   } catch (error) {
-    return { check: "embedding", result: "fail", detail: error instanceof Error ? error.message : String(error) };
+    return asFinding("embedding", fail(messageOf(error)));
   } finally {
     stop();
   }
@@ -240,19 +249,6 @@ function examine(dataDir: string): Finding[] {
   // Opening it for more would bring an older one forward.
   if (hasKey && !isCopy(path) && attempt(() => isCurrent(database)) === "current") check("models", () => models(dir!));
   return findings;
-}
-
-function findingOf(check: string, look: () => Verdict): Finding {
-  const verdict = attempt(look);
-  return { check, ...(typeof verdict === "string" ? { result: "ok", detail: verdict } : verdict) };
-}
-
-function attempt(look: () => Verdict): Verdict {
-  try {
-    return look();
-  } catch (error) {
-    return fail(error instanceof Error ? error.message : String(error));
-  }
 }
 
 function lock(path: string): Verdict {

@@ -97,8 +97,7 @@ export function createListener(options: ListenerOptions): Listener {
     if (!led) return await Bun.sleep(retireShared_ms);
     const { promise: asked, resolve } = Promise.withResolvers<void>();
     wake = resolve;
-    const timer = setTimeout(resolve, retire_ms);
-    timer.unref();
+    const timer = setTimeout(resolve, retire_ms).unref();
     await asked;
     clearTimeout(timer);
     await Bun.sleep(Math.max(0, Math.min(retireEarly_ms, retire_ms) - (performance.now() - begun)));

@@ -88,16 +88,22 @@ export function projectsCommand(): Command {
   return projects;
 }
 
-/** Works on a project that must be there. */
-const onProject = (
+/** Works on a project that must be there, and shows it. */
+async function onProject(
   dataDir: string,
   nameOrId: string,
   work: (projects: ProjectStore, known: Project) => Project | Promise<Project>,
-): Promise<Project> =>
-  withStores(dataDir, false, (stores) => {
+) {
+  const project = await withStores(dataDir, false, (stores) => {
     const projects = stores.projects();
     return work(projects, requireProject(projects, nameOrId));
   });
+  return (await shown())(project);
+}
+
+/** Changes a project, where there is something to change. */
+const change = (dataDir: string, nameOrId: string, changes: Parameters<ProjectStore["update"]>[1] | null) =>
+  onProject(dataDir, nameOrId, (projects, known) => (changes ? projects.update(known.id, changes, cliActor()) : known));
 
 async function create(name: string, { dataDir, json }: DataFlags): Promise<void> {
   const project = await withStores(dataDir, true, ({ projects }) => projects().create(name, cliActor()));
@@ -125,23 +131,22 @@ export function projectsTable(data: readonly ListedProject[]): string {
 }
 
 async function rename(nameOrId: string, name: string, { dataDir, json }: DataFlags): Promise<void> {
-  const project = await onProject(dataDir, nameOrId, (projects, { id }) => projects.update(id, { name }, cliActor()));
-  print(json, (await shown())(project), () => `${project.id}  ${name}`);
+  const project = await change(dataDir, nameOrId, { name });
+  print(json, project, () => `${project.id}  ${name}`);
 }
 
 async function retention(name: string, { dataDir, json, env, runsDays, tracesDays }: RetentionOptions): Promise<void> {
-  const change = {
+  const kept = {
     ...(runsDays !== undefined && { runs_days: readDays(runsDays, "--runs-days") }),
     ...(tracesDays !== undefined && { traces_days: readDays(tracesDays, "--traces-days") }),
   };
   const changes = runsDays !== undefined || tracesDays !== undefined;
   if (changes && !env) throw usageError("--env says whose days these are: test or live.");
-  const project = await onProject(dataDir, name, (projects, known) =>
-    changes ? projects.keep(known.id, env!, change, cliActor()) : known,
+  const { name: known, retention } = await onProject(dataDir, name, (projects, known) =>
+    changes ? projects.keep(known.id, env!, kept, cliActor()) : known,
   );
-  const { retention } = (await shown())(project);
   const asked = environments.filter((environment) => !env || environment === env);
-  print(json, { project: project.name, retention }, () =>
+  print(json, { project: known, retention }, () =>
     table(
       ["ENVIRONMENT", "KEEPS"],
       asked.map((environment) => [environment, days(retention[environment])]),
@@ -150,14 +155,10 @@ async function retention(name: string, { dataDir, json, env, runsDays, tracesDay
 }
 
 async function limits(name: string, { dataDir, json, ...flags }: DataFlags & LimitFlags): Promise<void> {
-  const change = readLimits(flags);
-  const project = await onProject(dataDir, name, (projects, known) =>
-    change ? projects.update(known.id, change, cliActor()) : known,
-  );
-  const seen = (await shown())(project);
-  const { limits, budget_per_day, unknown_price } = seen;
+  const project = await change(dataDir, name, readLimits(flags));
+  const { limits, budget_per_day, unknown_price } = project;
   print(json, { project: project.name, limits, budget_per_day, unknown_price }, () =>
-    table(["LIMIT", "OF EACH ENVIRONMENT"], limitRows(seen)),
+    table(["LIMIT", "OF EACH ENVIRONMENT"], limitRows(project)),
   );
 }
 
@@ -165,21 +166,15 @@ async function origins(
   name: string,
   { dataDir, json, origins: given }: DataFlags & { origins?: string },
 ): Promise<void> {
-  const change = given === undefined ? null : { origins: given === "none" ? [] : [...new Set(given.split(","))] };
-  const project = await onProject(dataDir, name, (projects, known) =>
-    change ? projects.update(known.id, change, cliActor()) : known,
-  );
-  const { origins } = (await shown())(project);
+  const wanted = given === undefined ? null : { origins: given === "none" ? [] : [...new Set(given.split(","))] };
+  const project = await change(dataDir, name, wanted);
+  const { origins } = project;
   print(json, { project: project.name, origins }, () => origins.join("\n") || "No pages may ask.");
 }
 
 async function putAway(name: string, { dataDir, json }: DataFlags, verb: "archive" | "unarchive"): Promise<void> {
   const project = await onProject(dataDir, name, (projects, { id }) => projects[verb](id, cliActor()));
-  print(
-    json,
-    (await shown())(project),
-    () => `${project.name} is ${verb === "archive" ? "archived" : "in use again"}.`,
-  );
+  print(json, project, () => `${project.name} is ${verb === "archive" ? "archived" : "in use again"}.`);
 }
 
 async function move(nameOrId: string, { dataDir, json, to, within }: MoveOptions): Promise<void> {

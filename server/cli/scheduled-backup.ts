@@ -59,9 +59,7 @@ export function backUpRegularly(
   let timer = later(first_ms);
 
   function later(ms: number): Timer {
-    const next = setTimeout(() => void backUp(), ms);
-    next.unref();
-    return next;
+    return setTimeout(() => void backUp(), ms).unref();
   }
 
   async function backUp(): Promise<void> {

@@ -85,7 +85,6 @@ export async function shareTables({ first, own, epoch, db, directory, log }: Sha
     isAtIt = true;
     await look().catch((error) => log.warn("what all cells share could not be brought to them", { error }));
     isAtIt = false;
-  }, every_ms);
-  timer.unref();
+  }, every_ms).unref();
   return () => clearInterval(timer);
 }

@@ -1,19 +1,15 @@
 import { openLeader } from "./ask-leader.ts";
-import { reach } from "./client-options.ts";
+import { type ClientFlags, reach } from "./client-options.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { writeOut } from "./output.ts";
 import { print, table } from "./print.ts";
 import { parseMetrics, quantileOf, rateOf, type Scrape, sumOf } from "./read-metrics.ts";
 
-export interface TopFlags {
-  url?: string;
-  cacert?: string;
+export interface TopFlags extends Omit<ClientFlags, "apiKey"> {
   metricsToken?: string;
   interval: string;
-  dataDir: string;
   cluster?: string;
   cell: string;
-  json?: boolean;
 }
 
 /** What one look at a server shows. Rates are a second, times milliseconds; null where nothing was measured. */

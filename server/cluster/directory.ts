@@ -52,8 +52,7 @@ export function createDirectory(url: string, cells: readonly string[]): Director
   let leaders = new Map<string, NodeAddress>();
   let looking: Promise<void> | null = null;
   void look();
-  const timer = setInterval(look, look_ms);
-  timer.unref();
+  const timer = setInterval(look, look_ms).unref();
 
   async function ask<T>(work: (sql: SQL) => Promise<T>): Promise<T> {
     const answer = await engine.attempt(async (sql) => ({ value: await work(sql) }));

@@ -261,7 +261,6 @@ function keepCompact(engine: Engine, cell: string, ship: Shipper): () => void {
     const once = () => engine.attempt((sql, heard) => compact(sql, cell, upto, heard), copy_ms);
     while ((upto > 0 && (await once())) || 0) await Bun.sleep(20);
     isAtIt = false;
-  }, compact_ms);
-  timer.unref();
+  }, compact_ms).unref();
   return () => clearInterval(timer);
 }

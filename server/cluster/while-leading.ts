@@ -24,10 +24,9 @@ export function createWhileLeading(leaderOf: (cell: string) => Leader | null) {
     return replaced;
   }
 
-  const timer = setInterval(() => {
+  setInterval(() => {
     for (const cell of cells.keys()) look(cell);
-  }, look_ms);
-  timer.unref();
+  }, look_ms).unref();
 
   /** Aborted as soon as another node than the one that leads this cell now is known to lead it. */
   return (cell: string): AbortSignal | undefined => look(cell)?.signal;

@@ -2,7 +2,7 @@ import { and, eq, ne } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import { sessions, users } from "../db/schema.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { createSample } from "../lib/sample.ts";
 import type { Role } from "../wire/names.ts";
 import { newConsoleId } from "./console-id.ts";
@@ -57,6 +57,16 @@ export function createAccounts({
       throw new AppError("rate_limited", "Too many failed sign-ins. Try again later.", { retryAfter: wait });
   }
 
+  /** The account of whoever knows its password. Whoever finds a browser left open may not guess at it either. */
+  async function provePassword({ email }: User, password: string, { ip }: Actor, param: string): Promise<Row> {
+    slowDown(email, ip);
+    const row = byEmail(email);
+    if (!row || !(await passwords.matches(password, row.password_hash || null)))
+      throw invalid(param, "This is not your password.");
+    throttle.forgive(email, ip);
+    return row;
+  }
+
   return {
     /** Whether anybody has an account: until then the set-up link makes the first one. */
     exist: (): boolean => any.get() !== null,
@@ -107,27 +117,18 @@ export function createAccounts({
       orm.select({ hash: users.password_hash }).from(users).where(eq(users.id, id)).get()?.hash !== "",
 
     /** Throws unless this is the person's own password: for changes that a browser left open may not make. */
-    async requirePassword({ email }: User, password: string, actor: Actor): Promise<void> {
-      slowDown(email, actor.ip);
-      const row = byEmail(email);
-      if (!row || !(await passwords.matches(password, row.password_hash || null)))
-        throw validationError([fault("password", "This is not your password.")]);
-      throttle.forgive(email, actor.ip);
-    },
+    requirePassword: async (user: User, password: string, actor: Actor): Promise<void> =>
+      void (await provePassword(user, password, actor, "password")),
 
     /** Changes one's own password, once the old one was given, and ends all sessions but the one that `token` opened. */
     async changePassword(
-      { email }: User,
+      user: User,
       { current_password, password }: { current_password: string; password: string },
       token: string,
       actor: Actor,
     ): Promise<void> {
       checkPassword(password);
-      slowDown(email, actor.ip); // Whoever finds a browser left open may not guess at its owner's password either.
-      const row = byEmail(email);
-      if (!row || !(await passwords.matches(current_password, row.password_hash || null)))
-        throw validationError([fault("current_password", "This is not your password.")]);
-      throttle.forgive(email, actor.ip);
+      const row = await provePassword(user, current_password, actor, "current_password");
       const hash = await passwords.hash(password);
       await db.write(() => {
         setPassword(row.id, hash, token);
@@ -163,13 +164,13 @@ const notedFailures = { most: 30, window_ms: 60_000 };
 
 function checkPassword(password: string): void {
   if (password.length < minPassword || password.length > maxPassword)
-    throw validationError([fault("password", `Expected ${minPassword} to ${maxPassword} characters.`)]);
+    throw invalid("password", `Expected ${minPassword} to ${maxPassword} characters.`);
 }
 
 /** The address without spaces round it. Throws for what is none. */
 export function checkEmail(text: string): string {
   const email = text.trim();
   if (email.length > 254 || !/^[^\s@<>"]+@[^\s@<>"]+$/.test(email))
-    throw validationError([fault("email", "Expected an email address such as ada@example.com.")]);
+    throw invalid("email", "Expected an email address such as ada@example.com.");
   return email;
 }

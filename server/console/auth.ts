@@ -1,5 +1,5 @@
 import { AppError } from "../core/errors.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing, notFound } from "../core/not-found.ts";
 import { environments, type Permission } from "../core/scope.ts";
 import { type Auth, type Authenticate, createAuth, createIdentify, type OnRefused } from "../http/auth.ts";
 import type { Idempotency } from "../http/idempotency.ts";
@@ -48,8 +48,7 @@ function createSessionAuthenticate({
     const user = sessions.use(cookie.read(request), request);
     if (!user) throw missingSession(setup.required());
     const [, projectId = "", name = ""] = /^\/console\/api\/([^/]+)\/([^/]+)/.exec(new URL(request.url).pathname) ?? [];
-    const environment = environments.find((known) => known === name);
-    if (!environment) throw notFound();
+    const environment = environments.find((known) => known === name) ?? missing();
     const { id, settings, archived_at_ms } = projects.byId(projectId);
     if (archived_at_ms !== null) throw notFound();
     // What people read here may not use up what the project's keys may read.

@@ -50,8 +50,7 @@ export function createBackups({ db, audit, dataDir, make, requireRoom, now = Dat
     const bytes = statSync(file).size;
     const times = { created_at: timestamp(at), expires_at: timestamp(now() + keptFor_ms) };
     ready = { id, object: "backup", filename, bytes, version, ...times };
-    timer = setTimeout(forget, keptFor_ms);
-    timer.unref();
+    timer = setTimeout(forget, keptFor_ms).unref();
     await db.write(() => audit.note({ actor }, "backup.created", id, { bytes, version }));
     return ready;
   }

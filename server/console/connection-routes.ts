@@ -4,11 +4,11 @@ import type { PriceStore } from "../connections/prices.ts";
 import type { ConnectionStore } from "../connections/store.ts";
 import type { tryConnection } from "../connections/try-connection.ts";
 import { AppError } from "../core/errors.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing, notFound } from "../core/not-found.ts";
 import { timestampOrNull } from "../core/time.ts";
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { declared } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
 import type { Connection } from "../models/port.ts";
@@ -86,8 +86,7 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
     .post(
       "/connections/:name/test",
       async ({ params: { name }, body, visitor }) => {
-        const known = list().find((each) => each.name === name);
-        if (!known) throw notFound();
+        const known = list().find((each) => each.name === name) ?? missing();
         const { connection } = connections.resolve(`${known.prefix}/any`, "live");
         const tried = await tryConnection(connection, body.model?.trim() || null);
         const details = { ok: tried.ok, ...(tried.model && { model: tried.model }) };
@@ -122,6 +121,6 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
 
 function read(given: GivenConnection): Connection {
   const read = checkConnection(given);
-  if ("message" in read) throw validationError([fault(read.param, read.message)]);
+  if ("message" in read) throw invalid(read.param, read.message);
   return read;
 }

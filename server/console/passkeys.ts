@@ -1,11 +1,11 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { and, eq } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing } from "../core/not-found.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import { passkeys, users } from "../db/schema.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { parseAddress } from "../lib/ip-address.ts";
 import { lazy } from "../lib/lazy.ts";
 import type { Passkey } from "../wire/console.ts";
@@ -60,8 +60,7 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
           requireUserVerification: true,
         })
         .catch(() => ({ verified: false, registrationInfo: undefined }));
-      if (!verified || !registrationInfo)
-        throw validationError([fault("response", "This passkey could not be verified. Try again.")]);
+      if (!verified || !registrationInfo) throw invalid("response", "This passkey could not be verified. Try again.");
       const { credential } = registrationInfo;
       return await db.write(() => {
         const known = orm.select().from(passkeys).where(eq(passkeys.credential_id, credential.id)).get();
@@ -80,8 +79,7 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
     remove: (user: User, id: string, actor: Actor): Promise<void> =>
       db.write(() => {
         const own = and(eq(passkeys.user_id, user.id), eq(passkeys.id, id));
-        const gone = orm.delete(passkeys).where(own).returning({ name: passkeys.name }).get();
-        if (!gone) throw notFound();
+        const gone = orm.delete(passkeys).where(own).returning({ name: passkeys.name }).get() ?? missing();
         audit.note({ actor }, "user.passkey_removed", user.id, gone);
       }),
 

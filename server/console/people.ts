@@ -1,6 +1,6 @@
 import { and, eq, gt, lte, max, ne, or } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing, notFound } from "../core/not-found.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import { invitations, sessions, users } from "../db/schema.ts";
@@ -22,11 +22,7 @@ export function createPeople({ db, audit, accounts, now = Date.now }: StoreBase 
   const { orm } = db;
   const user = { id: users.id, email: users.email, role: users.role };
 
-  function find(id: string): User {
-    const found = orm.select(user).from(users).where(eq(users.id, id)).get();
-    if (!found) throw notFound();
-    return found;
-  }
+  const find = (id: string): User => orm.select(user).from(users).where(eq(users.id, id)).get() ?? missing();
 
   /** Within a write: else two owners could take each other's role at once. */
   function requireOtherOwner({ id, role }: User): void {

@@ -1,13 +1,13 @@
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { declared } from "../http/operation.ts";
-import { pathOf } from "../http/schemas.ts";
+import { NoBody, pathOf } from "../http/schemas.ts";
 import { NewProject, ProjectChange } from "../projects/schema.ts";
 import { shownProject } from "../projects/shown.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import { allOf, Project } from "../wire/console.ts";
 import { Deleted } from "../wire/schema.ts";
-import { DeleteProject, Nothing } from "./schema.ts";
+import { DeleteProject } from "./schema.ts";
 import type { SignedIn } from "./signed-in.ts";
 
 interface ProjectRoutes {
@@ -48,12 +48,12 @@ export function projectRoutes({ signedIn, projects }: ProjectRoutes) {
     .post(
       "/:id/archive",
       async ({ params: { id }, visitor }) => shownProject(await projects.archive(id, visitor.actor)),
-      { role: "owner", params, body: Nothing, ...declared({ needsRoom: false, returns: Project }) },
+      { role: "owner", params, body: NoBody, ...declared({ needsRoom: false, returns: Project }) },
     )
     .post(
       "/:id/unarchive",
       async ({ params: { id }, visitor }) => shownProject(await projects.unarchive(id, visitor.actor)),
-      { role: "owner", params, body: Nothing, ...declared({ returns: Project }) },
+      { role: "owner", params, body: NoBody, ...declared({ returns: Project }) },
     )
     .post(
       "/:id/delete",

@@ -4,6 +4,7 @@ import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { readJsonBody } from "../http/json-body.ts";
 import { declared } from "../http/operation.ts";
+import { NoBody } from "../http/schemas.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import { Session } from "../wire/console.ts";
 import type { Accounts, Origin, User } from "./accounts.ts";
@@ -14,7 +15,7 @@ import type { Passkeys } from "./passkeys.ts";
 import type { PasswordResets } from "./password-resets.ts";
 import type { People } from "./people.ts";
 import { requireSameOrigin } from "./same-origin.ts";
-import { AcceptInvitation, AskReset, Login, Logout, Nothing, PasskeySignIn, ReadInvitation, SetUp } from "./schema.ts";
+import { AcceptInvitation, AskReset, Login, PasskeySignIn, ReadInvitation, SetUp } from "./schema.ts";
 import type { SecondFactor } from "./second-factor.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
@@ -164,7 +165,7 @@ export function sessionRoutes(deps: SessionRoutes) {
     )
     .post("/passkeys/begin", async ({ request }) => ({ options: await passkeys.beginSignIn(pageOf(request)) }), {
       parse,
-      body: Nothing,
+      body: NoBody,
       ...declared({ needsRoom: false }),
     })
     .post(
@@ -184,7 +185,7 @@ export function sessionRoutes(deps: SessionRoutes) {
         set.headers["set-cookie"] = cookie.clear();
         return { signed_in: false };
       },
-      { parse, body: Logout, ...declared({ needsRoom: false }) },
+      { parse, body: NoBody, ...declared({ needsRoom: false }) },
     );
   return new Elysia().use(local).use(
     oidcRoutes({

@@ -2,7 +2,7 @@ import { and, count, eq, isNotNull } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import { passkeys, recoveryCodes, sessions, totp, users } from "../db/schema.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { Origin, User } from "./accounts.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
@@ -111,7 +111,7 @@ export function createSecondFactor({
         audit.note({ actor }, "user.totp_added", user.id);
         return renewCodes(user.id);
       });
-      if (!codes) throw validationError([fault("code", "This is not the current code of the app.")]);
+      if (!codes) throw invalid("code", "This is not the current code of the app.");
       throttle.forgive(user.id, user.id);
       return codes;
     },

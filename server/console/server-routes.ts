@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { Elysia } from "elysia";
 import { timestamp } from "../core/time.ts";
 import { declared } from "../http/operation.ts";
-import { pathWith } from "../http/schemas.ts";
+import { NoBody, pathWith } from "../http/schemas.ts";
 import { build } from "../lib/build-info.ts";
 import { modelsHere } from "../retrieval/embed/models.ts";
 import { ownModels } from "../retrieval/embed/own-models.ts";
 import { Backup, ClusterInfo, ServerInfo } from "../wire/console.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { type Backups, databaseBytes } from "./backups.ts";
-import { ConsoleId, Nothing } from "./schema.ts";
+import { ConsoleId } from "./schema.ts";
 import type { SignedIn } from "./signed-in.ts";
 
 interface ServerRoutes {
@@ -73,7 +73,7 @@ export function serverRoutes({
     )
     .post("/backups", async ({ visitor, status }) => status(201, await backups.create(visitor.actor)), {
       role: "owner",
-      body: Nothing,
+      body: NoBody,
       ...declared({ creates: Backup }),
     })
     .get("/backups/:id", ({ params: { id }, visitor }) => backups.download(id, visitor.actor), {

@@ -1,16 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { partial } from "../lib/schema.ts";
 import { limits } from "./limits.ts";
 
 /** What a run may spend at most; what is absent has no bound. */
-export const Budget = Type.Partial(
-  Type.Object({
-    max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: limits.budget_usd }),
-    max_total_tokens: Type.Integer({ minimum: 1, maximum: limits.budget_tokens }),
-    max_tool_calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-    max_wall_ms: Type.Integer({ minimum: 1, maximum: 37 * 24 * 3_600_000 }),
-  }),
-  { additionalProperties: false },
-);
+export const Budget = partial({
+  max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: limits.budget_usd }),
+  max_total_tokens: Type.Integer({ minimum: 1, maximum: limits.budget_tokens }),
+  max_tool_calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  max_wall_ms: Type.Integer({ minimum: 1, maximum: 37 * 24 * 3_600_000 }),
+});
 export type Budget = Static<typeof Budget>;
 
 /** What to do with a model whose price nobody knows, where there is a budget in USD. */

@@ -1,3 +1,4 @@
+import { parsedJson } from "../lib/json.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 import type { JsonSchema } from "./model-call.ts";
 
@@ -7,11 +8,8 @@ export function checkOutput(
   schema: JsonSchema | null,
 ): { ok: true; value: unknown } | { ok: false; fault: string } {
   if (!schema) return { ok: true, value: null };
-  try {
-    const value: unknown = JSON.parse(text);
-    const [fault] = validateAgainst(schema, value);
-    return fault ? { ok: false, fault: `${fault.path || "the value"} ${fault.message}.` } : { ok: true, value };
-  } catch {
-    return { ok: false, fault: "it is not JSON." };
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return { ok: false, fault: "it is not JSON." };
+  const [fault] = validateAgainst(schema, value);
+  return fault ? { ok: false, fault: `${fault.path || "the value"} ${fault.message}.` } : { ok: true, value };
 }

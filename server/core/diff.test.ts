@@ -10,12 +10,13 @@ import {
   toolDone,
   turnWithCalls,
 } from "./__fixtures__/events.ts";
-import { differencesOf, diffSteps } from "./diff.ts";
+import { differencesOf, stepPairs } from "./diff.ts";
 import { equalJson } from "./equal.ts";
 import type { RunEvent } from "./run-event.ts";
 import { type TraceStep, traceOf } from "./trace.ts";
 
 const steps = (...events: RunEvent[]): TraceStep[] => traceOf(entriesOf(...events)).steps;
+const diffSteps = (a: readonly TraceStep[], b: readonly TraceStep[]) => [...stepPairs(a, b)];
 const saying = (...texts: string[]): TraceStep[] =>
   steps(
     created(),

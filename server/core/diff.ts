@@ -1,3 +1,4 @@
+import { isObject } from "../lib/json.ts";
 import type { StepType } from "./step-kinds.ts";
 import type { TraceStep } from "./trace.ts";
 
@@ -49,9 +50,6 @@ export function* stepPairs(a: readonly TraceStep[], b: readonly TraceStep[]): Ge
     for (const pair of aligned(before!, after!, 0)) yield pairOf(pair, index++);
   }
 }
-
-/** All of them at once. */
-export const diffSteps = (a: readonly TraceStep[], b: readonly TraceStep[]): StepPair[] => [...stepPairs(a, b)];
 
 /** By how much `b` is more than `a`. */
 export const deltaOf = ({ a, b }: Both<number | null>): number | null => (a === null || b === null ? null : b - a);
@@ -244,9 +242,6 @@ function visit(a: unknown, b: unknown, path: string, found: Difference[]): void 
 
 const own = (object: object, field: string): unknown =>
   Object.hasOwn(object, field) ? (object as Record<string, unknown>)[field] : undefined;
-
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function short(value: unknown): unknown {
   const text = typeof value === "string" ? value : JSON.stringify(value ?? null);

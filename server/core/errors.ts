@@ -339,6 +339,12 @@ export interface Fault {
   message: string;
 }
 
+/** Why something failed, for programs and for people. */
+export interface CodedError {
+  code: string;
+  message: string;
+}
+
 interface ErrorDetail {
   param?: string | null;
   /** Every fault, when there is more to say than the first one. */
@@ -380,6 +386,16 @@ export class AppError extends Error {
     return catalogue[this.code].type;
   }
 }
+
+export const isRefusal = (error: unknown, code: ErrorCode): error is AppError =>
+  error instanceof AppError && error.code === code;
+
+/** For `catch`: this refusal is as good as success. */
+export const tolerate =
+  (code: ErrorCode) =>
+  (error: unknown): void => {
+    if (!isRefusal(error, code)) throw error;
+  };
 
 export const errorCodes = Object.keys(catalogue) as ErrorCode[];
 

@@ -1,17 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { exact } from "../lib/schema.ts";
 import type { AgentSnapshot, PinnedStore } from "./agent-snapshot.ts";
 import { limits } from "./limits.ts";
 
 /** What the model is asked for. Facts that are known have numbers, from 1. */
-const Found = Type.Object(
-  {
-    add: Type.Array(Type.String()),
-    replace: Type.Array(Type.Object({ fact: Type.Integer(), text: Type.String() }, { additionalProperties: false })),
-    forget: Type.Array(Type.Integer()),
-  },
-  { additionalProperties: false },
-);
+const Found = exact({
+  add: Type.Array(Type.String()),
+  replace: Type.Array(exact({ fact: Type.Integer(), text: Type.String() })),
+  forget: Type.Array(Type.Integer()),
+});
 
 /** What a run came to: entries that go, and texts that come. */
 interface FactChanges {

@@ -1,10 +1,7 @@
-import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { limits } from "./limits.ts";
 
 // Fields of the record. Their bounds hold for what comes from elsewhere; what is our own has them by how it is made.
-
-/** Nothing beside what is known. */
-export const exact = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false });
 
 /** Ids of elsewhere are data; nothing in them could be a path, a header or a line. */
 export const Id = Type.String({ pattern: "^[\\w.:-]{1,128}$" });

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { oneOf, optional } from "../lib/schema.ts";
-import { CountOrNull, exact, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
+import { exact, oneOf, optional } from "../lib/schema.ts";
+import { CountOrNull, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
 import type { reasoningEfforts, toolChoices } from "./providers.ts";
 
 /** A JSON Schema (2020-12) as data; what it says is checked where it enters. */

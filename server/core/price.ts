@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { oneOf, optional, orNull } from "../lib/schema.ts";
-import { Count, exact, Short } from "./fields.ts";
+import { exact, oneOf, optional, orNull } from "../lib/schema.ts";
+import { Count, Short } from "./fields.ts";
 
 const PerMillion = Type.Number({ minimum: 0 });
 

@@ -86,10 +86,10 @@ const givenResult = (call_id: string, result: GivenResult): PromptMessage => ({
   ...{ role: "tool", call_id, ...result },
 });
 
-function toolMessage(call: ToolCall): PromptMessage {
-  const { output, is_error } = toolText(call);
-  return { role: "tool", call_id: call.id, tool: call.tool, output, is_error };
-}
+/** A finished call as the model reads it. */
+export const toolMessage = (call: ToolCall): PromptMessage => ({
+  ...{ role: "tool", call_id: call.id, tool: call.tool, ...toolText(call) },
+});
 
 /** What the model reads of a finished call. */
 export function toolText({ output, error }: Pick<ToolCall, "output" | "error">): { output: string; is_error: boolean } {

@@ -1,3 +1,4 @@
+import { isObject } from "../lib/json.ts";
 import { jsonFault } from "../lib/json-limits.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 import type { AgentSnapshot, ToolSnapshot } from "./agent-snapshot.ts";
@@ -106,15 +107,13 @@ function readArguments(
   } catch (error) {
     return bad(`The arguments are not valid JSON: ${(error as Error).message}`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return bad("The arguments must be a JSON object.");
+  if (!isObject(value)) return bad("The arguments must be a JSON object.");
   const fault = jsonFault(value);
   if (fault) return bad(fault);
-  const args = value as Record<string, unknown>;
-  if (!tool) return { arguments: args, error: { code: "tool_not_found", message: "There is no tool of this name." } };
-  const faults = validateAgainst(tool.parameters, args);
-  if (faults.length === 0) return { arguments: args, error: null };
-  return bad(faults.map(({ path, message }) => `${path || "arguments"}: ${message}`).join("; "), args);
+  if (!tool) return { arguments: value, error: { code: "tool_not_found", message: "There is no tool of this name." } };
+  const faults = validateAgainst(tool.parameters, value);
+  if (faults.length === 0) return { arguments: value, error: null };
+  return bad(faults.map(({ path, message }) => `${path || "arguments"}: ${message}`).join("; "), value);
 }
 
 function needsOf({ approval, type }: ToolSnapshot, args: Record<string, unknown>): Needs | null {

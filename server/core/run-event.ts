@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
-import { named, oneOf, optional, orNull } from "../lib/schema.ts";
+import { exact, named, oneOf, optional, orNull } from "../lib/schema.ts";
 import { guardrailPoints, guardrailTypes } from "./agent-snapshot.ts";
 import { Budget } from "./budget-schema.ts";
 import { capsuleLimits } from "./capsule-format.ts";
@@ -7,7 +7,6 @@ import { runErrorCodes } from "./errors.ts";
 import {
   Count,
   CountOrNull,
-  exact,
   Flag,
   Hash,
   Id,
@@ -464,6 +463,18 @@ type Fields = typeof eventFields;
 export type RunEventType = keyof Fields;
 type EventOf<T extends RunEventType> = Of<Fields[T]>;
 export type RunEvent = { [T in RunEventType]: { type: T } & EventOf<T> }[RunEventType];
+
+/** Whether a run is over with this. */
+export const endsRun = (event: RunEvent): event is Extract<RunEvent, { type: RunEnd }> => runEnds.has(event.type);
+
+/** Whether a model is asked with this. */
+export const beginsModelCall = (
+  event: RunEvent,
+): event is Extract<RunEvent, { type: "step.started" | "step.restarted" }> =>
+  (event.type === "step.started" || event.type === "step.restarted") && event.step_type === "model_call";
+
+type RunEnd = "run.completed" | "run.failed" | "run.cancelled";
+const runEnds: ReadonlySet<string> = new Set<RunEnd>(["run.completed", "run.failed", "run.cancelled"]);
 
 export type RunCreated = EventOf<"run.created">;
 export type StepStarted = EventOf<"step.started">;

@@ -1,9 +1,9 @@
 import type { AssistantPart, PromptMessage } from "./model-call.ts";
-import { conversation, toolText } from "./prompt.ts";
+import { conversation, toolMessage } from "./prompt.ts";
 import type { AttachedDocument } from "./run-event.ts";
 import type { EarlierMessage } from "./run-input.ts";
 import { type CallOf, callsById, messageObject } from "./run-object.ts";
-import { earlierMessage, isResolved, type Message, type RunState, type ToolCall } from "./run-state.ts";
+import { earlierMessage, isResolved, type Message, type RunState } from "./run-state.ts";
 
 /** A message of a run that is over, as its thread keeps it. */
 export interface ThreadMessage {
@@ -72,11 +72,6 @@ const said = (message: Message, callOf: CallOf, prompt: PromptMessage): ThreadMe
   ...{ id: message.id, at: message.at, prompt },
   message: messageObject(message, callOf),
 });
-
-function toolMessage(call: ToolCall): PromptMessage {
-  const { output, is_error } = toolText(call);
-  return { role: "tool", call_id: call.id, tool: call.tool, output, is_error };
-}
 
 /** Without reasoning and what its provider signed: they are good for the run in which they were made, and one model. */
 const lasting = ({ parts }: Assistant, withCalls: boolean): AssistantPart[] =>

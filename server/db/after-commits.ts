@@ -41,8 +41,7 @@ export function createAfterCommits({ db, work, log, failed, soon_ms = 500, again
 
   function arm(ms: number): void {
     if (!isRunning || timer || working) return;
-    timer = setTimeout(look, ms);
-    timer.unref();
+    timer = setTimeout(look, ms).unref();
   }
 
   db.write.timed(() => arm(soon_ms));

@@ -95,8 +95,7 @@ export function keepLogShort(
     const idle = seen === write.commits();
     seen = write.commits();
     if (!isMoving && (size > largeLog_bytes || (idle && size > smallLog_bytes))) void move("TRUNCATE");
-  }, look_ms);
-  timer.unref();
+  }, look_ms).unref();
 
   return {
     stop() {

@@ -1,4 +1,5 @@
 import { checkpointEntry } from "../lib/assets.ts";
+import { startThread, type Thread } from "../lib/start-thread.ts";
 
 /** What a thread that moves the log of a database into it is told. */
 export type ToMover = { do: "move"; path: string; mode: Mode } | { do: "end"; ended: Int32Array<SharedArrayBuffer> };
@@ -15,37 +16,31 @@ export interface LogMover {
 }
 
 const patience_ms = 5000;
+const startMover = startThread<ToMover, boolean>(checkpointEntry, { smol: true });
 
 /** Of the database at `path`. Its thread begins with the first move: a short life needs none. */
 export function createLogMover(path: string): LogMover {
-  let worker: Worker | null = null;
+  let thread: Thread<ToMover> | null = null;
   let told: PromiseWithResolvers<boolean> | null = null;
 
-  function start(): Worker {
-    const started = new Worker(checkpointEntry(), { smol: true });
-    started.onmessage = ({ data }: MessageEvent<boolean>) => told?.resolve(data);
-    const gone = () => {
-      if (worker === started) worker = null;
-      told?.resolve(false);
-    };
-    started.onerror = gone;
-    started.addEventListener("close", gone);
-    return started;
+  function died(): void {
+    thread = null;
+    told?.resolve(false);
   }
 
   return {
     move(mode) {
-      worker ??= start();
+      thread ??= startMover((moved) => told?.resolve(moved), died);
       told = Promise.withResolvers();
-      worker.postMessage({ do: "move", path, mode } satisfies ToMover);
+      thread.send({ do: "move", path, mode });
       return told.promise;
     },
     end() {
-      if (!worker) return;
+      if (!thread) return;
       const ended = new Int32Array(new SharedArrayBuffer(4));
-      worker.postMessage({ do: "end", ended } satisfies ToMover);
+      thread.send({ do: "end", ended });
       Atomics.wait(ended, 0, 0, patience_ms);
-      worker.terminate();
+      thread.end();
       told?.resolve(false);
     },
   };

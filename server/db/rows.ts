@@ -13,7 +13,7 @@ import {
   Table,
 } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable, SQLiteUpdateSetSource, SQLiteView } from "drizzle-orm/sqlite-core";
-import { notFound } from "../core/not-found.ts";
+import { missing } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
 import { lazy } from "../lib/lazy.ts";
 import type { Db } from "./open.ts";
@@ -93,11 +93,7 @@ export function createRows<T extends ScopedTable>({ orm, sqlite }: Pick<Db, "orm
     get,
 
     /** Throws for what is not there. */
-    find(scope: Scope, id: string): Row {
-      const row = get(scope, id);
-      if (!row) throw notFound();
-      return row;
-    },
+    find: (scope: Scope, id: string): Row => get(scope, id) ?? missing(),
 
     /** Within a write. */
     insert: ({ project_id, environment }: Scope, values: Inserted<T>): Row =>

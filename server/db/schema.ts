@@ -1,6 +1,7 @@
 import { customType, integer, real, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
 import { memoryKindNames, memoryScopes, toolTypes } from "../core/agent-snapshot.ts";
 import type { ChatSettings } from "../core/chat-page.ts";
+import type { CodedError } from "../core/errors.ts";
 import type { ProjectSettings } from "../core/project-settings.ts";
 import type { Needs, ToolRequest } from "../core/run-event.ts";
 import { runStatuses } from "../core/run-state.ts";
@@ -53,14 +54,8 @@ const times = { created_at_ms: integer().notNull(), updated_at_ms: integer().not
 
 const roles = ["owner", "member", "viewer"] as const;
 
-/** Why something failed. */
-interface Failed {
-  code: string;
-  message: string;
-}
-
 /** Why a run of a schedule failed, or could not be created. */
-interface FailedRun extends Failed {
+interface FailedRun extends CodedError {
   at_ms: number;
   run_id: string | null;
 }
@@ -364,7 +359,7 @@ export const files = sqliteTable("files", {
   mime_type: text().notNull(),
   purpose: text({ enum: filePurposes }).notNull(),
   status: text({ enum: fileStatuses }).notNull(),
-  error: json<Failed>(),
+  error: json<CodedError>(),
   chunking: json<Chunking>(),
   chunks: integer().notNull().default(0),
   pages: integer(),

@@ -77,8 +77,7 @@ export function createSpace({
   const timer = setInterval(() => {
     look();
     keepBallast(); // Not at once: a start has better things to do.
-  }, look_ms);
-  timer.unref();
+  }, look_ms).unref();
   return {
     requireRoom(fresh = false) {
       if (fresh || performance.now() - looked_at > fresh_ms) look();

@@ -1,3 +1,4 @@
+import { parsedJson } from "../lib/json.ts";
 import { isShallow } from "../lib/json-limits.ts";
 import { decodeText } from "./decode.ts";
 import { unreadable } from "./document-error.ts";
@@ -34,11 +35,7 @@ export function parseJsonLines(bytes: Uint8Array, outline: Outline): void {
 /** Undefined: no JSON. Text alone is a string, without quotes around it. */
 function read(text: string): unknown {
   if (!isShallow(new TextEncoder().encode(text), depthLimit)) throw unreadable(`It nests deeper than ${depthLimit}.`);
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return parsedJson(text);
 }
 
 const pretty = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2));

@@ -1,9 +1,9 @@
-import { AppError } from "../core/errors.ts";
-import { notFound } from "../core/not-found.ts";
+import { AppError, tolerate } from "../core/errors.ts";
+import { ifThere, notFound } from "../core/not-found.ts";
 import type { ModelAnswer, RequiredCall } from "../core/run-event.ts";
 import type { ToolAnswer } from "../core/submit.ts";
 import { mayAnswer, mayRun, mayUse } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { read as readPages } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
 import type { ApiAnswer, DoorAccess } from "../http/within.ts";
@@ -87,7 +87,7 @@ export function createConversations({
     rename: Rename = (param) => param,
   ): Promise<string> {
     if ("stream" in run && run.stream)
-      throw validationError([fault(rename("stream"), "The answer is a stream of this protocol anyway.")]);
+      throw invalid(rename("stream"), "The answer is a stream of this protocol anyway.");
     const { principal, agentId } = talk;
     const body = { ...run, agent_id: agentId, ...(chat.userId !== null && { user_id: chat.userId }) };
     // Whoever may not is told so by the API, and leaves no thread behind.
@@ -151,20 +151,11 @@ export function createConversations({
     runs.inThread(principal, threadId).filter(({ id }) => id > (keep ?? ""));
 
   /** The run as it stands; null for one that is not there for this agent. */
-  function find(talk: Talk, runId: string) {
-    try {
-      return standing(talk, runId);
-    } catch (error) {
-      if (error instanceof AppError && error.code === "resource_not_found") return null;
-      throw error;
-    }
-  }
+  const find = (talk: Talk, runId: string) => ifThere(() => standing(talk, runId));
 
   /** Ends a run; one that has just ended by itself is as good. */
   const cancel = (talk: Talk, runId: string): Promise<void> =>
-    must(talk, "POST", `/v1/runs/${runId}/cancel`, {}, undefined, null).catch((error) => {
-      if (!(error instanceof AppError && error.code === "run_already_terminal")) throw error;
-    });
+    must(talk, "POST", `/v1/runs/${runId}/cancel`, {}, undefined, null).catch(tolerate("run_already_terminal"));
 
   /** Throws for a run that is not one of this agent, or not the principal's. */
   function standing({ principal, agentId }: Talk, runId: string) {
@@ -191,10 +182,9 @@ export function createConversations({
         param: rename("tool_outputs[0].tool_call_id"),
       });
     const path = `/v1/runs/${runId}/submit_tool_outputs`;
-    await must(talk, "POST", path, { tool_outputs: answers }, rename).catch((error) => {
-      // They were given before: what came of them is told once more.
-      if (!(error instanceof AppError && error.code === "run_not_awaiting_action")) throw error;
-    });
+    // Where they were given before, what came of them is told once more.
+    const given = must(talk, "POST", path, { tool_outputs: answers }, rename);
+    await given.catch(tolerate("run_not_awaiting_action"));
     return placeOf(runId, answers);
   }
 

@@ -1,9 +1,10 @@
+import type { CodedError } from "../core/errors.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { columnsOf, createReader } from "../db/rows.ts";
 import { files } from "../db/schema.ts";
 import type { Chunking } from "../documents/chunking.ts";
-import type { FileError, FileRow } from "./row.ts";
+import type { FileRow } from "./row.ts";
 
 export type FileRef = Scope & Pick<FileRow, "id">;
 
@@ -83,7 +84,7 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Pick<Db, "sqli
     giveBack: (file: FileRef): void => void givingBack.run(...keyOf(file)),
     count: (file: FileRef, chunks: number, pages: number | null): void =>
       void counting.run(chunks, pages, ...keyOf(file)),
-    end: (file: FileRef, error: FileError | null): void =>
+    end: (file: FileRef, error: CodedError | null): void =>
       void ending.run(error ? "failed" : "ready", error && JSON.stringify(error), ...keyOf(file)),
     /** It is to be read, or read again; nothing happens to one that is read. */
     demand: (file: FileRef, chunking: Chunking | null): void =>

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { notFound } from "../core/not-found.ts";
+import { missing } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { createRows } from "../db/rows.ts";
@@ -31,11 +31,7 @@ export function createFileRows({ db, tokens, now }: { db: Db; tokens: Pick<Token
     ...rows,
     known,
     seen,
-    find(viewer: Viewer, id: string): Row {
-      const row = seen(viewer, id);
-      if (!row) throw notFound();
-      return row;
-    },
+    find: (viewer: Viewer, id: string): Row => seen(viewer, id) ?? missing(),
     insert(scope: Scope, row: NewRow): Row {
       const agent_id = row.agent_id ?? sql`(SELECT agent_id FROM runs WHERE id = ${row.run_id})`;
       return rows.insert(scope, { created_at_ms: now(), ...row, agent_id });

@@ -1,11 +1,12 @@
+import type { CodedError } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
 import type { FileBlobs } from "../db/file-blobs.ts";
 import type { Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 import { fitFileName } from "./file-name.ts";
 import type { FileRows } from "./file-rows.ts";
 import { headBytes, isSearchable, typeOfFile } from "./file-type.ts";
-import type { FileError, FileRow as Row } from "./row.ts";
+import type { FileRow as Row } from "./row.ts";
 
 /** What others must know of a file. */
 export type FileFacts = Pick<Row, "id" | "filename" | "mime_type" | "bytes" | "sha256">;
@@ -41,7 +42,7 @@ export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: Pick<
     },
 
     /** How far a document is read; null for a file that is gone. */
-    reading(scope: Scope, id: string): { chunks: number; failed: FileError | null; isWanted: boolean } | null {
+    reading(scope: Scope, id: string): { chunks: number; failed: CodedError | null; isWanted: boolean } | null {
       const row = rows.known(scope, id);
       if (!row) return null;
       const failed = row.status === "failed" && row.chunks === 0 ? row.error : null;
@@ -78,7 +79,7 @@ export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: Pick<
       const faults = found.flatMap((row, index) =>
         row ? [] : [fault(`${param}[${index}]`, "There is no such file.")],
       );
-      if (faults.length > 0) throw validationError(faults);
+      refuse(faults);
       return found.map((row) => factsOf(row!));
     },
   };

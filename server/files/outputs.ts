@@ -1,4 +1,4 @@
-import type { FileFacts, JournalEntry } from "../core/run-event.ts";
+import { endsRun, type FileFacts, type JournalEntry } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Projector } from "../journal/journal.ts";
 import type { FileStore } from "./store.ts";
@@ -7,7 +7,6 @@ export type Outputs = ReturnType<typeof createOutputs>;
 
 // Longer than any call that has made something takes to end.
 const keep_ms = 15 * 60_000;
-const ends = new Set<string>(["run.completed", "run.failed", "run.cancelled"]);
 
 /**
  * What tools have made and no result tells of yet: bytes wait in memory for the entry that ends their call, and become
@@ -60,7 +59,7 @@ export function createOutputs({
     committed(runId: string, entries: readonly JournalEntry[]): void {
       for (const { event } of entries) {
         if (event.type === "tool.completed" && event.files) forget(event.files);
-        if (ends.has(event.type)) for (const [id, { run_id }] of kept) if (run_id === runId) kept.delete(id);
+        if (endsRun(event)) for (const [id, { run_id }] of kept) if (run_id === runId) kept.delete(id);
       }
     },
     /** How much waits, in bytes. */

@@ -1,3 +1,4 @@
+import type { CodedError } from "../core/errors.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import type { FileBlobs } from "../db/file-blobs.ts";
 import type { Db } from "../db/open.ts";
@@ -9,14 +10,14 @@ import type { Log } from "../lib/log.ts";
 import { sleep } from "../lib/retry.ts";
 import type { DocumentChunks } from "./document-chunks.ts";
 import type { DocumentWork, FileRef } from "./document-work.ts";
-import { type FileError, type FileRow, type Indexed, shownFile } from "./row.ts";
+import { type FileRow, type Indexed, shownFile } from "./row.ts";
 
 /** What cuts a document into pieces, where nothing that it does can hurt. */
 export interface Reader {
   read(
     order: { mime_type: string; bytes: number; content: Iterable<Uint8Array>; chunking: Chunking },
     signal: AbortSignal,
-  ): Promise<{ chunks: DocumentChunk[]; pages: number | null } | { error: FileError }>;
+  ): Promise<{ chunks: DocumentChunk[]; pages: number | null } | { error: CodedError }>;
 }
 
 export interface ProcessingOptions {
@@ -174,11 +175,11 @@ export function createProcessing(options: ProcessingOptions) {
     if (processing === 0) end(file, error);
   }
 
-  function fail(file: FileRow, error: FileError): void {
+  function fail(file: FileRow, error: CodedError): void {
     if (work.find(file)) end(file, error);
   }
 
-  function end(ref: FileRef, error: FileError | null): void {
+  function end(ref: FileRef, error: CodedError | null): void {
     work.end(ref, error);
     const file = work.find(ref)!;
     announce(file, error ? "file.failed" : "file.ready", shownFile(file, indexedOf(file, file.id)));
@@ -199,8 +200,7 @@ export function createProcessing(options: ProcessingOptions) {
       await look().catch((error) => log.error("files that wait for memory stores were not looked at", { error }));
       wake();
       if (isRunning) arm();
-    }, look_ms);
-    timer.unref();
+    }, look_ms).unref();
   }
 
   return {
@@ -228,7 +228,7 @@ export function createProcessing(options: ProcessingOptions) {
   };
 }
 
-const givenUp: FileError = {
+const givenUp: CodedError = {
   code: "sandbox_failed",
   message: `The document was begun ${mostAttempts} times and never read to its end. The server's log may say why.`,
 };

@@ -1,8 +1,8 @@
-import { AppError } from "../core/errors.ts";
+import { AppError, isRefusal } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
 import type { FileBlobs, Upload } from "../db/file-blobs.ts";
 import type { Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { chunksOf, cutOff, parseJsonBody, readBody, refuseCompressed } from "../http/json-body.ts";
 import type { BodyReader, ReadBody } from "../http/operation.ts";
 import { parseJson } from "../http/parse-json.ts";
@@ -107,7 +107,7 @@ function createForm(upload: Upload, most: number, requireRoom: () => void) {
   async function add(data: Uint8Array): Promise<void> {
     if (field) {
       if (field.data.length + data.length > fieldBytes)
-        throw refusal(field.name, `Expected at most ${fieldBytes} bytes.`);
+        throw invalid(field.name, `Expected at most ${fieldBytes} bytes.`);
       field.data = Buffer.concat([field.data, data]);
       return;
     }
@@ -119,7 +119,7 @@ function createForm(upload: Upload, most: number, requireRoom: () => void) {
 
   function end() {
     finishField();
-    if (filename === null) throw validationError([fault("file", "This parameter is required.", "required")]);
+    if (filename === null) throw invalid("file", "This parameter is required.", "required");
     return { filename, head, texts };
   }
 
@@ -128,12 +128,12 @@ function createForm(upload: Upload, most: number, requireRoom: () => void) {
 
 function refusePart(name: string, twice: boolean): void {
   if (name !== "file" && !fields.has(name))
-    throw validationError([fault(name.slice(0, 64), "There is no such parameter.", "unknown_parameter")]);
-  if (twice) throw refusal(name, "This parameter is given twice.");
+    throw invalid(name.slice(0, 64), "There is no such parameter.", "unknown_parameter");
+  if (twice) throw invalid(name, "This parameter is given twice.");
 }
 
 function requireName(filename: string | null): string {
-  if (filename === null || filename === "") throw refusal("file", "The part has no filename.");
+  if (filename === null || filename === "") throw invalid("file", "The part has no filename.");
   return filename;
 }
 
@@ -148,14 +148,14 @@ function fieldValue(name: string, text: string): unknown {
   try {
     return parseJson(Buffer.from(text));
   } catch (error) {
-    if (error instanceof AppError && error.code === "invalid_json") throw refusal(name, "This is not JSON.");
+    if (isRefusal(error, "invalid_json")) throw invalid(name, "This is not JSON.");
     throw error;
   }
 }
 
 function refuseSecondContent({ content_base64, text }: CreateFile, received: boolean): void {
   const given = [received, content_base64 !== undefined, text !== undefined].filter(Boolean).length;
-  if (given !== 1) throw refusal("content_base64", "Give either content_base64 or text.");
+  if (given !== 1) throw invalid("content_base64", "Give either content_base64 or text.");
 }
 
 function bytesOf({ content_base64, text = "" }: CreateFile): Uint8Array {
@@ -163,7 +163,7 @@ function bytesOf({ content_base64, text = "" }: CreateFile): Uint8Array {
   try {
     return Uint8Array.fromBase64(content_base64);
   } catch {
-    throw refusal("content_base64", "This is not base64.");
+    throw invalid("content_base64", "This is not base64.");
   }
 }
 
@@ -171,10 +171,8 @@ function decode(name: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw refusal(name, "This is not valid UTF-8.");
+    throw invalid(name, "This is not valid UTF-8.");
   }
 }
-
-const refusal = (param: string, message: string): AppError => validationError([fault(param, message)]);
 
 const tooLarge = (most: number) => new AppError("file_too_large", `A file has at most ${most} bytes.`);

@@ -2,12 +2,12 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
 import { forwardQuery, listQuery, readPage } from "../http/page.ts";
-import { pathOf } from "../http/schemas.ts";
+import { NoBody, pathOf } from "../http/schemas.ts";
 import { File, FileChunk } from "../wire/file.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
 import { download } from "./content.ts";
 import type { Receiver } from "./receive.ts";
-import { CreateFile, CreateFileInParts, fileFilters, NoBody } from "./schema.ts";
+import { CreateFile, CreateFileInParts, fileFilters } from "./schema.ts";
 import type { FileStore } from "./store.ts";
 
 const params = pathOf("file");

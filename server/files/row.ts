@@ -1,14 +1,9 @@
+import type { CodedError } from "../core/errors.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { files } from "../db/schema.ts";
 
 /** A file as the table holds it. What is not read as a document has no `chunking`; one that is read has `chunks`. */
 export type FileRow = typeof files.$inferSelect;
-
-/** Why a file failed. */
-export interface FileError {
-  code: string;
-  message: string;
-}
 
 /** How far memory stores are with a file. */
 export interface Indexed {
@@ -19,9 +14,9 @@ export interface Indexed {
   /** Entries that are not done. */
   processing: number;
   /** Of an entry that failed. */
-  error: FileError | null;
+  error: CodedError | null;
   /** Why an entry does not go on now. */
-  delay: FileError | null;
+  delay: CodedError | null;
 }
 
 /** A file as clients see it. */

@@ -1,26 +1,23 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
 import { Chunking, idOf, Metadata, Subject } from "../http/schemas.ts";
-import { named, oneOf } from "../lib/schema.ts";
+import { exact, named, oneOf } from "../lib/schema.ts";
 import { filePurposes, fileStatuses, uploadPurposes } from "../wire/names.ts";
 
 const tenYears_seconds = 315_360_000;
 
 /** Of an upload in parts, `filename` stands at the part `file`, which is the content. */
-export const CreateFile = Type.Object(
-  {
-    filename: Type.String({ minLength: 1, maxLength: 4096 }),
-    purpose: oneOf(uploadPurposes),
-    content_base64: Type.Optional(Type.String()),
-    text: Type.Optional(Type.String()),
-    memory_id: Type.Optional(idOf("memory")),
-    scope_id: Type.Optional(Type.String({ minLength: 1, maxLength: limits.scope_id_length })),
-    chunking: Type.Optional(Chunking),
-    metadata: Type.Optional(Metadata),
-    expires_in_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: tenYears_seconds })),
-  },
-  { additionalProperties: false },
-);
+export const CreateFile = exact({
+  filename: Type.String({ minLength: 1, maxLength: 4096 }),
+  purpose: oneOf(uploadPurposes),
+  content_base64: Type.Optional(Type.String()),
+  text: Type.Optional(Type.String()),
+  memory_id: Type.Optional(idOf("memory")),
+  scope_id: Type.Optional(Type.String({ minLength: 1, maxLength: limits.scope_id_length })),
+  chunking: Type.Optional(Chunking),
+  metadata: Type.Optional(Metadata),
+  expires_in_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: tenYears_seconds })),
+});
 export type CreateFile = Static<typeof CreateFile>;
 
 /** The same as a form: bounds of what stands in its fields are those of the whole body. */
@@ -38,7 +35,5 @@ export const CreateFileInParts = Type.Object({
   metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
   expires_in_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
 });
-
-export const NoBody = Type.Object({}, { additionalProperties: false });
 
 export const fileFilters = { purpose: oneOf(filePurposes), status: oneOf(fileStatuses) };

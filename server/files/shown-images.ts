@@ -4,7 +4,7 @@ import type { ShownImages } from "../core/run-input.ts";
 import type { Scope } from "../core/scope.ts";
 import type { FileBlobs } from "../db/file-blobs.ts";
 import type { Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { sha256 } from "../lib/hash.ts";
 import { imageBytesMax, imageTypes } from "./attachments.ts";
 import type { FileRows } from "./file-rows.ts";
@@ -30,7 +30,7 @@ export const createShownImages =
 
     function known(id: string, path: string): ImageFacts {
       const row = rows.seen(viewer, id);
-      if (!row) throw refusal(`${path}.file_id`, "There is no such file.");
+      if (!row) throw invalid(`${path}.file_id`, "There is no such file.");
       shown.add(id);
       return requireImage(row.mime_type, row.bytes, `${path}.file_id`, {
         ...{ file_id: id, mime_type: row.mime_type, sha256: row.sha256 },
@@ -73,8 +73,8 @@ export const createShownImages =
   };
 
 function requireImage(type: string, bytes: number, param: string, facts: ImageFacts): ImageFacts {
-  if (!imageTypes.has(type)) throw refusal(param, "This is not a PNG, JPEG, WebP or GIF image.");
-  if (bytes > imageBytesMax) throw refusal(param, `The image is larger than ${imageBytesMax} bytes.`);
+  if (!imageTypes.has(type)) throw invalid(param, "This is not a PNG, JPEG, WebP or GIF image.");
+  if (bytes > imageBytesMax) throw invalid(param, `The image is larger than ${imageBytesMax} bytes.`);
   return facts;
 }
 
@@ -85,7 +85,5 @@ function bytesOf(data: string, param: string): Uint8Array {
   } catch {
     // Said below, like for what is none at all.
   }
-  throw refusal(param, "Expected data:<type>;base64,<content>.");
+  throw invalid(param, "Expected data:<type>;base64,<content>.");
 }
-
-const refusal = (param: string, message: string) => validationError([fault(param, message)]);

@@ -8,7 +8,7 @@ import { files } from "../db/schema.ts";
 import { type Chunking, chunkingFault, defaultChunking } from "../documents/chunking.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Condition } from "../http/condition.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { fillPage, listPage, type Page, read, toList } from "../http/page.ts";
 import type { FileChunk } from "../wire/file.ts";
 import type { DocumentChunks } from "./document-chunks.ts";
@@ -91,7 +91,7 @@ export function createFileStore({
       memory.add(scope, { memory_id, scope_id: scope_id ?? null, file_id: row.id, chunking }, row.expires_at_ms);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "resource_not_found") throw error;
-      throw validationError([fault("memory_id", "There is no such memory store.")]);
+      throw invalid("memory_id", "There is no such memory store.");
     }
   }
 
@@ -241,12 +241,10 @@ const madeByAgents = ({ agent_ids }: Viewer): Condition[] => {
 /** How a file is to be read; null where its text is of no use. Throws for what cannot be read and should be. */
 function chunkingOf({ purpose, memory_id, scope_id, chunking }: CreateFile, type: string): Chunking | null {
   if (scope_id !== undefined && memory_id === undefined)
-    throw validationError([
-      fault("scope_id", "Expected with memory_id only: it says whose part of that store is meant."),
-    ]);
+    throw invalid("scope_id", "Expected with memory_id only: it says whose part of that store is meant.");
   const whole = { ...defaultChunking, ...chunking };
   const broken = chunkingFault(whole);
-  if (broken) throw validationError([fault(`chunking.${broken.param}`, broken.message)]);
+  if (broken) throw invalid(`chunking.${broken.param}`, broken.message);
   const isSearched = purpose === "retrieval" || memory_id !== undefined;
   if (isSearched && !isSearchable(type))
     throw new AppError(

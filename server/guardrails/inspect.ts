@@ -1,5 +1,6 @@
 import type { Guardrail, GuardrailPoint } from "../core/agent-snapshot.ts";
 import type { GuardrailDecided, GuardrailVerdict } from "../core/run-event.ts";
+import { parsedJson } from "../lib/json.ts";
 import { type CompiledGuardrail, type CompiledGuardrails, except, guardrailsOn } from "./compile.ts";
 import { redact, type Source } from "./redaction.ts";
 
@@ -45,7 +46,7 @@ export function screenCall(
 /** How many places of a text a guardrail objects to; where it looks at the whole, 0 or 1. */
 export function inspectText(one: CompiledGuardrail, text: string): number {
   const { kind, guardrail, places } = one;
-  if (kind.fits) return Number(!kind.fits(guardrail.config, parsed(text)));
+  if (kind.fits) return Number(!kind.fits(guardrail.config, parsedJson(text)));
   return places.reduce((sum, { detector }) => sum + detector.search(text).length, 0);
 }
 
@@ -142,12 +143,4 @@ function unused(key: string, used: Set<string>): string {
   for (let i = 2; used.has(name); i++) name = `${key}_${i}`;
   used.add(name);
   return name;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

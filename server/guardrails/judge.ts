@@ -1,6 +1,7 @@
 import type { Guardrail } from "../core/agent-snapshot.ts";
 import type { ModelRequest } from "../core/model-call.ts";
 import { sha256 } from "../lib/hash.ts";
+import { fieldsOf, parsedJson } from "../lib/json.ts";
 
 /** What a judge says of a text. */
 interface Verdict {
@@ -46,12 +47,7 @@ const reasonMax = 500;
 /** The verdict in a judge's answer; null if there is none, which counts as a violation: who cannot judge does not pass. */
 export function readVerdict(answer: string): Verdict | null {
   const json = /^\s*(?:```(?:json)?\s*)?(\{[\s\S]*\})\s*(?:```\s*)?$/.exec(answer)?.[1];
-  if (json === undefined) return null;
-  try {
-    const { verdict, reason } = JSON.parse(json) as Record<string, unknown>;
-    if (verdict !== "pass" && verdict !== "violation") return null;
-    return { violates: verdict === "violation", reason: typeof reason === "string" ? reason.slice(0, reasonMax) : "" };
-  } catch {
-    return null;
-  }
+  const { verdict, reason } = fieldsOf(json && parsedJson(json));
+  if (verdict !== "pass" && verdict !== "violation") return null;
+  return { violates: verdict === "violation", reason: typeof reason === "string" ? reason.slice(0, reasonMax) : "" };
 }

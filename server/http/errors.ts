@@ -66,6 +66,15 @@ export const fault = (param: string, message: string, code = "invalid_value"): F
   message: `${param}: ${message}`,
 });
 
+/** Throws where there is any fault. */
+export function refuse(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw validationError(faults);
+}
+
+/** A refusal of which this is the one fault. */
+export const invalid = (param: string, message: string, code?: string): AppError =>
+  validationError([fault(param, message, code)]);
+
 // The framework writes all that was sent into the message of its error, several times and indented: of a megabyte for a quarter of
 // a second. Nobody reads it. Where the schema of the first fault has a message of its own, it takes that.
 const { First } = ValueErrorIterator.prototype;

@@ -4,10 +4,7 @@ import { Elysia } from "elysia";
  * `GET /healthz`: the process answers. `GET /readyz`: it can do its work; 503 with what is wrong when it cannot. `facts`
  * stand beside the checks and fail nothing.
  */
-export const healthRoutes = (
-  checks: Record<string, () => boolean>,
-  facts: () => Record<string, unknown> = () => ({}),
-) =>
+export const healthRoutes = (checks: Record<string, () => boolean>, facts: () => Record<string, unknown>) =>
   new Elysia()
     .get("/healthz", () => ({ status: "ok" }))
     .get("/readyz", ({ status }) => {

@@ -3,7 +3,7 @@ import { AppError } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Seal } from "../lib/seal.ts";
-import { fault, validationError } from "./errors.ts";
+import { invalid } from "./errors.ts";
 import {
   createIdempotencyStore,
   type Known,
@@ -182,7 +182,7 @@ const header = "idempotency-key";
 function readKey(headers: Headers): string | null {
   const key = headers.get(header);
   if (key === null || /^[\x20-\x7e]{1,255}$/.test(key)) return key;
-  throw validationError([fault("Idempotency-Key", "Expected 1 to 255 printable ASCII characters.")]);
+  throw invalid("Idempotency-Key", "Expected 1 to 255 printable ASCII characters.");
 }
 
 /** Of the method, the path with its query, and the body as it came, byte for byte. */

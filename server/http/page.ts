@@ -15,7 +15,7 @@ import { columnsOf, createReader, nameOf, type Relation } from "../db/rows.ts";
 import { oneOf } from "../lib/schema.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { Condition, Narrow } from "./condition.ts";
-import { fault, validationError } from "./errors.ts";
+import { fault, refuse } from "./errors.ts";
 import type { Query } from "./operation.ts";
 import { sortedIds } from "./sorted-ids.ts";
 
@@ -86,7 +86,7 @@ export function readPage(url: string, filters: Query = {}): Page {
   }
   if (page.starting_after !== null && page.ending_before !== null)
     faults.push(fault("ending_before", "Give either starting_after or ending_before."));
-  if (faults.length > 0) throw validationError(faults.slice(0, 100));
+  refuse(faults.slice(0, 100));
   return page;
 }
 
@@ -376,7 +376,8 @@ export function toList<Item>(data: Item[], has_more: boolean, idOf: (item: Item)
 // The same for every id that is none of this list's: which of them are others' is not told.
 export const noSuchPlace = () => new AppError("invalid_cursor", "The cursor is not the id of anything in this list.");
 
-const inScope = ({ project_id, environment }: Scope): Condition => ({
-  sql: "project_id = ? AND environment = ?",
-  values: [project_id, environment],
+/** In a scope, and there below what these columns name. */
+export const inScope = ({ project_id, environment }: Scope, below: Record<string, string> = {}): Condition => ({
+  sql: ["project_id", "environment", ...Object.keys(below)].map((column) => `${column} = ?`).join(" AND "),
+  values: [project_id, environment, ...Object.values(below)],
 });

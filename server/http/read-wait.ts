@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { fault, validationError } from "./errors.ts";
+import { invalid } from "./errors.ts";
 
 export const Wait = Type.Integer({ minimum: 0, maximum: 60, default: 0 });
 
@@ -7,7 +7,6 @@ export const Wait = Type.Integer({ minimum: 0, maximum: 60, default: 0 });
 export function readWait(url: string): number {
   const wait = new URL(url).searchParams.get("wait");
   if (wait === null) return 0;
-  if (!/^\d{1,2}$/.test(wait) || Number(wait) > 60)
-    throw validationError([fault("wait", "Expected seconds from 0 to 60.")]);
+  if (!/^\d{1,2}$/.test(wait) || Number(wait) > 60) throw invalid("wait", "Expected seconds from 0 to 60.");
   return Number(wait);
 }

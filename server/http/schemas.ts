@@ -1,4 +1,4 @@
-import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { mostTurns, rerankTypes } from "../core/agent-snapshot.ts";
 import { Budget as anyBudget } from "../core/budget-schema.ts";
 import { Metadata as anyMetadata } from "../core/fields.ts";
@@ -7,7 +7,7 @@ import { limits } from "../core/limits.ts";
 import { reasoningEfforts, toolChoices } from "../core/providers.ts";
 import { inputRoles } from "../core/run-input.ts";
 import { chunkingBounds } from "../documents/chunking.ts";
-import { named, oneOf, orNull } from "../lib/schema.ts";
+import { exact, named, oneOf, open, orNull, partial } from "../lib/schema.ts";
 
 // Bodies use these and never `t.Integer` of the framework, which takes "5" for 5.
 
@@ -23,11 +23,13 @@ export const Subject = Type.String({ minLength: 1, maxLength: limits.subject_len
 export const pathOf = (kind: Kind) => pathWith({ id: idOf(kind) });
 
 /** Parameters of a path. Under the console there are more of them: project and environment. */
-export const pathWith = <T extends TProperties>(parameters: T) =>
-  Type.Object(parameters, { additionalProperties: true });
+export const pathWith = open;
 
 /** What a run may spend at most; what bounds nothing is no budget. */
 export const Budget = named("BudgetInput", { ...anyBudget, minProperties: 1 });
+
+/** The body of a request that says nothing. */
+export const NoBody = exact({});
 
 /** JSON that is checked elsewhere. */
 export const JsonObject = named("JsonObject", Type.Record(Type.String(), Type.Unknown()));
@@ -35,24 +37,16 @@ export const JsonObject = named("JsonObject", Type.Record(Type.String(), Type.Un
 /** The id of a tool call, as clients and models name them. */
 const CallId = Type.String({ pattern: "^[\\w.:-]{1,128}$" });
 
-const closed = { additionalProperties: false };
-
 const InputPart = named(
   "RunInputPart",
   Type.Union([
     named(
       "RunInputText",
-      Type.Object(
-        { type: Type.Literal("text"), text: Type.String({ minLength: 1, maxLength: limits.input_bytes }) },
-        closed,
-      ),
+      exact({ type: Type.Literal("text"), text: Type.String({ minLength: 1, maxLength: limits.input_bytes }) }),
     ),
     named(
       "RunInputImage",
-      Type.Object(
-        { type: Type.Literal("image"), file_id: Type.Optional(idOf("file")), data: Type.Optional(Type.String()) },
-        closed,
-      ),
+      exact({ type: Type.Literal("image"), file_id: Type.Optional(idOf("file")), data: Type.Optional(Type.String()) }),
     ),
   ]),
 );
@@ -60,30 +54,24 @@ const InputPart = named(
 /** Something that a user said, an assistant answered or asked for, or a tool gave. What fits together says `inputFault`. */
 export const InputMessage = named(
   "RunInputMessage",
-  Type.Object(
-    {
-      role: oneOf(inputRoles),
-      content: Type.Union([
-        Type.String({ maxLength: limits.input_bytes }),
-        Type.Array(InputPart, { minItems: 1, maxItems: limits.input_parts }),
-      ]),
-      tool_calls: Type.Optional(
-        Type.Array(
-          named(
-            "RunInputCall",
-            Type.Object(
-              { id: CallId, name: Type.String({ minLength: 1, maxLength: 128 }), arguments: JsonObject },
-              closed,
-            ),
-          ),
-          { minItems: 1, maxItems: limits.tools_per_agent },
+  exact({
+    role: oneOf(inputRoles),
+    content: Type.Union([
+      Type.String({ maxLength: limits.input_bytes }),
+      Type.Array(InputPart, { minItems: 1, maxItems: limits.input_parts }),
+    ]),
+    tool_calls: Type.Optional(
+      Type.Array(
+        named(
+          "RunInputCall",
+          exact({ id: CallId, name: Type.String({ minLength: 1, maxLength: 128 }), arguments: JsonObject }),
         ),
+        { minItems: 1, maxItems: limits.tools_per_agent },
       ),
-      tool_call_id: Type.Optional(CallId),
-      is_error: Type.Optional(Type.Boolean()),
-    },
-    closed,
-  ),
+    ),
+    tool_call_id: Type.Optional(CallId),
+    is_error: Type.Optional(Type.Boolean()),
+  }),
 );
 
 /** Of all messages of an input together. */
@@ -101,13 +89,10 @@ export const RunInput = named(
 /** How a text is cut into the pieces that are cited and searched. */
 export const Chunking = named(
   "Chunking",
-  Type.Partial(
-    Type.Object({
-      max_chunk_size_tokens: Type.Integer({ minimum: chunkingBounds.min, maximum: chunkingBounds.max }),
-      chunk_overlap_tokens: Type.Integer({ minimum: 0, maximum: chunkingBounds.max / 2 }),
-    }),
-    { additionalProperties: false },
-  ),
+  partial({
+    max_chunk_size_tokens: Type.Integer({ minimum: chunkingBounds.min, maximum: chunkingBounds.max }),
+    chunk_overlap_tokens: Type.Integer({ minimum: 0, maximum: chunkingBounds.max / 2 }),
+  }),
 );
 
 /** The fields of an agent that a run may have different. */
@@ -128,7 +113,7 @@ export const settingFields = {
   parallel_tool_calls: Type.Boolean(),
   tool_choice: Type.Union([
     oneOf(toolChoices),
-    named("ToolChoice", Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }) }, closed)),
+    named("ToolChoice", exact({ name: Type.String({ minLength: 1, maxLength: 128 }) })),
   ]),
   stop: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: limits.stop_texts }),
   seed: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
@@ -137,14 +122,11 @@ export const settingFields = {
 /** A model that puts what was found into a better order. */
 export const RerankInput = named(
   "RerankInput",
-  Type.Object(
-    {
-      model: Type.String({ minLength: 1, maxLength: 300 }),
-      type: Type.Optional(oneOf(rerankTypes)),
-      candidates: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-    },
-    closed,
-  ),
+  exact({
+    model: Type.String({ minLength: 1, maxLength: 300 }),
+    type: Type.Optional(oneOf(rerankTypes)),
+    candidates: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  }),
 );
 
 /** How the passages found are chosen and shown. */
@@ -156,26 +138,20 @@ export const passageChoices = {
 /** How much of its thread a run is told. */
 export const HistoryInput = named(
   "HistoryPolicyInput",
-  Type.Partial(
-    Type.Object({
-      mode: oneOf(["none", "thread"] as const),
-      max_messages: Type.Integer({ minimum: 1, maximum: 200 }),
-    }),
-    closed,
-  ),
+  partial({
+    mode: oneOf(["none", "thread"] as const),
+    max_messages: Type.Integer({ minimum: 1, maximum: 200 }),
+  }),
 );
 
 /** What `overrides` of a run may hold. */
 export const AgentOverrides = named(
   "AgentOverrides",
-  Type.Partial(
-    Type.Object({
-      ...agentFields,
-      additional_instructions: agentFields.instructions,
-      history: HistoryInput,
-      model_settings: named("ModelSettingsOverrides", Type.Partial(Type.Object(settingFields), closed)),
-    }),
-    closed,
-  ),
+  partial({
+    ...agentFields,
+    additional_instructions: agentFields.instructions,
+    history: HistoryInput,
+    model_settings: named("ModelSettingsOverrides", partial(settingFields)),
+  }),
 );
 export type AgentOverrides = Static<typeof AgentOverrides>;

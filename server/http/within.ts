@@ -79,13 +79,7 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
     return key === null || place === 1 ? key : `${sha256(key)}#${place}`;
   }
 
-  async function forward(
-    outer: Request,
-    method: string,
-    path: string,
-    body?: SentBody,
-    named?: string | null,
-  ): Promise<Response> {
+  const forward: Forward = async (outer, method, path, body, named) => {
     const headers = new Headers(outer.headers);
     for (const name of notPassedOn) headers.delete(name);
     headers.delete(keyHeader);
@@ -98,19 +92,19 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
     });
     outers.set(request, outer);
     return await handle(request);
-  }
+  };
 
-  async function send(...[outer, method, path, body, key]: Parameters<Api>): Promise<ApiAnswer> {
+  const send: Api = async (outer, method, path, body, key) => {
     const sent = body === undefined ? undefined : { type: "application/json", content: JSON.stringify(body) };
     const response = await forward(outer, method, path, sent, key);
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.startsWith("application/json");
     return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
-  }
+  };
 
   return {
-    send: send satisfies Api,
-    forward: forward satisfies Forward,
+    send,
+    forward,
     counted: (outer: Request, bucket: Bucket): void => void ahead.set(outer, bucket),
     /** Whether this is the request that was counted ahead. */
     wasCounted(request: Request, bucket: Bucket): boolean {

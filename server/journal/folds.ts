@@ -81,8 +81,7 @@ export function createFolds({ read, head }: Source) {
 
   function keep(runId: string, folding: Fold): void {
     forget(runId); // The newest last.
-    const timer = setTimeout(() => kept.delete(runId), keep_ms);
-    timer.unref();
+    const timer = setTimeout(() => kept.delete(runId), keep_ms).unref();
     kept.set(runId, { folding, timer });
     if (kept.size > keptMost) forget(kept.keys().next().value!);
   }

@@ -2,10 +2,11 @@ import type { Budget } from "../core/budget-schema.ts";
 import type { ChatLimits } from "../core/chat-page.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { ifThere } from "../core/not-found.ts";
 import { type ClientScope, clientScopes, type Environment, type Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import { mayUse, type Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import type { Bounds, ClientLimits, ClientToken, Identity, Principal, Share } from "../http/principal.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { CreateClientToken } from "./schema.ts";
@@ -111,25 +112,16 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     { agent_id, run_id, thread_id, user_id }: CreateClientToken,
   ): Bounds {
     if ([run_id, thread_id, user_id].filter((one) => one !== undefined).length > 1)
-      throw validationError([fault("agent_id", "Give at most one of run_id, thread_id and user_id.")]);
-    if (!bound.hasAgent(principal, agent_id)) throw validationError([fault("agent_id", "There is no such agent.")]);
+      throw invalid("agent_id", "Give at most one of run_id, thread_id and user_id.");
+    if (!bound.hasAgent(principal, agent_id)) throw invalid("agent_id", "There is no such agent.");
     if (run_id !== undefined) {
-      if (agentOf(principal, run_id) !== agent_id)
-        throw validationError([fault("run_id", "There is no such run of the agent.")]);
+      if (ifThere(() => bound.run(principal, run_id))?.agent_id !== agent_id)
+        throw invalid("run_id", "There is no such run of the agent.");
       return { run_id, thread_id: null, user_id: null };
     }
     if (thread_id !== undefined)
       return { run_id: null, thread_id, user_id: bound.threadOwner(principal, thread_id).user_id };
     return { run_id: null, thread_id: null, user_id: user_id ?? own };
-  }
-
-  function agentOf(principal: Principal, run_id: string): string | null {
-    try {
-      return bound.run(principal, run_id).agent_id;
-    } catch (error) {
-      if (error instanceof AppError && error.code === "resource_not_found") return null;
-      throw error;
-    }
   }
 
   /** Who acts with this token; null for what is no token, or whose key no longer admits. Throws once it has expired. */

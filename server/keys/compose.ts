@@ -67,8 +67,7 @@ export function composeKeys({
       me: { routes: (auth: Auth) => [meRoutes({ auth, keys, limiter, projects, runs })] },
     },
     start(): void {
-      lastUsed = setInterval(writeLastUsed, lastUsedEvery_ms);
-      lastUsed.unref();
+      lastUsed = setInterval(writeLastUsed, lastUsedEvery_ms).unref();
     },
     stop: () => clearInterval(lastUsed),
     noteEnd: keys.writeLastUsed,

@@ -1,7 +1,6 @@
-import type { Fault } from "../core/errors.ts";
 import { idPattern } from "../core/ids.ts";
 import { readTimestamp } from "../core/time.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { type Cidr, parseCidr } from "../lib/ip-address.ts";
 import type { CreateKey, UpdateKey } from "./schema.ts";
@@ -16,7 +15,7 @@ export function checkCreation({ name, agent_ids, allowed_cidrs }: CreateKey): vo
   const networks = (allowed_cidrs ?? []).flatMap((text, index) =>
     canMatch(parseCidr(text)) ? [] : [fault(`allowed_cidrs[${index}]`, "Expected a network such as 203.0.113.0/24.")],
   );
-  refuseAny([...nameFaults(name), ...agents, ...networks]);
+  refuse([...nameFaults(name), ...agents, ...networks]);
 }
 
 /** Whether it is a network that clients come from: IPv4 clients do so by IPv4, and never as `::ffff:…`. */
@@ -27,9 +26,5 @@ const canMatch = (network: Cidr | null): boolean =>
 export function checkUpdate({ name, expires_at }: UpdateKey): void {
   const isTime = typeof expires_at !== "string" || readTimestamp(expires_at) !== null;
   const time = fault("expires_at", "Expected a time such as 2026-11-21T01:20:00.123Z, or null.");
-  refuseAny([...nameFaults(name), ...(isTime ? [] : [time])]);
-}
-
-function refuseAny(faults: readonly Fault[]): void {
-  if (faults.length > 0) throw validationError(faults);
+  refuse([...nameFaults(name), ...(isTime ? [] : [time])]);
 }

@@ -1,7 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import type { Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { type KeyRow, keyStatus } from "./key.ts";
 import { type Rights, requireNoMore, requireWithin, rightsOf } from "./rights.ts";
 
@@ -67,8 +67,8 @@ export function createKeyRules({
     const end = text === null ? null : Math.max(Date.parse(text), now());
     const longest = now() + (status === "rotating" ? longestOverlap_ms : longestLife_ms);
     if (status === "rotating" && (end === null || end > longest))
-      throw validationError([fault("expires_at", "A key that is being rotated ends within 30 days from now.")]);
-    if (end !== null && end > longest) throw validationError([fault("expires_at", "Ten years from now at most.")]);
+      throw invalid("expires_at", "A key that is being rotated ends within 30 days from now.");
+    if (end !== null && end > longest) throw invalid("expires_at", "Ten years from now at most.");
     const own = row.expires_at_ms ?? Number.POSITIVE_INFINITY;
     if ((end ?? Number.POSITIVE_INFINITY) > own) requireRights(author, { ...rightsOf(row), expires_at_ms: end });
     if (!isCurrent(end)) requireAnotherAdmin(row);

@@ -2,66 +2,50 @@ import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
 import { clientScopes, permissions } from "../core/scope.ts";
 import { Budget, idOf, Metadata, Subject } from "../http/schemas.ts";
-import { named, oneOf, orNull } from "../lib/schema.ts";
+import { exact, named, oneOf, orNull } from "../lib/schema.ts";
 
-const closed = { additionalProperties: false };
 const Name = Type.String({ minLength: 1, maxLength: limits.name_length });
 const Lifetime = Type.Integer({ minimum: 1, maximum: 10 * 365 * 86_400 });
 
-export const CreateKey = Type.Object(
-  {
-    name: Name,
-    scopes: Type.Array(oneOf(permissions), { minItems: 1, maxItems: 3, uniqueItems: true }),
-    expires_in_seconds: Type.Optional(Lifetime),
-    // What an agent's id looks like is a rule of faults.ts: a union's fault would not say which one is wrong.
-    agent_ids: Type.Optional(orNull(Type.Array(Type.String(), { minItems: 1, maxItems: 100, uniqueItems: true }))),
-    allowed_cidrs: Type.Optional(orNull(Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 100 }))),
-    metadata: Type.Optional(Metadata),
-  },
-  closed,
-);
+export const CreateKey = exact({
+  name: Name,
+  scopes: Type.Array(oneOf(permissions), { minItems: 1, maxItems: 3, uniqueItems: true }),
+  expires_in_seconds: Type.Optional(Lifetime),
+  // What an agent's id looks like is a rule of faults.ts: a union's fault would not say which one is wrong.
+  agent_ids: Type.Optional(orNull(Type.Array(Type.String(), { minItems: 1, maxItems: 100, uniqueItems: true }))),
+  allowed_cidrs: Type.Optional(orNull(Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 100 }))),
+  metadata: Type.Optional(Metadata),
+});
 export type CreateKey = Static<typeof CreateKey>;
 
 /** What a key may do is not among it: whoever holds the secret relies on that. */
-export const UpdateKey = Type.Object(
-  {
-    name: Type.Optional(Name),
-    /** Null is never. */
-    expires_at: Type.Optional(orNull(Type.String({ maxLength: 64 }))),
-    metadata: Type.Optional(Metadata),
-  },
-  closed,
-);
+export const UpdateKey = exact({
+  name: Type.Optional(Name),
+  /** Null is never. */
+  expires_at: Type.Optional(orNull(Type.String({ maxLength: 64 }))),
+  metadata: Type.Optional(Metadata),
+});
 export type UpdateKey = Static<typeof UpdateKey>;
 
-export const RotateKey = Type.Object(
-  {
-    overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 30 * 86_400, default: 86_400 })),
-    expires_in_seconds: Type.Optional(Lifetime),
-  },
-  closed,
-);
+export const RotateKey = exact({
+  overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 30 * 86_400, default: 86_400 })),
+  expires_in_seconds: Type.Optional(Lifetime),
+});
 export type RotateKey = Static<typeof RotateKey>;
 
 const PerMinute = Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 }));
 
 /** Body of `POST /v1/client_tokens`. */
-export const CreateClientToken = Type.Object(
-  {
-    agent_id: idOf("agent"),
-    thread_id: Type.Optional(idOf("thread")),
-    run_id: Type.Optional(idOf("run")),
-    user_id: Type.Optional(Subject),
-    scopes: Type.Array(oneOf(clientScopes), { minItems: 1, maxItems: clientScopes.length, uniqueItems: true }),
-    expires_in: Type.Integer({ minimum: 1, maximum: 86_400 }),
-    limits: Type.Optional(
-      named(
-        "ClientTokenLimitsInput",
-        Type.Object({ requests_per_minute: PerMinute, run_creations_per_minute: PerMinute }, closed),
-      ),
-    ),
-    budget: Type.Optional(Budget),
-  },
-  closed,
-);
+export const CreateClientToken = exact({
+  agent_id: idOf("agent"),
+  thread_id: Type.Optional(idOf("thread")),
+  run_id: Type.Optional(idOf("run")),
+  user_id: Type.Optional(Subject),
+  scopes: Type.Array(oneOf(clientScopes), { minItems: 1, maxItems: clientScopes.length, uniqueItems: true }),
+  expires_in: Type.Integer({ minimum: 1, maximum: 86_400 }),
+  limits: Type.Optional(
+    named("ClientTokenLimitsInput", exact({ requests_per_minute: PerMinute, run_creations_per_minute: PerMinute })),
+  ),
+  budget: Type.Optional(Budget),
+});
 export type CreateClientToken = Static<typeof CreateClientToken>;

@@ -9,43 +9,34 @@ const embedded = /^file:\/\/\/(\$bunfs|[A-Z]:\/(~|%7E)BUN)\/root\//.exec(import.
 /** Whether this is the executable, and not a run from source. */
 export const isCompiled = embedded !== null;
 
-/** The built dashboard: a folder that `node:fs` and `Bun.file` read alike from the disk and from the executable. */
-export function dashboardDir(): string {
-  return fileURLToPath(embedded ? new URL("dashboard", embedded) : new URL("../../dist/dashboard", import.meta.url));
-}
+/** A folder that was built, which `node:fs` and `Bun.file` read alike from the disk and from the executable. */
+const built = (folder: string): string =>
+  fileURLToPath(embedded ? new URL(folder, embedded) : new URL(`../../dist/${folder}`, import.meta.url));
+
+export const dashboardDir = (): string => built("dashboard");
 
 /** The built documentation. From source: after a build. */
-export function docsDir(): string {
-  return fileURLToPath(embedded ? new URL("docs", embedded) : new URL("../../dist/docs", import.meta.url));
-}
+export const docsDir = (): string => built("docs");
 
 /** Python's interpreter, its standard library and the picture of its memory. From source: after a build. */
-export function pythonDir(): string {
-  return fileURLToPath(embedded ? new URL("python", embedded) : new URL("../../dist/python", import.meta.url));
-}
+export const pythonDir = (): string => built("python");
 
 /** A new database, as the migrations make it. Null from source, where they do so each time. */
 export const newDatabase = (): string | null => (embedded ? fileURLToPath(new URL("database/new.db", embedded)) : null);
 
 /** Address for `new Worker`: the thread's file lies elsewhere in the executable than beside its caller. */
-export function workerEntry(): string {
-  return new URL("worker/entry.ts", embedded ?? new URL("../", import.meta.url)).href;
-}
+const entry = (file: string): string => new URL(file, embedded ?? new URL("../", import.meta.url)).href;
 
-/** The same for the thread that holds the embedding model. */
-export function embeddingEntry(): string {
-  return new URL("retrieval/embed/entry.ts", embedded ?? new URL("../", import.meta.url)).href;
-}
+export const workerEntry = (): string => entry("worker/entry.ts");
 
-/** And for the thread that searches. */
-export function searchEntry(): string {
-  return new URL("retrieval/search/entry.ts", embedded ?? new URL("../", import.meta.url)).href;
-}
+/** The thread that holds the embedding model. */
+export const embeddingEntry = (): string => entry("retrieval/embed/entry.ts");
 
-/** And for the thread that moves the log of the database into it. */
-export function checkpointEntry(): string {
-  return new URL("db/checkpoint-entry.ts", embedded ?? new URL("../", import.meta.url)).href;
-}
+/** The thread that searches. */
+export const searchEntry = (): string => entry("retrieval/search/entry.ts");
+
+/** The thread that moves the log of the database into it. */
+export const checkpointEntry = (): string => entry("db/checkpoint-entry.ts");
 
 /** Paths of the files of the built-in embedding model and of what runs it. */
 export interface EmbeddingFiles {
@@ -90,8 +81,7 @@ export function ocrFiles(): { wasm: string; language: string } {
  * `scripts/sentence-model.ts`. Null in a build without them. From source: after a build.
  */
 export function sentenceModelDir(): string | null {
-  const place = embedded ? new URL("sentence-model", embedded) : new URL("../../dist/sentence-model", import.meta.url);
-  const folder = fileURLToPath(place);
+  const folder = built("sentence-model");
   return existsSync(join(folder, "model.onnx")) ? folder : null;
 }
 

@@ -1,7 +1,12 @@
 import { expect, test } from "bun:test";
 import { isIP } from "node:net";
 import fc from "fast-check";
-import { holds, isCloudMetadata, isLoopback, isPublicAddress, parseAddress, parseCidr } from "./ip-address.ts";
+import { holds, isCloudMetadata, isLoopback, isPublic, parseAddress, parseCidr } from "./ip-address.ts";
+
+function isPublicAddress(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== null && isPublic(address);
+}
 
 const reachable = [
   "1.1.1.1",

@@ -5,13 +5,7 @@ export type IpAddress = { family: 4 | 6; value: bigint };
 /** A network: every address whose first `prefix` bits equal those of `value`. */
 export type Cidr = IpAddress & { prefix: number };
 
-/** True for what the public internet routes; false for everything else, unreadable text included. */
-export function isPublicAddress(text: string): boolean {
-  const address = parseAddress(text);
-  return address !== null && isPublic(address);
-}
-
-/** {@link isPublicAddress} for an address that is already parsed. */
+/** True for what the public internet routes; false for everything else. */
 export function isPublic(address: IpAddress): boolean {
   const embedding = embeddingOf(address);
   if (embedding) return embedding.reachable && isPublic(extract(embedding, address));

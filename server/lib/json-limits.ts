@@ -134,8 +134,10 @@ function dangerousPlace(value: unknown): string | null {
 /** Whether it is worth looking for a dangerous key at all: true for any text that could hold one, also escaped. */
 export const mayHoldDangerousKey = (json: string): boolean => /__proto__|constructor|prototype|\\u/.test(json);
 
+const maxDepth = 64;
+
 /** What is wrong with JSON from a model or a tool, as a sentence, or null: too deep to serialise, or unsafe to merge. */
-export function jsonFault(value: unknown, maxDepth = 64): string | null {
+export function jsonFault(value: unknown): string | null {
   if (!isShallowValue(value, maxDepth)) return `The JSON nests deeper than ${maxDepth}.`;
   const key = findDangerousKey(value);
   return key === null ? null : `The key ${key} is not allowed.`;

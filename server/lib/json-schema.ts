@@ -1,4 +1,5 @@
 import { Errors } from "typebox/schema";
+import { isObject } from "./json.ts";
 import { isShallowValue } from "./json-limits.ts";
 import { isSafePattern } from "./safe-pattern.ts";
 import { expansionFault, listed, mapped, resolvePointer, single } from "./schema-graph.ts";
@@ -13,8 +14,6 @@ const isCount: Rule = (value) => Number.isInteger(value) && (value as number) >=
 const isText: Rule = (value) => typeof value === "string";
 const isBoolean: Rule = (value) => typeof value === "boolean";
 const isTexts: Rule = (value) => Array.isArray(value) && value.every(isText);
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
 const isType: Rule = (value) => types.includes(value as string);

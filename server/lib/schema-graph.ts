@@ -1,3 +1,5 @@
+import { isObject } from "./json.ts";
+
 const maxParts = 5000;
 
 // Keywords whose value is a schema, a list of schemas, or a map of names to schemas.
@@ -19,8 +21,6 @@ export const mapped = ["properties", "patternProperties", "$defs", "definitions"
 
 const inPlaceSingle = ["not", "if", "then", "else"];
 const inPlaceListed = ["allOf", "anyOf", "oneOf"];
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What a reference such as `#/$defs/name` leads to. */
 export function resolvePointer(root: unknown, pointer: string): unknown {

@@ -1,3 +1,4 @@
+import { isObject } from "./json.ts";
 import { matchSteps, maxMatched } from "./safe-pattern.ts";
 import { inPlace } from "./schema-graph.ts";
 
@@ -137,6 +138,3 @@ function sizeOf(costs: Costs, data: unknown): number {
   costs.sizes.set(data, size);
   return size;
 }
-
-const isObject = (value: unknown): value is Node =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-import { type SchemaOptions, type TSchema, Type } from "@sinclair/typebox";
+import { type SchemaOptions, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 
 // The words that schemas are written in.
 
@@ -38,3 +38,14 @@ export const list = <T extends TSchema>(items: T) => Type.Array(items);
 export const object = Type.Object;
 export const optional = Type.Optional;
 export const map = <T extends TSchema>(values: T) => Type.Record(Type.String(), values);
+
+const closed = { additionalProperties: false };
+/** An object of these fields and no others. */
+export const exact = <T extends TProperties>(fields: T) => Type.Object(fields, closed);
+/** The same where each may be left out. */
+export const partial = <T extends TProperties>(fields: T) => Type.Partial(exact(fields));
+/** Fields that are required, fields that may be left out, and no others. */
+export const partly = <R extends TProperties, O extends TProperties>(required: R, optional: O) =>
+  Type.Composite([Type.Object(required), Type.Partial(Type.Object(optional))], closed);
+/** An object whose other fields are ignored. */
+export const open = <T extends TProperties>(fields: T) => Type.Object(fields, { additionalProperties: true });

@@ -49,8 +49,7 @@ export function pushedStream(
   let quiet_ms = 0;
   let over = false;
   const texts = open(say);
-  const timer = setInterval(look, look_ms);
-  timer.unref();
+  const timer = setInterval(look, look_ms).unref();
 
   function look(): void {
     if (wanted) {

@@ -1,3 +1,4 @@
+import { isObject } from "../lib/json.ts";
 import { type Binary, binaryIn, fileOf, type McpFile } from "./binary-content.ts";
 
 /** What a tool of a server answered. */
@@ -76,5 +77,3 @@ const mediaType = (text: unknown): string =>
   typeof text === "string" && /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(text) ? text : "";
 
 const word = (value: unknown): string => (typeof value === "string" ? value.slice(0, 2048) : "");
-
-const isObject = (value: unknown): value is Raw => typeof value === "object" && value !== null && !Array.isArray(value);

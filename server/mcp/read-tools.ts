@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../core/model-call.ts";
+import { isObject } from "../lib/json.ts";
 import { jsonFault } from "../lib/json-limits.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { beginning } from "./mcp-failure.ts";
@@ -82,5 +83,3 @@ function cut(text: string, bytes: number): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
   return text.slice(0, read);
 }
-
-const isObject = (value: unknown): value is Raw => typeof value === "object" && value !== null && !Array.isArray(value);

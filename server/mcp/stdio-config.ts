@@ -1,3 +1,5 @@
+import { parsedJson } from "../lib/json.ts";
+
 /** A program that the operator lets runs speak with. */
 export interface StdioServer {
   command: string;
@@ -29,12 +31,8 @@ function readCommand(variable: string, text: string): string[] {
     if (words[0] !== "" && !/["'\\$`|&;<>]/.test(text)) return words;
     throw new Error(`${variable} is read by no shell: with more than plain words it must be a JSON array of texts.`);
   }
-  try {
-    const words: unknown = JSON.parse(text);
-    if (Array.isArray(words) && words[0] && words.every((word) => typeof word === "string")) return words;
-  } catch {
-    // Said below.
-  }
+  const words = parsedJson(text);
+  if (Array.isArray(words) && words[0] && words.every((word) => typeof word === "string")) return words;
   throw new Error(`${variable} must be a JSON array of texts, such as ["npx", "-y", "some-server"].`);
 }
 

@@ -145,8 +145,7 @@ export function createStdioServers({ servers, log, idle_ms = 300_000 }: Setting)
     const left = users.get(name)! - 1;
     if (left > 0) return void users.set(name, left);
     users.delete(name);
-    const timer = setTimeout(() => void stop(name), idle_ms);
-    timer.unref();
+    const timer = setTimeout(() => void stop(name), idle_ms).unref();
     timers.set(name, timer);
   }
 

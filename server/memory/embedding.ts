@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import type { Payer } from "../models/payer.ts";
 import { type Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
 import { type BuiltInModel, builtInModels, defaultModel, isHere } from "../retrieval/embed/models.ts";
@@ -40,12 +40,10 @@ export function createEmbeddingChooser({ embedders }: { embedders: Embedders }) 
         throw refusalOf(error, meant.model);
       });
       if (dimensions > limits.embedding_dimensions)
-        throw validationError([
-          fault(
-            "embedding.model",
-            `Its vectors have ${dimensions} dimensions, more than ${limits.embedding_dimensions}.`,
-          ),
-        ]);
+        throw invalid(
+          "embedding.model",
+          `Its vectors have ${dimensions} dimensions, more than ${limits.embedding_dimensions}.`,
+        );
       return { model: meant.model, dimensions };
     },
   };
@@ -54,13 +52,13 @@ export function createEmbeddingChooser({ embedders }: { embedders: Embedders }) 
 function builtIn({ model, dimensions }: Embedding): ChosenEmbedding {
   const known = builtInModels[model as BuiltInModel].dimensions;
   if (dimensions !== undefined && dimensions !== known)
-    throw validationError([fault("embedding.dimensions", `Expected ${known}: ${model} makes no others.`)]);
+    throw invalid("embedding.dimensions", `Expected ${known}: ${model} makes no others.`);
   return { model, dimensions: known };
 }
 
 function refusalOf(error: unknown, model: string): unknown {
   if (error instanceof EmbeddingError && error.code === "dimensions_mismatch")
-    return validationError([fault("embedding.dimensions", error.message)]);
+    return invalid("embedding.dimensions", error.message);
   return embeddingRefusal(error, model, "embedding.model");
 }
 

@@ -1,3 +1,4 @@
+import type { CodedError } from "../core/errors.ts";
 import { type Environment, nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -6,7 +7,7 @@ import type { Payer } from "../models/payer.ts";
 import { type Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
 import { addVectors, addWords } from "../retrieval/search/tables.ts";
 import { createEntryWork, type EntryWork, type PendingChunk } from "./entry-work.ts";
-import { createChunkMaker, type Documents, type EntryError, type Write } from "./indexer-chunks.ts";
+import { createChunkMaker, type Documents, type Write } from "./indexer-chunks.ts";
 import type { createIndexerQueue } from "./indexer-queue.ts";
 import type { createRests } from "./indexer-rests.ts";
 import type { EntryRow, VectorStoreRow } from "./row.ts";
@@ -173,7 +174,7 @@ export function createBatches({
     return true;
   }
 
-  async function fail({ entry }: EntryWork, error: EntryError): Promise<void> {
+  async function fail({ entry }: EntryWork, error: CodedError): Promise<void> {
     await write(() => {
       if (work.find(entry) && work.markFailed(entry, error)) settleFile(entry);
     });

@@ -1,19 +1,14 @@
+import type { CodedError } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
 import { chunkText } from "../documents/chunk-text.ts";
 import type { Chunking, DocumentChunk } from "../documents/chunking.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { EntryWork, EntryWorkStore } from "./entry-work.ts";
 
-/** Why an entry failed. */
-export interface EntryError {
-  code: string;
-  message: string;
-}
-
 /** What is known of the text of files. */
 export interface Documents {
   /** Null for a file that is gone. `isWanted`: somebody reads it, or will. */
-  reading(scope: Scope, fileId: string): { chunks: number; failed: EntryError | null; isWanted: boolean } | null;
+  reading(scope: Scope, fileId: string): { chunks: number; failed: CodedError | null; isWanted: boolean } | null;
   chunks(scope: Scope, fileId: string, from: number, limit: number): DocumentChunk[];
   /** Within a write: the file is to be read. */
   demand(scope: Scope, fileId: string, chunking: Chunking): void;
@@ -53,7 +48,7 @@ export function createChunkMaker(options: {
   }
 
   /** What went wrong, or null; "later" when the file has yet to be read. */
-  async function makeLong(one: EntryWork, write: Write): Promise<EntryError | "later" | null> {
+  async function makeLong(one: EntryWork, write: Write): Promise<CodedError | "later" | null> {
     const { file_id, text } = one.entry;
     if (file_id !== null) return await copy(one, file_id, write);
     const chunks = await cut(text!, chunkingOf(one));
@@ -62,7 +57,7 @@ export function createChunkMaker(options: {
     return null;
   }
 
-  async function copy(one: EntryWork, fileId: string, write: Write): Promise<EntryError | "later" | null> {
+  async function copy(one: EntryWork, fileId: string, write: Write): Promise<CodedError | "later" | null> {
     const { entry } = one;
     const reading = documents.reading(entry, fileId);
     if (!reading) return { code: "resource_not_found", message: "The file was deleted." };

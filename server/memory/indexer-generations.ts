@@ -1,3 +1,4 @@
+import type { CodedError } from "../core/errors.ts";
 import type { Db } from "../db/open.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
@@ -5,7 +6,7 @@ import type { Payer } from "../models/payer.ts";
 import type { Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
 import { addVectors, createStoreTables, dropVectors, vectorsTable } from "../retrieval/search/tables.ts";
 import type { PendingChunk } from "./entry-work.ts";
-import type { EntryError, Write } from "./indexer-chunks.ts";
+import type { Write } from "./indexer-chunks.ts";
 import type { IndexerQueue } from "./indexer-queue.ts";
 import type { VectorStoreRow } from "./row.ts";
 
@@ -16,7 +17,7 @@ interface Progress {
   total: number;
   /** Where it goes on: chunks up to here have their vectors. */
   at: number;
-  error: EntryError | null;
+  error: CodedError | null;
 }
 
 const chunksPerBatch = 32;

@@ -49,8 +49,7 @@ export function createTurns({
     clearTimeout(timer);
     const owners = Map.groupBy(queue.stores(), nameOf);
     for (let store = choose(owners); store; store = choose(owners)) begin(store);
-    timer = setTimeout(wake, rests.next_ms());
-    timer.unref();
+    timer = setTimeout(wake, rests.next_ms()).unref();
   }
 
   /** The next store of the next owner; who has none that can begin is left out from then on. */

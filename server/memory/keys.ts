@@ -1,15 +1,15 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing, notFound } from "../core/not-found.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { columnsOf } from "../db/rows.ts";
 import { memoryKeys } from "../db/schema.ts";
 import type { Condition } from "../http/condition.ts";
-import { fault, validationError } from "../http/errors.ts";
-import { listPage, type Page } from "../http/page.ts";
+import { fault, invalid, refuse } from "../http/errors.ts";
+import { inScope, listPage, type Page } from "../http/page.ts";
 import type { StoreRow } from "./row.ts";
 import type { PutKey } from "./schema.ts";
 import { type MemoryStores, requireKeys, scopeIdOf } from "./store.ts";
@@ -88,8 +88,7 @@ export function createKeyStore({
 
   return {
     get(scope: Scope, place: KeyPlace) {
-      const row = read(scope, place);
-      if (!row) throw notFound();
+      const row = read(scope, place) ?? missing();
       return shownKey(row);
     },
 
@@ -148,12 +147,11 @@ export function createKeyStore({
     list(scope: Scope, memoryId: string, page: Page) {
       const { prefix, scope_id = null } = page.filters;
       const { scopeId } = open(scope, { memory_id: memoryId, scope_id });
-      const values = [scope.project_id, scope.environment, memoryId, scopeId];
       return listPage(
         db,
         {
           ...{ table: memoryKeys, by: "key", kind: null, scope, page: { ...page, filters: {} } },
-          within: { sql: "project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?", values },
+          within: inScope(scope, { memory_id: memoryId, scope_id: scopeId }),
           where: [notOver(now()), ...(prefix === undefined ? [] : [startingWith(prefix)])],
           whole: true,
         },
@@ -229,8 +227,7 @@ function requireVersion(version: number, expected: number | null): void {
 
 /** The value as it is kept. */
 function checked(key: string, value: unknown): string {
-  const faults = keyFaults(key);
-  if (faults.length > 0) throw validationError(faults);
+  refuse(keyFaults(key));
   const text = JSON.stringify(value);
   if (Buffer.byteLength(text) > limits.key_value_bytes)
     throw new AppError("payload_too_large", `A value has at most ${limits.key_value_bytes} bytes as JSON.`, {
@@ -253,7 +250,7 @@ export function readIfMatch(headers: Headers): number | null {
   const text = headers.get("if-match");
   if (text === null) return null;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw validationError([fault("If-Match", "Expected a version: a bare integer, 0 for a key that is not there yet.")]);
+  throw invalid("If-Match", "Expected a version: a bare integer, 0 for a key that is not there yet.");
 }
 
 const notOver = (at: number): Condition => ({ sql: "expires_at_ms IS NULL OR expires_at_ms > ?", values: [at] });

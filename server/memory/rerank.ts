@@ -1,5 +1,5 @@
 import type { Rerank } from "../core/agent-snapshot.ts";
-import { AppError } from "../core/errors.ts";
+import { AppError, type CodedError } from "../core/errors.ts";
 import type { Environment } from "../core/scope.ts";
 import { createBreaker } from "../lib/breaker.ts";
 import { createModelCache } from "../models/model-cache.ts";
@@ -10,16 +10,11 @@ import type { Match } from "../retrieval/search/searcher.ts";
 import { hear } from "../worker/ask.ts";
 import { rankRequest, readScores } from "./ask-to-rank.ts";
 
-interface Fault {
-  code: string;
-  message: string;
-}
-
 export interface Reranked {
   /** The best first; as they were found where they could not be ranked. */
   matches: Match[];
   /** Why they could not be ranked. */
-  error: Fault | null;
+  error: CodedError | null;
 }
 
 export type RankMatches = ReturnType<typeof createRankMatches>;
@@ -50,7 +45,7 @@ export function createRankMatches({
   wait_ms?: number;
 }) {
   const openModel = createModelCache();
-  const breaker = createBreaker<Fault>({ rest_ms });
+  const breaker = createBreaker<CodedError>({ rest_ms });
 
   function byCrossEncoder({ query, by, payer }: Order, documents: string[], signal: AbortSignal): Promise<number[]> {
     const request = readingOf(documents.map((document) => `${query} ${document}`));
@@ -99,7 +94,7 @@ export function createRankMatches({
   };
 }
 
-function reasonOf(error: unknown, isLate: boolean, wait_ms: number): Fault {
+function reasonOf(error: unknown, isLate: boolean, wait_ms: number): CodedError {
   if (isLate)
     return { code: "rerank_failed", message: `The reranker did not answer within ${wait_ms / 1000} seconds.` };
   if (error instanceof RerankError || error instanceof BudgetError || error instanceof AppError)

@@ -2,10 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { memoryKindNames, memoryScopes } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import { Chunking, idOf, JsonObject, Metadata, passageChoices, RerankInput } from "../http/schemas.ts";
-import { named, oneOf, orNull } from "../lib/schema.ts";
+import { exact, named, oneOf, orNull, partial, partly } from "../lib/schema.ts";
 import { entryStatuses, searchModes } from "../wire/names.ts";
-
-const closed = { additionalProperties: false };
 
 const tenYears_seconds = 315_360_000;
 const Ttl = Type.Integer({ minimum: 1, maximum: tenYears_seconds });
@@ -13,38 +11,29 @@ const Ttl = Type.Integer({ minimum: 1, maximum: tenYears_seconds });
 /** What makes vectors of text. Of a model elsewhere the dimensions may be left out: it is then asked. */
 const Embedding = named(
   "EmbeddingInput",
-  Type.Object(
-    {
-      model: Type.String({ minLength: 1, maxLength: 300 }),
-      dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.embedding_dimensions })),
-    },
-    closed,
-  ),
+  exact({
+    model: Type.String({ minLength: 1, maxLength: 300 }),
+    dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.embedding_dimensions })),
+  }),
 );
 export type Embedding = Static<typeof Embedding>;
 
-export const CreateMemory = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: limits.name_length }),
-    kind: oneOf(memoryKindNames),
-    scope: Type.Optional(oneOf(memoryScopes)),
-    embedding: Type.Optional(orNull(Embedding)),
-    ttl_seconds: Type.Optional(orNull(Ttl)),
-    metadata: Type.Optional(Metadata),
-  },
-  closed,
-);
+export const CreateMemory = exact({
+  name: Type.String({ minLength: 1, maxLength: limits.name_length }),
+  kind: oneOf(memoryKindNames),
+  scope: Type.Optional(oneOf(memoryScopes)),
+  embedding: Type.Optional(orNull(Embedding)),
+  ttl_seconds: Type.Optional(orNull(Ttl)),
+  metadata: Type.Optional(Metadata),
+});
 export type CreateMemory = Static<typeof CreateMemory>;
 
-export const UpdateMemory = Type.Partial(
-  Type.Object({
-    name: Type.String({ minLength: 1, maxLength: limits.name_length }),
-    embedding: Embedding,
-    ttl_seconds: orNull(Ttl),
-    metadata: Metadata,
-  }),
-  closed,
-);
+export const UpdateMemory = partial({
+  name: Type.String({ minLength: 1, maxLength: limits.name_length }),
+  embedding: Embedding,
+  ttl_seconds: orNull(Ttl),
+  metadata: Metadata,
+});
 export type UpdateMemory = Static<typeof UpdateMemory>;
 
 /** Whose it is: a user or a session, in the client's own words. */
@@ -61,46 +50,35 @@ const EntryMetadata = named(
 );
 
 /** One of text and file_id. */
-export const CreateEntry = Type.Partial(
-  Type.Object({
-    text: Type.String({ minLength: 1 }),
-    file_id: idOf("file"),
-    metadata: EntryMetadata,
-    scope_id: ScopeId,
-    chunking: Chunking,
-    ttl_seconds: Ttl,
-  }),
-  closed,
-);
+export const CreateEntry = partial({
+  text: Type.String({ minLength: 1 }),
+  file_id: idOf("file"),
+  metadata: EntryMetadata,
+  scope_id: ScopeId,
+  chunking: Chunking,
+  ttl_seconds: Ttl,
+});
 export type CreateEntry = Static<typeof CreateEntry>;
 
 /** What is left out stays as it is. The metadata are given whole. */
-export const UpdateEntry = Type.Partial(
-  Type.Object({ text: Type.String({ minLength: 1 }), metadata: EntryMetadata }),
-  closed,
-);
+export const UpdateEntry = partial({ text: Type.String({ minLength: 1 }), metadata: EntryMetadata });
 export type UpdateEntry = Static<typeof UpdateEntry>;
 
-export const SearchMemory = Type.Composite(
-  [
-    Type.Object({ query: Type.String({ minLength: 1 }) }),
-    Type.Partial(
-      Type.Object({
-        top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
-        mode: oneOf(searchModes),
-        filter: orNull(JsonObject),
-        score_threshold: orNull(Type.Number({ minimum: 0, maximum: 1 })),
-        scope_id: ScopeId,
-        rerank: orNull(RerankInput),
-        ...passageChoices,
-      }),
-    ),
-  ],
-  closed,
+export const SearchMemory = partly(
+  { query: Type.String({ minLength: 1 }) },
+  {
+    top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
+    mode: oneOf(searchModes),
+    filter: orNull(JsonObject),
+    score_threshold: orNull(Type.Number({ minimum: 0, maximum: 1 })),
+    scope_id: ScopeId,
+    rerank: orNull(RerankInput),
+    ...passageChoices,
+  },
 );
 export type SearchMemory = Static<typeof SearchMemory>;
 
-export const PutKey = Type.Object({ value: Type.Unknown(), ttl_seconds: Type.Optional(Ttl) }, closed);
+export const PutKey = exact({ value: Type.Unknown(), ttl_seconds: Type.Optional(Ttl) });
 export type PutKey = Static<typeof PutKey>;
 
 export const keyFilters = {

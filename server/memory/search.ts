@@ -1,10 +1,10 @@
 import type { SQLQueryBindings } from "bun:sqlite";
-import { AppError } from "../core/errors.ts";
+import { AppError, type CodedError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { completeRerank } from "../core/retrieval.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 import { createBreaker } from "../lib/breaker.ts";
 import type { Payer } from "../models/payer.ts";
 import { EmbeddingError } from "../retrieval/embed/embedder.ts";
@@ -153,20 +153,19 @@ const isAway = (error: unknown): boolean =>
 interface Found {
   matches: Match[];
   /** Why they were found by words alone; null: as they were asked for. */
-  degraded: { code: string; message: string } | null;
+  degraded: CodedError | null;
 }
 
 function checked({ query, filter }: SearchMemory): Filter | null {
   const isTooLong = Buffer.byteLength(query) > limits.search_query_bytes;
   const read = filter == null ? null : checkFilter(filter);
-  const faults = [
+  refuse([
     ...(query.trim() === "" ? [fault("query", "Expected more than spaces.")] : []),
     ...(isTooLong ? [fault("query", `Expected at most ${limits.search_query_bytes} bytes.`)] : []),
     ...(Array.isArray(read)
       ? read.map(({ param, message }) => ({ param, code: "invalid_value", message: `${param} ${message}` }))
       : []),
-  ];
-  if (faults.length > 0) throw validationError(faults);
+  ]);
   return read as Filter | null;
 }
 

@@ -1,4 +1,5 @@
-import { timestamp, timestampOrNull } from "../core/time.ts";
+import { timestampOrNull } from "../core/time.ts";
+import { changeable } from "../wire/schema.ts";
 import type { EntryRow, StoreRow } from "./row.ts";
 
 /** How many chunks of a store have a vector of the new embedding, of how many. */
@@ -21,11 +22,7 @@ export const shownStore = (row: StoreRow, progressOf: (row: StoreRow) => IndexPr
   entries: row.kind === "vector" ? row.items : null,
   keys: row.kind === "kv" ? row.items : null,
   indexing: row.next_model === null ? null : indexing(row, progressOf(row) ?? { processed: 0, total: 0, error: null }),
-  metadata: row.metadata,
-  created_at: timestamp(row.created_at_ms),
-  updated_at: timestamp(row.updated_at_ms),
-  project_id: row.project_id,
-  environment: row.environment,
+  ...changeable(row),
 });
 
 const indexing = ({ next_model, next_dimensions }: StoreRow, { processed, total, error }: IndexProgress) => ({
@@ -50,9 +47,5 @@ export const shownEntry = (row: EntryRow & { filename: string | null }) => ({
   processed: row.processed,
   total: row.total,
   expires_at: timestampOrNull(row.expires_at_ms),
-  metadata: JSON.parse(row.metadata) as EntryMetadata,
-  created_at: timestamp(row.created_at_ms),
-  updated_at: timestamp(row.updated_at_ms),
-  project_id: row.project_id,
-  environment: row.environment,
+  ...changeable({ ...row, metadata: JSON.parse(row.metadata) as EntryMetadata }),
 });

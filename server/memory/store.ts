@@ -6,7 +6,7 @@ import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Author, StoreBase } from "../db/audit.ts";
 import { memoryStores } from "../db/schema.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, invalid, refuse } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { createStoreTables } from "../retrieval/search/tables.ts";
@@ -121,10 +121,6 @@ const firstGeneration = 1;
 
 const keysHaveNone = () => fault("embedding", "A store of keys has no embedding.");
 
-function refuse(faults: ReturnType<typeof fault>[]): void {
-  if (faults.length > 0) throw validationError(faults);
-}
-
 /** What a store is to be indexed with from now on; what it is searched with already is nothing to do. */
 function nextOf({ model, dimensions }: StoreRow, chosen: ChosenEmbedding) {
   const stands = chosen.model === model && chosen.dimensions === dimensions;
@@ -147,10 +143,10 @@ export const requireKeys = (store: StoreRow): StoreRow => requireKind(store, "kv
 /** Whose part of a store is meant; throws where that is not said, or says nothing. */
 export function scopeIdOf({ scope }: Pick<StoreRow, "scope">, scopeId: string | null | undefined): string {
   if (scope === "project") {
-    if (scopeId != null) throw validationError([fault("scope_id", "This store belongs to the whole project.")]);
+    if (scopeId != null) throw invalid("scope_id", "This store belongs to the whole project.");
     return "";
   }
   if (scopeId == null || scopeId === "")
-    throw validationError([fault("scope_id", `Expected the ${scope} whose memory is meant.`, "required")]);
+    throw invalid("scope_id", `Expected the ${scope} whose memory is meant.`, "required");
   return scopeId;
 }

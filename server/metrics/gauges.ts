@@ -68,8 +68,7 @@ export function createGauges(
   const timer = setInterval(() => {
     lag_ms = Math.max(lag_ms, performance.now() - expected);
     expected = performance.now() + lagEvery_ms;
-  }, lagEvery_ms);
-  timer.unref();
+  }, lagEvery_ms).unref();
 
   function lookAtRuns(): void {
     const rows = new Map(selectRuns.all().map((row) => [row.status, row]));

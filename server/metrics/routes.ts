@@ -1,7 +1,7 @@
-import { timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { isLoopback, parseAddress } from "../lib/ip-address.ts";
+import { isSameSecret } from "../lib/same-secret.ts";
 
 interface MetricsRouteOptions {
   /** The address that asks; null where requests come from memory. */
@@ -18,7 +18,7 @@ const forwarding = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 /** `GET /metrics`, in Prometheus' text format, for this machine and for whoever has the operator's token. */
 export const metricsRoutes = ({ clientOf, token, read }: MetricsRouteOptions) =>
   new Elysia().get("/metrics", ({ request, set }) => {
-    if (!isFromHere(request, clientOf(request)) && !isSame(bearerOf(request), token))
+    if (!isFromHere(request, clientOf(request)) && !(token && isSameSecret(bearerOf(request), token)))
       throw refusal(token !== undefined);
     const { text, type } = read();
     set.headers["content-type"] = type;
@@ -36,12 +36,6 @@ function isFromHere(request: Request, client: string | null): boolean {
 
 const bearerOf = (request: Request): string =>
   /^Bearer (.+)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
-
-function isSame(given: string, token: string | undefined): boolean {
-  if (!token) return false;
-  const [a, b] = [given, token].map((text) => new Bun.CryptoHasher("sha256").update(text).digest());
-  return timingSafeEqual(a!, b!);
-}
 
 const refusal = (hasToken: boolean) =>
   new AppError(

@@ -7,6 +7,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
+import { isObject, parsedJson } from "../lib/json.ts";
 import type { Format } from "./model-stream.ts";
 import type { AssistantPart, ModelRequest, PromptMessage } from "./port.ts";
 
@@ -93,13 +94,11 @@ function toPart(part: AssistantPart): AssistantContent[number] {
   return { type: "tool-call", toolCallId: part.id, toolName: part.name, input, ...metadata };
 }
 
-/** Providers take only objects back, so arguments that were none go back as text inside one. */
+/**
+ * Providers take only objects back, so arguments that were none go back as text inside one: the model reads its own broken
+ * text beside the tool error about it.
+ */
 export function toInput(text: string): Record<string, unknown> {
-  try {
-    const input: unknown = JSON.parse(text);
-    if (typeof input === "object" && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;
-  } catch {
-    // Falls through: the model reads its own broken text beside the tool error about it.
-  }
-  return { unreadable_arguments: text };
+  const input = parsedJson(text);
+  return isObject(input) ? input : { unreadable_arguments: text };
 }

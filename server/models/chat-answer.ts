@@ -1,3 +1,4 @@
+import { fieldsOf, parsedJson } from "../lib/json.ts";
 import { answerParts } from "./answer-parts.ts";
 import { incompleteError, toModelError } from "./model-error.ts";
 import { type FinishReason, type ModelEvent, type ModelUsage, unknownUsage } from "./port.ts";
@@ -41,11 +42,12 @@ export function chatAnswer(secrets: readonly string[]) {
       if (over || payload === "") continue;
       over = payload === "[DONE]";
       if (over) continue;
-      const chunk = parsed(payload);
-      if (chunk === null || chunk.error) {
+      const value = parsedJson(payload);
+      const chunk = fieldsOf(value);
+      if (value === undefined || chunk.error) {
         speak(); // What came before it was said.
         over = true;
-        if (chunk === null) broken = true;
+        if (value === undefined) broken = true;
         else events.push(fail(chunk.error));
         continue;
       }
@@ -134,14 +136,6 @@ export function chatAnswer(secrets: readonly string[]) {
   return { read, end, isOver: () => over };
 }
 
-function parsed(payload: string): Fields | null {
-  try {
-    return fieldsOf(JSON.parse(payload));
-  } catch {
-    return null;
-  }
-}
-
 function contentPart(value: unknown): [Kind, string] {
   const { type, text, thinking } = fieldsOf(value);
   if (type !== "thinking") return ["output", textOf(text)];
@@ -161,7 +155,6 @@ const usageOf = (usage: Fields): ModelUsage => ({
   reasoning_tokens: countOf(fieldsOf(usage.completion_tokens_details).reasoning_tokens),
 });
 
-const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 const countOf = (value: unknown): number | null =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null;

@@ -1,9 +1,10 @@
+import { fieldsOf, isObject } from "../lib/json.ts";
 import type { JsonSchema } from "./port.ts";
 
 /** Arguments that fit an ordinary schema: its required properties, each with the plainest value of its type. */
 export function exampleArguments(schema: JsonSchema): Record<string, unknown> {
   const value = example(schema, 0);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isObject(value) ? value : {};
 }
 
 function example(schema: JsonSchema, depth: number): unknown {
@@ -34,17 +35,13 @@ function number(schema: JsonSchema): number {
 
 function list(schema: JsonSchema, depth: number): unknown[] {
   const length = typeof schema.minItems === "number" ? Math.min(schema.minItems, 10) : 0;
-  return Array.from({ length }, () => example(asSchema(schema.items), depth + 1));
+  return Array.from({ length }, () => example(fieldsOf(schema.items), depth + 1));
 }
 
 function object(schema: JsonSchema, depth: number): Record<string, unknown> {
   // A schema can be as deep as a request's body; a test model need not follow it to the end.
   if (depth > 8 || !Array.isArray(schema.required)) return {};
-  const properties = asSchema(schema.properties);
+  const properties = fieldsOf(schema.properties);
   const names = schema.required.filter((name) => typeof name === "string");
-  return Object.fromEntries(names.map((name) => [name, example(asSchema(properties[name]), depth + 1)]));
-}
-
-function asSchema(value: unknown): JsonSchema {
-  return typeof value === "object" && value !== null ? (value as JsonSchema) : {};
+  return Object.fromEntries(names.map((name) => [name, example(fieldsOf(properties[name]), depth + 1)]));
 }

@@ -1,3 +1,4 @@
+import { fieldsOf, parsedJson } from "../lib/json.ts";
 import { hide } from "../lib/redact.ts";
 import type { RequestState } from "../lib/request-state.ts";
 import { retryAfter } from "../lib/retry.ts";
@@ -163,9 +164,9 @@ function isContextOverflow(facts: Facts): boolean {
 }
 
 function factsOf(failure: unknown): Facts {
-  const top = record(failure);
+  const top = fieldsOf(failure);
   const body = typeof top.responseBody === "string" ? top.responseBody : "";
-  const inBody = errorIn(parse(body));
+  const inBody = errorIn(parsedJson(body));
   const inData = errorIn(top.data);
   const kinds = [top, inData, inBody].flatMap((from) => [from.code, from.type, from.status]);
   return {
@@ -185,10 +186,10 @@ function factsOf(failure: unknown): Facts {
 
 /** The error object wherever a provider puts it: `{error: {…}}`, `{error: "…"}`, `{response: {error: {…}}}`, `{detail}`. */
 function errorIn(value: unknown): Record<string, unknown> {
-  const outer = record(Array.isArray(value) ? value[0] : value);
-  const inner = outer.error ?? record(outer.response).error ?? outer;
+  const outer = fieldsOf(Array.isArray(value) ? value[0] : value);
+  const inner = outer.error ?? fieldsOf(outer.response).error ?? outer;
   if (typeof inner === "string") return { message: inner };
-  const found = record(inner);
+  const found = fieldsOf(inner);
   return { ...found, message: found.message ?? found.detail };
 }
 
@@ -245,20 +246,8 @@ function firstText(...candidates: unknown[]): string {
 
 function stringsOf(value: unknown): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(record(value)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    Object.entries(fieldsOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** How long a provider asks to be left alone: `retry-after-ms`, `Retry-After` in seconds or as a date, or in Google's body. */

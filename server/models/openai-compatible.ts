@@ -1,4 +1,5 @@
 import { createParser } from "eventsource-parser";
+import { parsedJson } from "../lib/json.ts";
 import { textOf } from "./body-text.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatRequest } from "./chat-request.ts";
@@ -68,13 +69,7 @@ async function* payloadsOf({ body }: Response): AsyncGenerator<string[]> {
 }
 
 /** What the end of the connection cut is left out: the answer is incomplete then, and not unreadable. */
-function isWhole(payload: string): boolean {
-  try {
-    return payload === "[DONE]" || JSON.parse(payload) !== undefined;
-  } catch {
-    return false;
-  }
-}
+const isWhole = (payload: string): boolean => payload === "[DONE]" || parsedJson(payload) !== undefined;
 
 /** In the shape that `toModelError` judges. */
 async function refusal(response: Response): Promise<Error> {

@@ -1,5 +1,6 @@
+import { parsedJson } from "../lib/json.ts";
 import { textOf } from "./body-text.ts";
-import { type Fetch, modelFetch } from "./model-fetch.ts";
+import { modelFetch } from "./model-fetch.ts";
 import type { Connection } from "./port.ts";
 
 /** Why passages could not be ranked. The message is fit to be shown: nothing that the server said is in it. */
@@ -39,7 +40,7 @@ const notUnderstood: readonly number[] = [400, 404, 405, 422];
  * Asks cross-encoders at `/rerank` of operators' connections. Which dialect a server speaks is learned from its answer
  * and kept for its address.
  */
-export function createReranker({ fetch = modelFetch }: { fetch?: Fetch } = {}) {
+export function createReranker() {
   const spoken = new Map<string, Dialect>();
 
   /** How well each document fits. Throws `RerankError`, or the signal's reason. */
@@ -61,7 +62,7 @@ export function createReranker({ fetch = modelFetch }: { fetch?: Fetch } = {}) {
       await response.body?.cancel();
       throw failed(`The reranker returned status ${response.status}.`);
     }
-    const answer = readAnswer(await bodyOf(response, signal));
+    const answer = (parsedJson(await bodyOf(response, signal)) ?? null) as Answer | unknown[] | null;
     const scores = scoresOf(resultsOf(answer), documents.length);
     spoken.set(base_url, dialect);
     return { scores, tokens: tokensOf(answer) };
@@ -79,7 +80,7 @@ export function createReranker({ fetch = modelFetch }: { fetch?: Fetch } = {}) {
       ...(connection.api_key && { authorization: `Bearer ${connection.api_key}` }),
     };
     try {
-      return await fetch(`${at}/rerank`, { method: "POST", headers, body: JSON.stringify(body), signal });
+      return await modelFetch(`${at}/rerank`, { method: "POST", headers, body: JSON.stringify(body), signal });
     } catch {
       signal.throwIfAborted();
       throw failed("The reranker could not be reached.");
@@ -116,14 +117,6 @@ interface Answer {
   results?: unknown;
   usage?: { total_tokens?: unknown } | null;
   meta?: { tokens?: { input_tokens?: unknown } | null } | null;
-}
-
-function readAnswer(text: string): Answer | unknown[] | null {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function resultsOf(answer: Answer | unknown[] | null): unknown[] {

@@ -1,3 +1,4 @@
+import { sleep } from "../lib/retry.ts";
 import { exampleArguments } from "./example-arguments.ts";
 import { abortedError } from "./model-error.ts";
 import type {
@@ -62,11 +63,11 @@ async function* play(
   if (!entry) return yield* fail(request, "model_error", exhausted(request));
   const words = counter(request);
   let part = 0;
-  await pause(entry.delay_ms, signal);
+  await sleep(entry.delay_ms ?? 0, signal);
   for (const kind of ["reasoning", "output"] as const) {
     const text = kind === "reasoning" ? entry.reasoning : entry.text;
     for (const delta of deltas(text ?? "")) {
-      if (words.all() > 0) await pause(entry.delta_ms, signal);
+      if (words.all() > 0) await sleep(entry.delta_ms ?? 0, signal);
       if (signal.aborted) return yield aborted(request, words);
       if (!words.fits(delta)) return yield cutOff(request, words);
       words.add(kind, delta);
@@ -186,20 +187,6 @@ function lastUserText(messages: PromptMessage[]): string {
 /** Words with the space after them. */
 function deltas(text: string): string[] {
   return text.match(/\S+\s*|^\s+/g) ?? [];
-}
-
-/** Waits only when there is something to wait for: without delays a whole answer comes in one turn. */
-async function pause(ms: number | undefined, signal: AbortSignal): Promise<void> {
-  if (!ms || signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const wake = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, ms);
-    signal.addEventListener("abort", wake);
-  });
 }
 
 type Counter = ReturnType<typeof counter>;

@@ -1,5 +1,5 @@
 import { newId, timeOf } from "../core/ids.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing } from "../core/not-found.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import type { projectMoves } from "../db/schema.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -71,8 +71,7 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
     async pack({ id, project, from, to, actor, most_bytes }: PackOptions): Promise<Move> {
       failpoint?.("before_move.packed");
       await db.write(() => {
-        const known = nameOf.get(project);
-        if (!known) throw notFound(); // It was deleted meanwhile.
+        const known = nameOf.get(project) ?? missing(); // It was deleted meanwhile.
         const { name } = known;
         audit.note({ actor, project_id: project }, "project.moved", project, { name, from, to });
         // All ids that this cell has given sort before this one.

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { isId, newId } from "../core/ids.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing } from "../core/not-found.ts";
 import type { DayBudget, ProjectSettings, RetentionDays } from "../core/project-settings.ts";
 import type { Environment } from "../core/scope.ts";
 import { originFault } from "../core/web-origin.ts";
@@ -147,10 +147,6 @@ function requireOrigins(origins: readonly string[]): void {
     const message = originFault(origin);
     if (message) throw new AppError("validation_failed", message, { param: `origins[${index}]` });
   }
-}
-
-function missing(): never {
-  throw notFound();
 }
 
 function changed(

@@ -73,8 +73,7 @@ export function createWindDown({
     timer = setTimeout(async () => {
       await look().catch((error) => log.error("runs of an archived project could not be cancelled", { error }));
       if (!stopped) arm();
-    }, every_ms);
-    timer.unref();
+    }, every_ms).unref();
   }
 
   return {

@@ -1,5 +1,5 @@
 import { childEvents } from "../core/child-events.ts";
-import type { JournalEntry, RequiredCall, RunEvent } from "../core/run-event.ts";
+import { endsRun, type JournalEntry, type RequiredCall, type RunEvent } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { unlessDamaged } from "../db/unless-damaged.ts";
 import type { Inserted, Journal } from "../journal/journal.ts";
@@ -48,7 +48,7 @@ export function createChildren({
   }
 
   function heard(runId: string, entries: readonly JournalEntry[]): void {
-    const told = entries.findLast(({ event }) => turns.has(event.type));
+    const told = entries.findLast(({ event }) => turns(event));
     if (!told) return;
     const { event } = told;
     const head = journal.head(runId);
@@ -117,12 +117,7 @@ export function createChildren({
 }
 
 /** After these a run stands elsewhere for whoever waits for it. */
-const turns = new Set<RunEvent["type"]>([
-  "run.requires_action",
-  "run.resumed",
-  "run.completed",
-  "run.failed",
-  "run.cancelled",
-]);
+const turns = (event: RunEvent): boolean =>
+  event.type === "run.requires_action" || event.type === "run.resumed" || endsRun(event);
 
 const ofChild = ({ run_id }: RequiredCall): boolean => run_id !== undefined;

@@ -8,7 +8,7 @@ import { clientError } from "../core/submit.ts";
 import { compileGuardrails, except } from "../guardrails/compile.ts";
 import { searched, textsOf } from "../guardrails/in-slices.ts";
 import { screenCall, screenText } from "../guardrails/inspect.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import type { ForkRun } from "./fork-schema.ts";
 import { requireInput } from "./require-input.ts";
 import { screenAnswer, screenInput } from "./screening.ts";
@@ -40,7 +40,7 @@ export async function readEdits(
   imageOf: ImageOf,
 ): Promise<ReadEdits> {
   if (is_error !== undefined && tool_output === undefined)
-    throw validationError([fault("edits.is_error", "is_error requires tool_output.")]);
+    throw invalid("edits.is_error", "is_error requires tool_output.");
   const said = model_output === undefined ? null : await readAnswer(model_output, agent);
   const given = tool_output === undefined ? null : await readOutput(tool_output, is_error === true, tool, agent);
   const asked = input === undefined ? null : await readInput(input, agent, imageOf);
@@ -99,7 +99,7 @@ async function readAnswer(given: NonNullable<ForkEdits["model_output"]>, agent: 
 /** Throws where one of them blocks. */
 function unblocked(findings: readonly Finding[], param: string): Finding[] {
   const blocked = findings.find(({ verdict }) => verdict === "blocked");
-  if (blocked) throw validationError([fault(param, `A guardrail (${blocked.guardrail.type}) blocked this.`)]);
+  if (blocked) throw invalid(param, `A guardrail (${blocked.guardrail.type}) blocked this.`);
   return [...findings];
 }
 

@@ -1,30 +1,22 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
 import { agentFields, JsonObject, RunInput } from "../http/schemas.ts";
-import { named, oneOf } from "../lib/schema.ts";
+import { exact, named, oneOf } from "../lib/schema.ts";
 import { CreateRun } from "./schema.ts";
-
-const closed = { additionalProperties: false };
 
 const ModelOutput = named(
   "ModelOutputEdit",
-  Type.Object(
-    {
-      content: Type.Optional(Type.String({ maxLength: limits.input_bytes })),
-      tool_calls: Type.Optional(
-        Type.Array(
-          named(
-            "ToolCallEdit",
-            Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }), arguments: JsonObject }, closed),
-          ),
-          {
-            maxItems: limits.tools_per_agent,
-          },
-        ),
+  exact({
+    content: Type.Optional(Type.String({ maxLength: limits.input_bytes })),
+    tool_calls: Type.Optional(
+      Type.Array(
+        named("ToolCallEdit", exact({ name: Type.String({ minLength: 1, maxLength: 128 }), arguments: JsonObject })),
+        {
+          maxItems: limits.tools_per_agent,
+        },
       ),
-    },
-    closed,
-  ),
+    ),
+  }),
 );
 
 const { budget, timeout_ms, action_timeout_ms, on_disconnect, on_concurrency_limit, metadata, stream } =
@@ -33,30 +25,24 @@ const { budget, timeout_ms, action_timeout_ms, on_disconnect, on_concurrency_lim
 const forkTools = ["live", "recorded_then_live", "recorded_only"] as const;
 
 /** Body of `POST /v1/runs/:id/fork` (contract, section 16). */
-export const ForkRun = Type.Object(
-  {
-    step_index: Type.Integer({ minimum: -1, maximum: 1_000_000 }),
-    edits: Type.Optional(
-      named(
-        "ForkEdits",
-        Type.Object(
-          {
-            tool_output: Type.Optional(Type.Unknown()),
-            /** Of `tool_output`: it is what went wrong. */
-            is_error: Type.Optional(Type.Boolean()),
-            model_output: Type.Optional(Type.Union([Type.String({ maxLength: limits.input_bytes }), ModelOutput])),
-            instructions: Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
-            model: Type.Optional(agentFields.model),
-            input: Type.Optional(RunInput),
-          },
-          closed,
-        ),
-      ),
+export const ForkRun = exact({
+  step_index: Type.Integer({ minimum: -1, maximum: 1_000_000 }),
+  edits: Type.Optional(
+    named(
+      "ForkEdits",
+      exact({
+        tool_output: Type.Optional(Type.Unknown()),
+        /** Of `tool_output`: it is what went wrong. */
+        is_error: Type.Optional(Type.Boolean()),
+        model_output: Type.Optional(Type.Union([Type.String({ maxLength: limits.input_bytes }), ModelOutput])),
+        instructions: Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
+        model: Type.Optional(agentFields.model),
+        input: Type.Optional(RunInput),
+      }),
     ),
-    tools: Type.Optional(oneOf(forkTools)),
-    agent: Type.Optional(oneOf(["pinned", "current"])),
-    ...{ budget, timeout_ms, action_timeout_ms, on_disconnect, on_concurrency_limit, metadata, stream },
-  },
-  closed,
-);
+  ),
+  tools: Type.Optional(oneOf(forkTools)),
+  agent: Type.Optional(oneOf(["pinned", "current"])),
+  ...{ budget, timeout_ms, action_timeout_ms, on_disconnect, on_concurrency_limit, metadata, stream },
+});
 export type ForkRun = Static<typeof ForkRun>;

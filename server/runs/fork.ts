@@ -15,7 +15,7 @@ import type { JournalEntry, RunCreated, RunEvent } from "../core/run-event.ts";
 import { type Asked, givenOf, type ImageOf, imagesIn, type ShownImages } from "../core/run-input.ts";
 import { applyAll, isOver, ownMessages, type RunState } from "../core/run-state.ts";
 import { keyOf, type Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, invalid, refuse, validationError } from "../http/errors.ts";
 import type { Inserted, Journal } from "../journal/journal.ts";
 import { inSlices } from "../lib/slices.ts";
 import { type ReadEdits, readEdits } from "./fork-edits.ts";
@@ -169,7 +169,7 @@ interface Beginning {
 function requireFollower({ step_index, edits = {} }: ForkRun): void {
   const idle = (["instructions", "model", "input"] as const).filter((name) => edits[name] !== undefined);
   const said = `The run ends with step ${step_index}, so this edit would change nothing. Choose an earlier step, or -1 to start over.`;
-  if (idle.length > 0) throw validationError(idle.map((name) => fault(`edits.${name}`, said)));
+  refuse(idle.map((name) => fault(`edits.${name}`, said)));
 }
 
 /** What a fork has of a record, and what it has different, as the guardrails of its agent leave that. */
@@ -216,7 +216,7 @@ function forkable(
   rest: () => Promise<void>,
 ): Promise<Prefix> {
   return prefixInSlices(entries, step, edits, state, rest).catch((error) => {
-    throw error instanceof CannotFork ? validationError([fault(error.param, error.message)]) : error;
+    throw error instanceof CannotFork ? invalid(error.param, error.message) : error;
   });
 }
 

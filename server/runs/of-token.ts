@@ -1,6 +1,6 @@
 import { tightest } from "../core/budget.ts";
 import { AppError } from "../core/errors.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import type { Principal } from "../http/principal.ts";
 import { type CreateRun, newThread } from "./schema.ts";
 
@@ -40,7 +40,7 @@ export function ofToken({ token }: Principal, body: CreateRun): CreateRun {
       },
     );
   if (body.user_id !== undefined && body.user_id !== token.user_id)
-    throw validationError([fault("user_id", "This client token is for another user.")]);
+    throw invalid("user_id", "This client token is for another user.");
   if (body.thread_id === newThread && token.thread_id !== null)
     throw new AppError("insufficient_scope", "This client token is for one thread and cannot start others.", {
       param: "thread_id",

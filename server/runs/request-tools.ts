@@ -2,9 +2,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
 import type { Fault } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, invalid, refuse } from "../http/errors.ts";
 import { JsonObject } from "../http/schemas.ts";
-import { named } from "../lib/schema.ts";
+import { exact, named } from "../lib/schema.ts";
 import { objectSchema } from "../tools/definition.ts";
 import { schemaFaults } from "../tools/types/fields.ts";
 import { commonFields } from "../tools/types/tool-kind.ts";
@@ -12,15 +12,12 @@ import { commonFields } from "../tools/types/tool-kind.ts";
 /** A tool that a request brings along: its calls are the client's to make. Nothing of it could be reached from here. */
 export const RequestTool = named(
   "RequestTool",
-  Type.Object(
-    {
-      type: Type.Literal("client"),
-      name: commonFields.name,
-      description: Type.Optional(commonFields.description),
-      parameters: Type.Optional(JsonObject),
-    },
-    { additionalProperties: false },
-  ),
+  exact({
+    type: Type.Literal("client"),
+    name: commonFields.name,
+    description: Type.Optional(commonFields.description),
+    parameters: Type.Optional(JsonObject),
+  }),
 );
 export type RequestTool = Static<typeof RequestTool>;
 
@@ -42,7 +39,7 @@ export function withRequestTools(agent: AgentSnapshot, given: readonly RequestTo
     names.add(name);
     faults.push(...schemaFaults(parameters, `tools[${index}].parameters`));
   }
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
   return { ...agent, tools: [...agent.tools, ...given.map(snapshotOf)] };
 }
 
@@ -56,7 +53,7 @@ export function withToolsOf(agent: AgentSnapshot, pinned: AgentSnapshot): AgentS
 /** Throws where the model is told to call a tool that the run does not have. */
 export function requireChosenTool({ tools, settings: { tool_choice } }: AgentSnapshot): void {
   if (typeof tool_choice !== "object" || tools.some(({ name }) => name === tool_choice.name)) return;
-  throw validationError([fault("overrides.model_settings.tool_choice.name", "The run has no tool of this name.")]);
+  throw invalid("overrides.model_settings.tool_choice.name", "The run has no tool of this name.");
 }
 
 const snapshotOf = ({ name, description = "", parameters = {} }: RequestTool): ToolSnapshot => ({

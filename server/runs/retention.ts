@@ -139,8 +139,7 @@ export function createRetention({
     timer = setTimeout(async () => {
       await sweep().catch((error) => log.error("what is older than it is kept was not deleted", { error }));
       if (!stopped) arm(every_ms);
-    }, ms);
-    timer.unref();
+    }, ms).unref();
   }
 
   return {

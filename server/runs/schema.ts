@@ -3,10 +3,8 @@ import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { replayAgents, replayModes } from "../core/run-event.ts";
 import { AgentOverrides, Budget, idOf, JsonObject, Metadata, RunInput } from "../http/schemas.ts";
-import { named, oneOf } from "../lib/schema.ts";
+import { exact, named, oneOf } from "../lib/schema.ts";
 import { RequestTool } from "./request-tools.ts";
-
-const closed = { additionalProperties: false };
 
 const Subject = Type.String({ minLength: 1, maxLength: limits.subject_length });
 
@@ -14,61 +12,49 @@ const Subject = Type.String({ minLength: 1, maxLength: limits.subject_length });
 export const newThread = "new";
 
 /** Body of `POST /v1/runs` (contract, section 6). */
-export const CreateRun = Type.Object(
-  {
-    agent_id: idOf("agent"),
-    input: RunInput,
-    stream: Type.Optional(Type.Boolean()),
-    thread_id: Type.Optional(Type.String({ pattern: `${idPattern("thread")}|^${newThread}$` })),
-    if_thread_busy: Type.Optional(oneOf(["reject", "queue", "cancel_previous"])),
-    session_id: Type.Optional(Subject),
-    user_id: Type.Optional(Subject),
-    file_ids: Type.Optional(Type.Array(idOf("file"), { maxItems: limits.files_per_run, uniqueItems: true })),
-    overrides: Type.Optional(AgentOverrides),
-    tools: Type.Optional(Type.Array(RequestTool, { maxItems: limits.tools_per_agent })),
-    budget: Type.Optional(Budget),
-    timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 7 * 24 * 3_600_000 })),
-    action_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.action_timeout_max_ms })),
-    on_disconnect: Type.Optional(oneOf(["continue", "cancel"])),
-    on_concurrency_limit: Type.Optional(oneOf(["reject", "queue"])),
-    metadata: Type.Optional(Metadata),
-  },
-  closed,
-);
+export const CreateRun = exact({
+  agent_id: idOf("agent"),
+  input: RunInput,
+  stream: Type.Optional(Type.Boolean()),
+  thread_id: Type.Optional(Type.String({ pattern: `${idPattern("thread")}|^${newThread}$` })),
+  if_thread_busy: Type.Optional(oneOf(["reject", "queue", "cancel_previous"])),
+  session_id: Type.Optional(Subject),
+  user_id: Type.Optional(Subject),
+  file_ids: Type.Optional(Type.Array(idOf("file"), { maxItems: limits.files_per_run, uniqueItems: true })),
+  overrides: Type.Optional(AgentOverrides),
+  tools: Type.Optional(Type.Array(RequestTool, { maxItems: limits.tools_per_agent })),
+  budget: Type.Optional(Budget),
+  timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 7 * 24 * 3_600_000 })),
+  action_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.action_timeout_max_ms })),
+  on_disconnect: Type.Optional(oneOf(["continue", "cancel"])),
+  on_concurrency_limit: Type.Optional(oneOf(["reject", "queue"])),
+  metadata: Type.Optional(Metadata),
+});
 export type CreateRun = Static<typeof CreateRun>;
 
 /** Body of `POST /v1/runs/:id/submit_tool_outputs` (contract, section 7). */
-export const SubmitToolOutputs = Type.Object(
-  {
-    tool_outputs: Type.Array(
-      named(
-        "ToolOutput",
-        Type.Object(
-          {
-            tool_call_id: Type.String({ minLength: 1, maxLength: 100 }),
-            output: Type.Optional(Type.Unknown()),
-            is_error: Type.Optional(Type.Boolean()),
-            decision: Type.Optional(oneOf(["approve", "reject"])),
-            reason: Type.Optional(Type.String({ maxLength: 2000 })),
-            arguments: Type.Optional(JsonObject),
-          },
-          closed,
-        ),
-      ),
-      { minItems: 1, maxItems: limits.tools_per_agent },
+export const SubmitToolOutputs = exact({
+  tool_outputs: Type.Array(
+    named(
+      "ToolOutput",
+      exact({
+        tool_call_id: Type.String({ minLength: 1, maxLength: 100 }),
+        output: Type.Optional(Type.Unknown()),
+        is_error: Type.Optional(Type.Boolean()),
+        decision: Type.Optional(oneOf(["approve", "reject"])),
+        reason: Type.Optional(Type.String({ maxLength: 2000 })),
+        arguments: Type.Optional(JsonObject),
+      }),
     ),
-    stream: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
+    { minItems: 1, maxItems: limits.tools_per_agent },
+  ),
+  stream: Type.Optional(Type.Boolean()),
+});
 
 export type SubmitToolOutputs = Static<typeof SubmitToolOutputs>;
 
 /** Body of `POST /v1/runs/:id/replay` (contract, section 16). */
-export const ReplayRun = Type.Object(
-  { mode: Type.Optional(oneOf(replayModes)), agent: Type.Optional(oneOf(replayAgents)) },
-  closed,
-);
+export const ReplayRun = exact({ mode: Type.Optional(oneOf(replayModes)), agent: Type.Optional(oneOf(replayAgents)) });
 export type ReplayRun = Static<typeof ReplayRun>;
 
-export const CancelRun = Type.Object({ reason: Type.Optional(Type.String({ maxLength: 500 })) }, closed);
+export const CancelRun = exact({ reason: Type.Optional(Type.String({ maxLength: 500 })) });

@@ -1,6 +1,6 @@
 import type { AgentSnapshot, PinnedStore } from "../core/agent-snapshot.ts";
 import type { RunCreated } from "../core/run-event.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 
 /** Whose part of a store a run works with; null where the run does not say for whom it is. */
 export function scopeIdFor(
@@ -22,5 +22,5 @@ export function requireScopeIds(
     const why = `The agent's memory store "${store?.name}" has a part for each ${scope}: say for which one the run is.`;
     return store ? [fault(`${scope}_id`, why, "required")] : [];
   });
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
 }

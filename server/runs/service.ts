@@ -4,7 +4,7 @@ import { openStep } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { ChildStandings } from "./child-standings.ts";
@@ -190,7 +190,7 @@ const isUnderWay = (head: Pick<RunRow, "status"> | null): boolean =>
 /** Where there are no files, no message shows one. */
 const noImages: ShownImages = {
   of(_, path) {
-    throw validationError([fault(path, "There are no files here.")]);
+    throw invalid(path, "There are no files here.");
   },
   keep() {},
 };

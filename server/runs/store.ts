@@ -1,4 +1,4 @@
-import { notFound } from "../core/not-found.ts";
+import { missing, notFound } from "../core/not-found.ts";
 import type { RunCreated } from "../core/run-event.ts";
 import { type RunList, type RunObject, runLists, runListsOf, runObject, runOfSummary } from "../core/run-object.ts";
 import { fold, isOver, type RunState } from "../core/run-state.ts";
@@ -99,8 +99,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
 
   /** The row of a run of this scope; another scope's run, or one that is not the viewer's, is not there. */
   function standing(viewer: Viewer, id: string): RunRow {
-    const row = recorded(viewer, id) ?? select.get(id, viewer.project_id, viewer.environment);
-    if (!row) throw notFound();
+    const row = recorded(viewer, id) ?? select.get(id, viewer.project_id, viewer.environment) ?? missing();
     requireAgent(viewer, row.agent_id);
     if (viewer.token && !maySee(viewer, id, journal.head(id)!)) throw notFound();
     return row;

@@ -2,7 +2,7 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 import type { Inserted } from "../journal/journal.ts";
 import type { RunRow } from "./run-row.ts";
 import { type CreateRun, newThread } from "./schema.ts";
@@ -52,7 +52,7 @@ export function createThreadQueue({
     const faults = (["user_id", "session_id"] as const)
       .filter((name) => own[name] !== null && of && of[name] !== null && own[name] !== of[name])
       .map((name) => fault(name, `The thread has a different ${name}.`));
-    if (faults.length > 0) throw validationError(faults);
+    refuse(faults);
     return {
       thread_id: isNew ? newId("thread") : (thread_id ?? null),
       user_id: own.user_id ?? of?.user_id ?? null,

@@ -34,8 +34,7 @@ export function createThreadSet(options: ThreadSetOptions) {
   const unanswered = new WeakMap<Thread, number>();
   let stopped = false;
   if (isStanding) for (let index = 0; index < most; index++) threads.add(spawn());
-  const beats = setInterval(beat, beat_ms);
-  beats.unref();
+  const beats = setInterval(beat, beat_ms).unref();
 
   function spawn(): Thread {
     const born = performance.now();

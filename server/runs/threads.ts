@@ -1,4 +1,5 @@
 import { workerEntry } from "../lib/assets.ts";
+import { startThread } from "../lib/start-thread.ts";
 import { batched, deltaPace } from "../worker/batched.ts";
 import { type Crossing, joined, unpack } from "../worker/crossing.ts";
 import { createEngine } from "../worker/engine.ts";
@@ -16,33 +17,18 @@ export interface Thread {
 
 export type ThreadFactory = (hear: (notices: Notice[]) => void, died: (reason: string) => void) => Thread;
 
+// A smaller heap is collected sooner: texts of tools would gather otherwise. It costs a run no measurable time.
+const startWorker = startThread<string | SharedArrayBuffer, Crossing>(workerEntry, { smol: true });
+
 /** Worker threads of this process. `leadsUntil`: requests leave them only until then, as it is written there. */
 export const workerThreads =
   (leadsUntil?: SharedArrayBuffer): ThreadFactory =>
   (hear, died) => {
-    // A smaller heap is collected sooner: texts of tools would gather otherwise. It costs a run no measurable time.
-    const worker = new Worker(workerEntry(), { smol: true });
-    if (leadsUntil) worker.postMessage(leadsUntil);
-    let over = false;
-    const gone = (reason: string) => {
-      if (over) return;
-      over = true;
-      died(reason);
-    };
-    worker.onmessage = ({ data }: MessageEvent<Crossing>) => hear(unpack(data));
-    // A throw gives an error and then a close; an exit, or an unhandled rejection, may give only the close.
-    worker.onerror = (event) => gone(event.message);
-    worker.addEventListener("close", () => gone("closed"));
+    const thread = startWorker((said) => hear(unpack(said)), died);
+    if (leadsUntil) thread.send(leadsUntil);
     // Before the answers to clients are built, which those of a tick would otherwise wait for.
-    const send = batched<Order>((orders) => worker.postMessage(JSON.stringify(orders)), { defer: queueMicrotask });
-    return {
-      separate: true,
-      ...{ send, flush: send.flush },
-      end() {
-        over = true;
-        worker.terminate();
-      },
-    };
+    const send = batched<Order>((orders) => thread.send(JSON.stringify(orders)), { defer: queueMicrotask });
+    return { separate: true, send, flush: send.flush, end: thread.end };
   };
 
 export const workerThread: ThreadFactory = workerThreads();

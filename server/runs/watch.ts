@@ -1,4 +1,4 @@
-import type { JournalEntry, ModelAnswer } from "../core/run-event.ts";
+import { beginsModelCall, endsRun, type JournalEntry, type ModelAnswer } from "../core/run-event.ts";
 import type { Delta } from "../worker/messages.ts";
 
 /** The deltas of the model call that a run is in: in memory until the entry that ends the step holds them. */
@@ -74,13 +74,10 @@ export function createWatches(now: () => number = Date.now) {
     const watch = watchOf(runId);
     watch.commits++;
     for (const { seq, event } of entries) {
-      if ((event.type === "step.started" || event.type === "step.restarted") && event.step_type === "model_call")
-        watch.live = begin(seq, event.step_index);
+      if (beginsModelCall(event)) watch.live = begin(seq, event.step_index);
       else if (event.type === "step.completed" && event.step_type === "model_call") watch.live = null;
       // What a lost loop said is void from here on: told later, it would carry an id older than this entry's.
-      else if (event.type === "run.recovered") watch.live = null;
-      else if (event.type === "run.completed" || event.type === "run.failed" || event.type === "run.cancelled")
-        watch.live = null;
+      else if (event.type === "run.recovered" || endsRun(event)) watch.live = null;
     }
     const { commitWaiters } = watch;
     watch.commitWaiters = new Set();

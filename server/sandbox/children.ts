@@ -53,8 +53,7 @@ export function createChildren({ spares = 0, idle_ms = 60_000 }: Spares) {
     } catch (error) {
       if (startFault(error) === null) throw error; // Else the next task asks for a child, with patience.
     }
-    timer = setTimeout(clear, idle_ms);
-    timer.unref();
+    timer = setTimeout(clear, idle_ms).unref();
   }
 
   return {

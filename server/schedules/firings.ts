@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { newId } from "../core/ids.ts";
-import type { JournalEntry } from "../core/run-event.ts";
+import { endsRun, type JournalEntry } from "../core/run-event.ts";
 import type { RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
@@ -8,7 +8,7 @@ import { type Audit, itself } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { createRows } from "../db/rows.ts";
 import { scheduleRuns } from "../db/schema.ts";
-import { listPage, type Page } from "../http/page.ts";
+import { inScope, listPage, type Page } from "../http/page.ts";
 import { areFirst, type Projector } from "../journal/journal.ts";
 import type { Outcome } from "../wire/names.ts";
 import { type Failure, type Row, shownFailure } from "./row.ts";
@@ -68,7 +68,7 @@ export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: (
   /** Keeps what came of a run in step with its journal, in the same transaction. */
   const project: Projector = (run, entries) => {
     const { run_id } = run;
-    const last = areFirst(entries) ? null : entries.findLast(isEnd);
+    const last = areFirst(entries) ? null : entries.findLast(({ event }) => endsRun(event));
     const found = last && firingOf(run, run_id);
     if (found) end(found, ends[last.event.type]!, failureOf(run_id, last));
   };
@@ -98,12 +98,8 @@ export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: (
       const found = byRun.get(runId);
       return found && { project_id: found.project_id, environment: found.environment, id: found.schedule_id };
     },
-    list({ project_id, environment, id }: Row, page: Page) {
-      const within = {
-        sql: "project_id = ? AND environment = ? AND schedule_id = ?",
-        values: [project_id, environment, id],
-      };
-      const scope = { project_id, environment };
+    list(scope: Row, page: Page) {
+      const within = inScope(scope, { schedule_id: scope.id });
       return listPage(db, { table: scheduleRuns, kind: "firing", scope, page, within }, shownFiring);
     },
   };
@@ -114,9 +110,6 @@ const ends: Record<string, Outcome> = {
   "run.failed": "failed",
   "run.cancelled": "cancelled",
 };
-
-/** Whether a run ends with this. */
-export const isEnd = ({ event }: JournalEntry): boolean => Object.hasOwn(ends, event.type);
 
 function failureOf(run_id: string, { at, event }: JournalEntry): Failure | null {
   if (event.type !== "run.failed") return null;

@@ -5,13 +5,13 @@ import { claimOf } from "../http/idempotency.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
 import { listQuery, plainListQuery, readPage } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
-import { pathOf } from "../http/schemas.ts";
+import { NoBody, pathOf } from "../http/schemas.ts";
 import { Run } from "../wire/run.ts";
 import { Schedule, ScheduleRun } from "../wire/schedule.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
 import { orderOf, type StartRun } from "./fire.ts";
 import type { Firings } from "./firings.ts";
-import { CreateSchedule, firingFilters, scheduleFilters, TriggerSchedule, UpdateSchedule } from "./schema.ts";
+import { CreateSchedule, firingFilters, scheduleFilters, UpdateSchedule } from "./schema.ts";
 import type { ScheduleStore } from "./store.ts";
 
 const params = pathOf("schedule");
@@ -103,7 +103,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
           errors: ["model_not_available"],
         },
         params,
-        body: TriggerSchedule,
+        body: NoBody,
       },
     )
     .get(

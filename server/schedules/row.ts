@@ -3,6 +3,7 @@ import type { RunInput } from "../core/run-input.ts";
 import { timestamp } from "../core/time.ts";
 import { createReader } from "../db/rows.ts";
 import { schedules } from "../db/schema.ts";
+import { changeable } from "../wire/schema.ts";
 import { nextTimes } from "./cron.ts";
 import type { CreateSchedule } from "./schema.ts";
 
@@ -67,11 +68,7 @@ export function shownSchedule(row: Row) {
     budget,
     user_id,
     session_id,
-    metadata: row.metadata,
-    created_at: timestamp(row.created_at_ms),
-    updated_at: timestamp(row.updated_at_ms),
-    project_id: row.project_id,
-    environment: row.environment,
+    ...changeable(row),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../core/run-event.ts";
+import { endsRun, type JournalEntry } from "../core/run-event.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import type { Db } from "../db/open.ts";
@@ -8,7 +8,6 @@ import { createFairLines } from "../lib/fair/lines.ts";
 import { createFairPlaces } from "../lib/fair/places.ts";
 import { inSlices } from "../lib/slices.ts";
 import { createFire } from "./fire.ts";
-import { isEnd } from "./firings.ts";
 import { replan } from "./plans.ts";
 import { type Row, rowOf } from "./row.ts";
 
@@ -112,7 +111,7 @@ export function createScheduler({
 
   /** Fires what waited for a run, when that is over. */
   function heard(runId: string, entries: readonly JournalEntry[]): void {
-    const found = isRunning && entries.some(isEnd) && firings.scheduleOf(runId);
+    const found = isRunning && entries.some(({ event }) => endsRun(event)) && firings.scheduleOf(runId);
     const row = found && rows.get(found, found.id);
     if (row && row.queued_at_ms !== null) follow(row);
   }

@@ -5,7 +5,7 @@ import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { schedules } from "../db/schema.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { inputMost } from "../http/schemas.ts";
@@ -52,13 +52,12 @@ export function createScheduleStore({
     const definition = definitionOf(row);
     const wrong = inputFault(definition.input, inputMost);
     const isNew = input.agent_id !== undefined && !hasAgent(viewer, input.agent_id);
-    const faults = [
+    refuse([
       ...nameFaults(input.name),
       ...(isNew ? [fault("agent_id", "There is no such agent.")] : []),
       ...(wrong ? [fault(`input${wrong.path}`, wrong.message)] : []),
       ...(input.cron === undefined && input.timezone === undefined ? [] : timetableFaults(row, now())),
-    ];
-    if (faults.length > 0) throw validationError(faults);
+    ]);
     if (input.input !== undefined) checkInput(viewer, definition.input);
     const { agent_id, overrides, user_id, session_id } = input;
     if (agent_id !== undefined || overrides || user_id !== undefined || session_id !== undefined)

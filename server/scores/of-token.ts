@@ -1,5 +1,5 @@
 import { AppError } from "../core/errors.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import type { Principal } from "../http/principal.ts";
 import type { PutScore } from "./schema.ts";
 
@@ -16,5 +16,5 @@ export function requireFeedback({ token }: Principal, name: string, { value }: P
     throw new AppError("insufficient_scope", `A client token gives the score "${feedback}" and no other.`, {
       param: "name",
     });
-  if (value < 0 || value > 1) throw validationError([fault("value", "Feedback is from 0 to 1.")]);
+  if (value < 0 || value > 1) throw invalid("value", "Feedback is from 0 to 1.");
 }

@@ -1,16 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
-import { orNull } from "../lib/schema.ts";
+import { exact, orNull } from "../lib/schema.ts";
 
 /** What scores are called. */
 export const ScoreName = Type.String({ pattern: "^[a-z][a-z0-9_.-]{0,63}$" });
 
 /** Body of `PUT /v1/runs/:id/scores/:name`: all of what the score is. */
-export const PutScore = Type.Object(
-  {
-    value: Type.Number({ minimum: -1e12, maximum: 1e12 }),
-    comment: Type.Optional(orNull(Type.String({ maxLength: limits.score_comment_length }))),
-  },
-  { additionalProperties: false },
-);
+export const PutScore = exact({
+  value: Type.Number({ minimum: -1e12, maximum: 1e12 }),
+  comment: Type.Optional(orNull(Type.String({ maxLength: limits.score_comment_length }))),
+});
 export type PutScore = Static<typeof PutScore>;

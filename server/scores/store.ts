@@ -7,7 +7,7 @@ import { columnsOf, createReader, createRows } from "../db/rows.ts";
 import { scores } from "../db/schema.ts";
 import { mayUse, ofAgents, type Viewer } from "../http/auth.ts";
 import type { Condition } from "../http/condition.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { listPage, type Page } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
 import { isShown } from "../journal/journal.ts";
@@ -79,7 +79,7 @@ export function createScoreStore({
         const known = found.get(project_id, environment, runId, name, source, author_id);
         if (known) return shown(rows.update(principal, known.id, { value, comment, updated_at_ms: at }));
         if (counted.get(project_id, environment, runId)!.n >= limits.scores_per_run)
-          throw validationError([fault("name", `A run has at most ${limits.scores_per_run} scores.`)]);
+          throw invalid("name", `A run has at most ${limits.scores_per_run} scores.`);
         const thread_id = runs.threadOf(runId);
         const of = [newId("score", at), project_id, environment, runId, agent_id, thread_id];
         return shown(read(insertion.get(...of, name, source, author_id, value, comment, at, at)!));

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { forwardQuery, readPage } from "../http/page.ts";
 import { type SearchType, searchTypes } from "../wire/names.ts";
 import { listOf } from "../wire/schema.ts";
@@ -24,7 +24,7 @@ export const searchRoutes = ({ auth, search }: { auth: Auth; search: ReturnType<
     ({ principal, request }) => {
       const { limit, starting_after, filters } = readPage(request.url, parameters);
       const { q, types } = filters;
-      if (q === undefined) throw validationError([fault("q", "Say what to search for.")]);
+      if (q === undefined) throw invalid("q", "Say what to search for.");
       const of = types ? (types.split(",") as SearchType[]) : null;
       return search(principal, { q, types: of, limit, starting_after, signal: request.signal });
     },

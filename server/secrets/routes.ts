@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 import { listQuery, readPage } from "../http/page.ts";
 import { pathWith } from "../http/schemas.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
@@ -71,5 +71,5 @@ function checkSecret(name: string, { value }: PutSecret): void {
   if (!fitsHeader.test(value))
     faults.push(fault("value", "Expected one line of characters that a header can carry, no blank at either end."));
   else if (secretsFault({ headers: { value }, signing_secret: "" })) faults.push(fault("value", tooManySecrets));
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
 }

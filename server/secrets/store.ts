@@ -1,13 +1,13 @@
 import { and, eq, sql } from "drizzle-orm";
 import { newId } from "../core/ids.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
-import { timestamp } from "../core/time.ts";
 import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { secrets } from "../db/schema.ts";
 import { listPage, type Page } from "../http/page.ts";
 import type { Seal } from "../lib/seal.ts";
+import { changeable } from "../wire/schema.ts";
 import type { PutSecret } from "./schema.ts";
 
 type Row = typeof secrets.$inferSelect;
@@ -35,11 +35,7 @@ export function createSecretStore({ db, seal, audit, now = Date.now }: SecretSto
   const named = ({ project_id, environment }: Scope, name: string): Row | undefined =>
     one.get({ project_id, environment, name });
 
-  const find = (scope: Scope, name: string): Row => {
-    const row = named(scope, name);
-    if (!row) throw notFound();
-    return row;
-  };
+  const find = (scope: Scope, name: string): Row => named(scope, name) ?? missing();
 
   return {
     get: (scope: Scope, name: string) => toSecret(find(scope, name)),
@@ -88,9 +84,5 @@ const toSecret = (row: Row) => ({
   id: row.id,
   object: "secret" as const,
   name: row.name,
-  metadata: row.metadata,
-  created_at: timestamp(row.created_at_ms),
-  updated_at: timestamp(row.updated_at_ms),
-  project_id: row.project_id,
-  environment: row.environment,
+  ...changeable(row),
 });

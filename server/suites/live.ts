@@ -2,7 +2,7 @@ import { remaining } from "../core/budget.ts";
 import type { Budget } from "../core/budget-schema.ts";
 import { stepPairs } from "../core/diff.ts";
 import { equalJson } from "../core/equal.ts";
-import { AppError } from "../core/errors.ts";
+import { AppError, type CodedError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Divergence, JournalEntry, RunEvent } from "../core/run-event.ts";
 import { isOver, type RunState } from "../core/run-state.ts";
@@ -17,7 +17,7 @@ import type { ForkRun } from "../runs/fork-schema.ts";
 import type { RunService } from "../runs/service.ts";
 import type { Note, RunStore } from "../runs/store.ts";
 import { readTrace } from "../traces/read-trace.ts";
-import { type CaseError, headOf, type LiveResult } from "./row.ts";
+import { headOf, type LiveResult } from "./row.ts";
 import type { Live } from "./schema.ts";
 
 /** Forks a run; `note` is told of the fork within the write that makes it. */
@@ -136,7 +136,7 @@ export function skipped(code: string, message: string): LiveResult {
 }
 
 /** Of a fork that nothing is known of. */
-const failed = (run_id: string, error: CaseError): LiveResult => ({ ...nothing, run_id, status: "failed", error });
+const failed = (run_id: string, error: CodedError): LiveResult => ({ ...nothing, run_id, status: "failed", error });
 
 const notMade = skipped("internal_error", "The fork could not be created.");
 const internalError = { code: "internal_error", message: "The fork could not be compared." };

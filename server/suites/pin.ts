@@ -1,9 +1,9 @@
 import { AppError, type Fault } from "../core/errors.ts";
-import type { RunEvent } from "../core/run-event.ts";
+import { endsRun, type RunEvent } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { unlessDamaged } from "../db/unless-damaged.ts";
 import type { Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { RunRow } from "../runs/run-row.ts";
@@ -25,7 +25,7 @@ export function createPin({ runs, journal }: { runs: Pick<RunStore, "standing">;
       else found.push({ ...pinned, position: index + 1 });
       await rest();
     }
-    if (faults.length > 0) throw validationError(faults.slice(0, 100));
+    refuse(faults.slice(0, 100));
     return found;
   };
 
@@ -57,5 +57,4 @@ export const createInputOf = (journal: Pick<Journal, "readBrief">) => (runId: st
   return first?.event.type === "run.created" ? headOf(first.event.input) : null;
 };
 
-const outputOf = (event: RunEvent): string | null =>
-  event.type === "run.completed" || event.type === "run.failed" || event.type === "run.cancelled" ? event.output : null;
+const outputOf = (event: RunEvent): string | null => (endsRun(event) ? event.output : null);

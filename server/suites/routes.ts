@@ -4,10 +4,10 @@ import { claimOf } from "../http/idempotency.ts";
 import { listQuery, readPage } from "../http/page.ts";
 import type { Base } from "../http/part.ts";
 import { readWait, Wait } from "../http/read-wait.ts";
-import { idOf, pathOf, pathWith } from "../http/schemas.ts";
+import { idOf, NoBody, pathOf, pathWith } from "../http/schemas.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
 import { Suite, SuiteListItem, SuiteRun, SuiteRunListItem } from "../wire/suite.ts";
-import { CancelSuiteRun, CreateSuite, StartSuiteRun, suiteFilters, suiteRunFilters, UpdateSuite } from "./schema.ts";
+import { CreateSuite, StartSuiteRun, suiteFilters, suiteRunFilters, UpdateSuite } from "./schema.ts";
 import type { SuiteService } from "./service.ts";
 import type { SuiteStore } from "./store.ts";
 import type { SuiteRuns } from "./suite-runs.ts";
@@ -139,6 +139,6 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, ending }: SuiteR
           returns: SuiteRun,
         },
         params: ofRun,
-        body: CancelSuiteRun,
+        body: NoBody,
       },
     );

@@ -1,9 +1,11 @@
+import type { CodedError } from "../core/errors.ts";
 import type { Divergence } from "../core/run-event.ts";
 import type { RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { suiteCases, suiteRunCases, suiteRuns, suites } from "../db/schema.ts";
 import { type CaseStatus, caseStatuses } from "../wire/names.ts";
+import { changeable } from "../wire/schema.ts";
 import type { Live } from "./schema.ts";
 
 /** A suite as the table holds it, and how many runs it pins. */
@@ -25,13 +27,7 @@ export interface Comparison {
   /** The first of them. */
   divergences: Divergence[];
   matched_steps: number;
-  error: CaseError | null;
-}
-
-/** Why a case has no comparison, or nothing to compare with. */
-export interface CaseError {
-  code: string;
-  message: string;
+  error: CodedError | null;
 }
 
 /** How a case that diverged went on live. */
@@ -45,7 +41,7 @@ export interface LiveResult {
   diff: Record<"equal" | "changed" | "only_a" | "only_b", number> | null;
   cost_usd: number | null;
   total_tokens: number | null;
-  error: CaseError | null;
+  error: CodedError | null;
 }
 
 /** What is known of a case. */
@@ -66,11 +62,7 @@ export function shownSuite(row: SuiteRow) {
     name: row.name,
     description: row.description,
     cases_count: row.cases_count,
-    metadata: row.metadata,
-    created_at: timestamp(row.created_at_ms),
-    updated_at: timestamp(row.updated_at_ms),
-    project_id: row.project_id,
-    environment: row.environment,
+    ...changeable(row),
   };
 }
 

@@ -1,47 +1,38 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
 import { idOf, Metadata } from "../http/schemas.ts";
-import { named, oneOf, orNull } from "../lib/schema.ts";
+import { named, oneOf, orNull, partial, partly } from "../lib/schema.ts";
 import { suiteRunStatuses } from "../wire/names.ts";
-
-const closed = { additionalProperties: false };
 
 /** How many runs one suite pins. */
 const liveRunsMax = limits.cases_per_suite;
 
 const runIds = Type.Array(idOf("run"), { minItems: 1, maxItems: limits.cases_per_suite, uniqueItems: true });
 const own = { name: Type.String({ minLength: 1, maxLength: limits.name_length }), run_ids: runIds };
-const optional = Type.Partial(
-  Type.Object({ description: orNull(Type.String({ maxLength: 1000 })), metadata: Metadata }),
-);
+const optional = { description: orNull(Type.String({ maxLength: 1000 })), metadata: Metadata };
 
-export const CreateSuite = Type.Composite([Type.Object(own), optional], closed);
+export const CreateSuite = partly(own, optional);
 export type CreateSuite = Static<typeof CreateSuite>;
 
 /** Runs come and go one by one, so that two people who do that at once lose nothing. */
 const stepwise = { add_run_ids: runIds, remove_run_ids: runIds };
 
-export const UpdateSuite = Type.Composite([Type.Partial(Type.Object({ ...own, ...stepwise })), optional], closed);
+export const UpdateSuite = partial({ ...own, ...stepwise, ...optional });
 export type UpdateSuite = Static<typeof UpdateSuite>;
 
 /** What cases that diverged may do and spend, all together, when they go on live. */
 const Live = named(
   "SuiteRunBudgetInput",
-  Type.Partial(
-    Type.Object({
-      max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: limits.budget_usd }),
-      max_total_tokens: Type.Integer({ minimum: 1, maximum: limits.budget_tokens }),
-      max_runs: Type.Integer({ minimum: 1, maximum: liveRunsMax }),
-    }),
-    closed,
-  ),
+  partial({
+    max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: limits.budget_usd }),
+    max_total_tokens: Type.Integer({ minimum: 1, maximum: limits.budget_tokens }),
+    max_runs: Type.Integer({ minimum: 1, maximum: liveRunsMax }),
+  }),
 );
 export type Live = Static<typeof Live>;
 
-export const StartSuiteRun = Type.Partial(Type.Object({ live: orNull(Live), metadata: Metadata }), closed);
+export const StartSuiteRun = partial({ live: orNull(Live), metadata: Metadata });
 export type StartSuiteRun = Static<typeof StartSuiteRun>;
-
-export const CancelSuiteRun = Type.Object({}, closed);
 
 export const suiteFilters = { name: own.name };
 export const suiteRunFilters = { status: oneOf(suiteRunStatuses) };

@@ -1,5 +1,4 @@
 import { sql } from "drizzle-orm";
-import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { notFound } from "../core/not-found.ts";
@@ -7,8 +6,8 @@ import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { suites } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
-import { nameFaults } from "../http/name-fault.ts";
+import { invalid, refuse } from "../http/errors.ts";
+import { createNameCheck, nameFaults } from "../http/name-fault.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { inSlices } from "../lib/slices.ts";
 import { ownOnly } from "./own-only.ts";
@@ -28,9 +27,7 @@ export type SuiteStore = ReturnType<typeof createSuiteStore>;
 export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Date.now }: SuiteStoreOptions) {
   const { sqlite } = db;
   const rows = createRows(db, suites);
-  const named = sqlite.query<{ id: string }, [string, string, string]>(
-    "SELECT id FROM suites WHERE project_id = ? AND environment = ? AND name = ?",
-  );
+  const requireFreeName = createNameCheck(sqlite, "suites", "suite");
   const selectCases = sqlite.query<PinnedRow, [string, string, string]>(
     `SELECT run_id, position, agent_id, status, output FROM suite_cases
      WHERE project_id = ? AND environment = ? AND suite_id = ? ORDER BY position`,
@@ -70,29 +67,18 @@ export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Dat
     return { row, pinned: casesOf(row) };
   }
 
-  function requireFreeName(scope: Viewer, name: string, id: string): void {
-    const taken = named.get(scope.project_id, scope.environment, name);
-    if (taken && taken.id !== id)
-      throw new AppError("name_taken", `There is already a suite "${name}".`, { param: "name" });
-  }
-
-  function requireName(name: string | undefined): void {
-    const faults = nameFaults(name);
-    if (faults.length > 0) throw validationError(faults);
-  }
-
   function setCases(scope: Viewer, id: string, cases: readonly PinnedRow[], param = "run_ids"): void {
     const { project_id, environment } = scope;
     deleteCases.run(project_id, environment, id);
     for (const { run_id, position, output } of cases) {
       const { changes } = insertCase.run(id, position, output, run_id, project_id, environment);
       // Deleted since it was looked at.
-      if (changes === 0) throw validationError([fault(param, `There is no run ${run_id}.`)]);
+      if (changes === 0) throw invalid(param, `There is no run ${run_id}.`);
     }
   }
 
   async function create(author: Author & Viewer, { name, run_ids, description, metadata }: CreateSuite) {
-    requireName(name);
+    refuse(nameFaults(name));
     const cases = await pin(author, run_ids);
     const made = await db.write(() => {
       const [id, at] = [newId("suite", now()), now()];
@@ -108,7 +94,7 @@ export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Dat
 
   async function update(author: Author & Viewer, id: string, input: UpdateSuite) {
     find(author, id); // What is not there is not there, whatever the body says.
-    requireName(input.name);
+    refuse(nameFaults(input.name));
     const param = input.add_run_ids ? "add_run_ids" : "run_ids";
     const pinned = await pin(author, input[param] ?? [], param);
     const changed = await db.write(() => {
@@ -166,12 +152,12 @@ function changedCases(
 ): readonly PinnedRow[] | undefined {
   if (!add_run_ids && !remove_run_ids) return run_ids && pinned;
   const param = add_run_ids ? "add_run_ids" : "remove_run_ids";
-  if (run_ids) throw validationError([fault(param, "Give either run_ids, or add_run_ids and remove_run_ids.")]);
+  if (run_ids) throw invalid(param, "Give either run_ids, or add_run_ids and remove_run_ids.");
   const kept = cases.filter(({ run_id }) => !remove_run_ids?.includes(run_id));
   const known = new Set(kept.map(({ run_id }) => run_id));
   const changed = [...kept, ...pinned.filter(({ run_id }) => !known.has(run_id))];
-  if (changed.length === 0) throw validationError([fault(param, "A suite must pin at least one run.")]);
+  if (changed.length === 0) throw invalid(param, "A suite must pin at least one run.");
   if (changed.length > limits.cases_per_suite)
-    throw validationError([fault(param, `A suite pins at most ${limits.cases_per_suite} runs.`)]);
+    throw invalid(param, `A suite pins at most ${limits.cases_per_suite} runs.`);
   return changed.map((each, index) => ({ ...each, position: index + 1 }));
 }

@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { type PrefixEdits, prefixOf } from "../core/fork.ts";
 import { modelRequest } from "../core/prompt.ts";
-import type { JournalEntry, RunEvent } from "../core/run-event.ts";
+import { endsRun, type JournalEntry, type RunEvent } from "../core/run-event.ts";
 import { fold, isResolved, type RunState } from "../core/run-state.ts";
 
 /** The journal that a fork of this record begins with, as the service writes it. */
@@ -59,7 +59,8 @@ export function compareFork(entries: readonly JournalEntry[], step: number, agen
 
 const goesOn = (event: RunEvent): boolean =>
   (event.type === "step.started" && event.step_type !== "tool_call" && event.step_type !== "subagent") ||
-  ["output.rejected", "run.completed", "run.failed", "run.cancelled"].includes(event.type);
+  event.type === "output.rejected" ||
+  endsRun(event);
 
 /** Steps of a record after which it could go on. */
 export const stepsOf = (entries: readonly JournalEntry[]): number[] =>

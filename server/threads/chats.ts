@@ -1,5 +1,5 @@
 import { newId } from "../core/ids.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing, notFound } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { threadMessages, threads } from "../db/schema.ts";
@@ -165,8 +165,7 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
     async cut(viewer: Viewer, threadId: string, keep: string | null): Promise<string> {
       const scope = [viewer.project_id, viewer.environment] as const;
       const { id, end } = await db.write(() => {
-        const old = known(viewer, threadId);
-        if (!old) throw notFound();
+        const old = known(viewer, threadId) ?? missing();
         const { title, user_id, session_id, metadata } = old;
         const thread = { ...newThread(user_id), title, session_id, metadata };
         insert(viewer, thread);

@@ -1,5 +1,5 @@
 import { AppError } from "../core/errors.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import type { Principal } from "../http/principal.ts";
 import type { CreateThread } from "./schema.ts";
 
@@ -11,6 +11,6 @@ export function ofToken({ token }: Principal, body: CreateThread): CreateThread 
       param: "thread_id",
     });
   if (body.user_id !== undefined && body.user_id !== token.user_id)
-    throw validationError([fault("user_id", "This client token is for another user.")]);
+    throw invalid("user_id", "This client token is for another user.");
   return { ...body, user_id: token.user_id };
 }

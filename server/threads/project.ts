@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { endsRun } from "../core/run-event.ts";
 import { fold, initialState, type RunState } from "../core/run-state.ts";
 import { threadMessages } from "../core/thread-messages.ts";
 import { areFirst, type Projector } from "../journal/journal.ts";
@@ -17,7 +18,7 @@ export function createThreadProjector(sqlite: Database, stateOf: (runId: string)
 
   return ({ run_id, project_id, environment, thread_id }, entries) => {
     const isNew = areFirst(entries);
-    const isEnd = entries.some(({ event: { type } }) => ends.has(type));
+    const isEnd = entries.some(({ event }) => endsRun(event));
     if (!thread_id || (!isEnd && !isNew)) return;
     const known = isEnd ? (isNew ? initialState : stateOf(run_id)) : null;
     const messages = known ? threadMessages(fold(entries, known)) : [];
@@ -27,5 +28,3 @@ export function createThreadProjector(sqlite: Database, stateOf: (runId: string)
     append({ project_id, environment, id: thread_id }, run_id, messages);
   };
 }
-
-const ends = new Set<string>(["run.completed", "run.failed", "run.cancelled"]);

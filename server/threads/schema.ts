@@ -1,22 +1,22 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
 import { InputMessage, Metadata, Subject } from "../http/schemas.ts";
-import { oneOf, orNull } from "../lib/schema.ts";
+import { oneOf, orNull, partial } from "../lib/schema.ts";
 import { threadStatuses } from "../wire/names.ts";
-
-const closed = { additionalProperties: false };
 
 const Title = Type.String({ maxLength: limits.title_length });
 
 /** Body of `POST /v1/threads` (contract, section 18). */
-export const CreateThread = Type.Partial(
-  Type.Object({ title: orNull(Title), user_id: orNull(Subject), session_id: orNull(Subject), metadata: Metadata }),
-  closed,
-);
+export const CreateThread = partial({
+  title: orNull(Title),
+  user_id: orNull(Subject),
+  session_id: orNull(Subject),
+  metadata: Metadata,
+});
 export type CreateThread = Static<typeof CreateThread>;
 
 /** Body of `PATCH /v1/threads/:id`. Whose it is never changes: what one user said would be read by another. */
-export const UpdateThread = Type.Partial(Type.Object({ title: orNull(Title), metadata: Metadata }), closed);
+export const UpdateThread = partial({ title: orNull(Title), metadata: Metadata });
 export type UpdateThread = Static<typeof UpdateThread>;
 
 /** Body of `POST /v1/threads/:id/messages`: what was said elsewhere. */

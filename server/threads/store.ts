@@ -1,21 +1,21 @@
 import { sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing } from "../core/not-found.ts";
 import { earlierOf, messageFault, type ShownImages } from "../core/run-input.ts";
 import type { Scope } from "../core/scope.ts";
 import { seededMessage } from "../core/thread-messages.ts";
-import { timestamp } from "../core/time.ts";
 import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { threads } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Condition } from "../http/condition.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { inputMost } from "../http/schemas.ts";
 import { messageForVisitor } from "../wire/for-visitors.ts";
 import type { ThreadStatus } from "../wire/names.ts";
+import { changeable } from "../wire/schema.ts";
 import { createChats } from "./chats.ts";
 import { createAppend, historyWithin, listMessages, openCallsIn } from "./messages.ts";
 import type { CreateMessage, CreateThread, UpdateThread } from "./schema.ts";
@@ -90,11 +90,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     return { ...row, ...statusOf.get(project_id, environment, id)! };
   }
 
-  function find(viewer: Viewer, id: string): Row {
-    const row = known(viewer, id);
-    if (!row) throw notFound();
-    return row;
-  }
+  const find = (viewer: Viewer, id: string): Row => known(viewer, id) ?? missing();
 
   /** Within a write. */
   function begin(
@@ -120,7 +116,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
   /** Puts in a message that no run of the thread said. While one is at work it would stand in the middle of what that says. */
   async function say(viewer: Viewer, id: string, given: CreateMessage) {
     const wrong = messageFault(given, inputMost);
-    if (wrong) throw validationError([fault(wrong.path.slice(1) || "content", wrong.message)]);
+    if (wrong) throw invalid(wrong.path.slice(1) || "content", wrong.message);
     const { project_id, environment } = viewer;
     const thread = { project_id, environment, id };
     return await db.write(() => {
@@ -182,7 +178,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     /** Whom its runs are for; throws for a thread that is not there, as for every id in a body. */
     ownerOf(viewer: Viewer, id: string): ThreadOwner {
       const row = known(viewer, id) ?? chats.promisedTo(viewer, id);
-      if (!row) throw validationError([fault("thread_id", "There is no such thread.")]);
+      if (!row) throw invalid("thread_id", "There is no such thread.");
       return row;
     },
 
@@ -215,10 +211,10 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
 /** Throws for a result of a call that does not wait for one, and for anything else while one does. */
 function requirePlace({ role, tool_call_id = "" }: CreateMessage, open: ReadonlyMap<string, string>): void {
   if (role === "tool" && !open.has(tool_call_id))
-    throw validationError([fault("tool_call_id", "No message right before this one asks for such a call.")]);
+    throw invalid("tool_call_id", "No message right before this one asks for such a call.");
   const [missing] = open.keys();
   if (role !== "tool" && missing !== undefined)
-    throw validationError([fault("role", `Expected tool: the call ${missing} has no result yet.`)]);
+    throw invalid("role", `Expected tool: the call ${missing} has no result yet.`);
 }
 
 // Driven by the few runs that are not over, and not by all threads that ever were.
@@ -259,9 +255,5 @@ const toThread = (row: Row) => ({
   status: row.status,
   message_count: row.message_count,
   last_run_id: row.last_run_id,
-  metadata: row.metadata,
-  created_at: timestamp(row.created_at_ms),
-  updated_at: timestamp(row.updated_at_ms),
-  project_id: row.project_id,
-  environment: row.environment,
+  ...changeable(row),
 });

@@ -1,6 +1,6 @@
 import { type ToolType, toolTypes } from "../core/agent-snapshot.ts";
 import type { Fault } from "../core/errors.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { headerFaults } from "./headers.ts";
 import type { UpdateTool } from "./schema.ts";
@@ -15,7 +15,7 @@ export function checkTool(input: UpdateTool, type: ToolType, before: Definition 
   if (typeof input.approval === "object")
     for (const message of checkSchema(input.approval.when)) faults.push(fault("approval.when", `${message}.`));
   if (input.headers) faults.push(...headerFaults(input.headers, kind, before, known));
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
 }
 
 /** Fields that only tools of other types have: ignored, they would be believed to count. */

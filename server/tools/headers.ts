@@ -1,5 +1,5 @@
 import type { Fault } from "../core/errors.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, invalid, refuse } from "../http/errors.ts";
 import { checkHeaders, EgressError } from "../lib/egress.ts";
 import type { UpdateTool } from "./schema.ts";
 import { hasBrokenReference, referencesIn } from "./secret-reference.ts";
@@ -22,9 +22,9 @@ export function checkOrigin(input: UpdateTool, { sends }: AnyToolKind, before: D
   if (header_names.length === 0) return;
   if (originOf(to) === originOf(from)) return;
   const message = "The URL has a new origin: send the headers again, since their values were meant for the old one.";
-  if (!headers) throw validationError([fault("headers", message, "required")]);
+  if (!headers) throw invalid("headers", message, "required");
   const kept = Object.keys(headers).filter((name) => headers[name] === mask);
-  if (kept.length > 0) throw validationError(kept.map((name) => fault(`headers.${name}`, message)));
+  refuse(kept.map((name) => fault(`headers.${name}`, message)));
 }
 
 // Of `stdio:name` the URL's own origin is the word "null", as it is of every other such address.

@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
 import { listQuery, readPage } from "../http/page.ts";
-import { pathOf } from "../http/schemas.ts";
+import { NoBody, pathOf } from "../http/schemas.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
-import { CreateTool, RefreshTool, TestTool, Tool, ToolTest, toolFilters, UpdateTool } from "./schema.ts";
+import { CreateTool, TestTool, Tool, ToolTest, toolFilters, UpdateTool } from "./schema.ts";
 import type { ToolStore } from "./store.ts";
 import type { createToolTest } from "./test-call.ts";
 
@@ -74,7 +74,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
         returns: Tool,
       },
       params,
-      body: RefreshTool,
+      body: NoBody,
     })
     .post("/:id/test", ({ principal, params, body, request }) => testCall(principal, params.id, body, request.signal), {
       operation: {

@@ -7,30 +7,23 @@ import { CodedError, choiceOf, envelope, resource, told } from "../wire/schema.t
 import { commonFields } from "./types/tool-kind.ts";
 import { ownFields, type ToldFields, toldFields } from "./types/tool-kinds.ts";
 
-const closed = { additionalProperties: false };
-
 const fields = { ...commonFields, ...ownFields };
 
 const { name, ...others } = fields;
 
-export const CreateTool = Type.Composite(
-  [Type.Object({ name, type: Type.Optional(t.oneOf(toolTypes)) }), Type.Partial(Type.Object(others))],
-  closed,
-);
+export const CreateTool = t.partly({ name, type: Type.Optional(t.oneOf(toolTypes)) }, others);
 export type CreateTool = Static<typeof CreateTool>;
 
 /** A tool's type stands: its calls would change their meaning. */
-export const UpdateTool = Type.Partial(Type.Object(fields), closed);
+export const UpdateTool = t.partial(fields);
 export type UpdateTool = Static<typeof UpdateTool>;
 
 /** Body of `POST /v1/tools/:id/test`; `tool` is the one of an MCP server that is meant. */
-export const TestTool = Type.Object(
-  { arguments: JsonObject, tool: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })) },
-  closed,
-);
+export const TestTool = t.exact({
+  arguments: JsonObject,
+  tool: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+});
 export type TestTool = Static<typeof TestTool>;
-
-export const RefreshTool = Type.Object({}, closed);
 
 export const toolFilters = { type: t.oneOf(toolTypes) };
 

@@ -1,4 +1,4 @@
-import { timestamp } from "../core/time.ts";
+import { changeable } from "../wire/schema.ts";
 import { parametersOf } from "./definition.ts";
 import { definitionOf, type Row } from "./row.ts";
 import { toolKinds } from "./types/tool-kinds.ts";
@@ -19,10 +19,6 @@ export function shownTool(row: Row) {
     max_output_bytes,
     enabled,
     ...toolKinds[row.type].show(definition),
-    metadata: row.metadata,
-    created_at: timestamp(row.created_at_ms),
-    updated_at: timestamp(row.updated_at_ms),
-    project_id: row.project_id,
-    environment: row.environment,
+    ...changeable(row),
   };
 }

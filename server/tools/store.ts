@@ -6,7 +6,8 @@ import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { tools } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
+import { createNameCheck } from "../http/name-fault.ts";
 import { listPage, type Page } from "../http/page.ts";
 import type { Egress } from "../lib/egress.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -58,9 +59,7 @@ export function createToolStore(options: ToolStoreOptions) {
     "SELECT 1 FROM tools WHERE project_id = ? AND environment = ? AND id = ? AND type = 'mcp'",
   );
   const server = db.kept.rows((...key: [string, string, string]) => isServer.get(...key) !== null);
-  const named = db.sqlite.query<{ id: string }, [string, string, string]>(
-    "SELECT id FROM tools WHERE project_id = ? AND environment = ? AND name = ?",
-  );
+  const requireFreeName = createNameCheck(db.sqlite, "tools", "tool");
   const askServer = createMcpLists({
     seal,
     listTools: options.listTools,
@@ -68,12 +67,6 @@ export function createToolStore(options: ToolStoreOptions) {
     now,
   });
   const refreshes = new Map<string, Promise<void>>();
-
-  const requireFreeName = ({ project_id, environment }: Scope, name: string, id: string | null) => {
-    const taken = named.get(project_id, environment, name);
-    if (taken && taken.id !== id)
-      throw new AppError("name_taken", `There is already a tool "${name}".`, { param: "name" });
-  };
 
   const known = async (viewer: Viewer, type: ToolType): Promise<Known> => ({
     hasSecret: (name) => options.secrets.has(viewer, name),
@@ -87,7 +80,7 @@ export function createToolStore(options: ToolStoreOptions) {
     const { fault: tooMany } = resolveToolSecrets({ headers, signing_secret: "" }, (name) =>
       options.secrets.value(scope, name),
     );
-    if (tooMany) throw validationError([fault("headers", tooMany)]);
+    if (tooMany) throw invalid("headers", tooMany);
   };
 
   /** The answer alone holds the signing secret. */
@@ -215,12 +208,12 @@ export function createToolStore(options: ToolStoreOptions) {
       const row = find(scope, id);
       const definition = definitionOf(row);
       if (!definition.mcp) {
-        if (tool !== undefined) throw validationError([fault("tool", "Only mcp tools have this.")]);
+        if (tool !== undefined) throw invalid("tool", "Only mcp tools have this.");
         return snapshotOf(row, definition);
       }
-      if (tool === undefined) throw validationError([fault("tool", "Choose one of the server's tools.", "required")]);
+      if (tool === undefined) throw invalid("tool", "Choose one of the server's tools.", "required");
       const listed = offered(definition.mcp).find(({ name }) => name === tool);
-      if (!listed) throw validationError([fault("tool", "Agents have no such tool of this server.")]);
+      if (!listed) throw invalid("tool", "Agents have no such tool of this server.");
       return mcpSnapshot(row, definition, listed, freeName(`${row.name}_${listed.name}`, new Set()));
     },
   };

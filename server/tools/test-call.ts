@@ -5,7 +5,7 @@ import type { FileFacts, ToolError } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, invalid, refuse } from "../http/errors.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 import type { TestTool } from "./schema.ts";
 import type { ToolStore } from "./store.ts";
@@ -55,11 +55,11 @@ function requireTestable({ type }: ToolSnapshot): void {
 
 function requireFit({ parameters }: ToolSnapshot, args: Record<string, unknown>): void {
   if (Buffer.byteLength(JSON.stringify(args)) > limits.tool_arguments_bytes)
-    throw validationError([fault("arguments", `Expected at most ${limits.tool_arguments_bytes} bytes.`)]);
+    throw invalid("arguments", `Expected at most ${limits.tool_arguments_bytes} bytes.`);
   const faults = validateAgainst(parameters, args).map(({ path, message }) =>
     fault(path === "" ? "arguments" : `arguments.${path}`, `${message}.`),
   );
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
 }
 
 function answerOf(outcome: TestOutcome) {

@@ -12,12 +12,12 @@ import {
   unknownPolicies,
 } from "../core/agent-snapshot.ts";
 import { Budget } from "../core/budget-schema.ts";
-import { Count, exact, Flag, Id, Json, Milliseconds, ModelName, many, Short, Text, True } from "../core/fields.ts";
+import { Count, Flag, Id, Json, Milliseconds, ModelName, many, Short, Text, True } from "../core/fields.ts";
 import { reasoningEfforts, toolChoices } from "../core/providers.ts";
 import { checkGuardrails } from "../guardrails/check.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { lazy } from "../lib/lazy.ts";
-import { oneOf, optional, orNull } from "../lib/schema.ts";
+import { exact, oneOf, optional, orNull } from "../lib/schema.ts";
 import { dotted } from "./foreign-event.ts";
 
 /** What would be reached stays behind; a list of stores that has one is refused. */

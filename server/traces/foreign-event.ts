@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import { exact } from "../core/fields.ts";
 import { eventFields, type RunEvent, type RunEventType } from "../core/run-event.ts";
+import { exact } from "../lib/schema.ts";
 
 const checks = new Map<string, TypeCheck<TSchema>>();
 

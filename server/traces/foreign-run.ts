@@ -2,7 +2,7 @@ import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { capsuleLimits } from "../core/capsule-format.ts";
 import { AppError } from "../core/errors.ts";
 import type { JournalEntry } from "../core/run-event.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, invalid, validationError } from "../http/errors.ts";
 import { parseJsonInSlices } from "../http/parse-in-slices.ts";
 import type { CapsuleContent } from "../sandbox/capsule-reader.ts";
 import { Trace } from "../wire/trace.ts";
@@ -30,16 +30,16 @@ const exported = new Set(Object.keys(Trace.properties));
 export async function readTraceExport(body: unknown, now: number, pause: Pause): Promise<ForeignRun[]> {
   const { object, run_id, agent, raw, steps }: Record<string, unknown> = Object(body);
   if (object !== "trace" || typeof run_id !== "string" || !Array.isArray(steps))
-    throw refusal("object", "This is not an exported trace. Send what GET /v1/traces/:run_id?include=raw returns.");
+    throw invalid("object", "This is not an exported trace. Send what GET /v1/traces/:run_id?include=raw returns.");
   if (!Array.isArray(raw) || typeof agent !== "object" || agent === null)
-    throw refusal("raw", "The trace has no entries. Export it with include=raw, from its first page on.");
+    throw invalid("raw", "The trace has no entries. Export it with include=raw, from its first page on.");
   // What is not read would be lost in silence.
   const unknown = Object.keys(body as object).filter((name) => !exported.has(name));
   if (unknown.length > 0)
     throw validationError(
       unknown.slice(0, 100).map((name) => fault(name, "An exported trace has no such field.", "unknown_parameter")),
     );
-  if (steps.length > capsuleLimits.steps) throw refusal("steps", `Expected at most ${capsuleLimits.steps} steps.`);
+  if (steps.length > capsuleLimits.steps) throw invalid("steps", `Expected at most ${capsuleLimits.steps} steps.`);
   // Those of child runs have runs of their own.
   const own = steps.map((step) => Object(step)).filter((step) => step.run_id === undefined || step.run_id === run_id);
   const pieces: unknown[][] = [raw, ...own.map((step) => (Array.isArray(step.raw) ? step.raw : []))];
@@ -60,13 +60,13 @@ export async function readTraceExport(body: unknown, now: number, pause: Pause):
 /** The runs of a capsule. */
 export async function readCapsuleContent(content: CapsuleContent, now: number, pause: Pause): Promise<ForeignRun[]> {
   const runs: ForeignRun[] = [];
-  if (content.runs.length === 0) throw refusal("runs", "The capsule contains no run.");
+  if (content.runs.length === 0) throw invalid("runs", "The capsule contains no run.");
   for (const [i, { run_id, parent_run_id, agent_hash, entries }] of content.runs.entries()) {
     const path = `runs[${i}].`;
     if (i > 0 !== runs.some((run) => run.run_id === parent_run_id) || runs.some((run) => run.run_id === run_id))
-      throw refusal(`${path}parent_run_id`, "Expected one run and its subagent runs.");
+      throw invalid(`${path}parent_run_id`, "Expected one run and its subagent runs.");
     const snapshot = content.agents.get(agent_hash);
-    if (snapshot === undefined) throw refusal(`${path}agent_hash`, "The capsule does not contain the run's agent.");
+    if (snapshot === undefined) throw invalid(`${path}agent_hash`, "The capsule does not contain the run's agent.");
     const given: Given[] = [];
     for (const { seq, at, event } of entries) {
       given.push({ seq, at, event: await parsed(event, `${path}entries[${given.length}].event`) });
@@ -85,11 +85,11 @@ function distinct(runs: ForeignRun[]): ForeignRun[] {
   for (const { run_id, entries } of runs)
     for (const { event } of entries) {
       if ("step_id" in event && steps.size === steps.add(event.step_id).size)
-        throw refusal("step_id", `Two steps have the id ${event.step_id}.`);
+        throw invalid("step_id", `Two steps have the id ${event.step_id}.`);
       if (event.type !== "subagent.started") continue;
       const caller = `${run_id} ${event.tool_call_id}`;
       if (!isSame(callers, event.run_id, caller) || !isSame(called, caller, event.run_id))
-        throw refusal(
+        throw invalid(
           "run_id",
           `Expected one run per call of an agent and one call per run: ${event.run_id} breaks this.`,
         );
@@ -123,7 +123,7 @@ async function runOf(
   pause: Pause,
 ): Promise<ForeignRun> {
   const read = readAgent(snapshot);
-  if ("message" in read) throw refusal(joined(`${path}agent`, read.path), read.message);
+  if ("message" in read) throw invalid(joined(`${path}agent`, read.path), read.message);
   requireCount(path, given.length);
   const entries: JournalEntry[] = [];
   for (const entry of given) {
@@ -135,17 +135,17 @@ async function runOf(
 
 function requireCount(path: string, count: number): void {
   const most = capsuleLimits.entries;
-  if (count === 0 || count > most) throw refusal(`${path}entries`, `Expected 1 to ${most} entries.`);
+  if (count === 0 || count > most) throw invalid(`${path}entries`, `Expected 1 to ${most} entries.`);
 }
 
 function entryOf(path: string, { seq, at, event }: Given, before: JournalEntry | undefined, now: number): JournalEntry {
-  if (seq !== (before?.seq ?? 0) + 1) throw refusal(`${path}.seq`, "Expected entries numbered from 1 without gaps.");
+  if (seq !== (before?.seq ?? 0) + 1) throw invalid(`${path}.seq`, "Expected entries numbered from 1 without gaps.");
   if (!Number.isSafeInteger(at) || Number(at) < (before?.at ?? 0) || Number(at) > now + ahead_ms)
-    throw refusal(`${path}.at`, "Expected times in order, and none in the future.");
+    throw invalid(`${path}.at`, "Expected times in order, and none in the future.");
   const read = readEvent(event);
-  if ("message" in read) throw refusal(joined(`${path}.event`, read.path), read.message);
+  if ("message" in read) throw invalid(joined(`${path}.event`, read.path), read.message);
   if ((read.event.type === "run.created") !== (seq === 1))
-    throw refusal(`${path}.event.type`, "Expected run.created as the first entry, and only there.");
+    throw invalid(`${path}.event.type`, "Expected run.created as the first entry, and only there.");
   return { seq: Number(seq), at: Number(at), event: read.event };
 }
 
@@ -153,12 +153,9 @@ async function parsed(text: string, path: string): Promise<unknown> {
   try {
     return await parseJsonInSlices(Buffer.from(text), capsuleLimits.json_depth);
   } catch (error) {
-    if (error instanceof AppError) throw refusal(path, error.message);
+    if (error instanceof AppError) throw invalid(path, error.message);
     throw error;
   }
 }
 
 const joined = (path: string, rest: string): string => (rest === "" ? path : `${path}.${rest}`);
-
-/** What is wrong with an import, and where. */
-export const refusal = (param: string, message: string): AppError => validationError([fault(param, message)]);

@@ -5,13 +5,14 @@ import type { JournalEntry } from "../core/run-event.ts";
 import { nameOf } from "../core/scope.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Viewer } from "../http/auth.ts";
+import { invalid } from "../http/errors.ts";
 import type { Inserted, Journal } from "../journal/journal.ts";
 import type { Recorded } from "../journal/partial.ts";
 import { createFairQueue } from "../lib/fair/queue.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { CapsuleContent, CapsuleOrder, CapsuleReader } from "../sandbox/capsule-reader.ts";
 import { NoRun } from "./foreign-fold.ts";
-import { type ForeignRun, type Pause, readCapsuleContent, readTraceExport, refusal } from "./foreign-run.ts";
+import { type ForeignRun, type Pause, readCapsuleContent, readTraceExport } from "./foreign-run.ts";
 import { ownRecord, type Place } from "./own-record.ts";
 import { placesOf } from "./places.ts";
 import { settledRun } from "./settled-run.ts";
@@ -47,7 +48,7 @@ export function createImports({
     const arrivals: Arrival[] = [];
     for (const [i, { agent, entries }] of runs.entries()) {
       const whole = await settledRun(entries, pause).catch((error) => {
-        if (error instanceof NoRun) throw refusal(`runs[${i}].entries`, error.message);
+        if (error instanceof NoRun) throw invalid(`runs[${i}].entries`, error.message);
         throw error;
       });
       arrivals.push({ place: { ...places[i]!, agent_hash: journal.hashOf(agent) }, agent, entries: whole });

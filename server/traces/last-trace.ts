@@ -26,8 +26,7 @@ export function createLastTrace(journal: Pick<Journal, "head" | "read">) {
     clearTimeout(timer);
     timer = setTimeout(() => {
       kept = null;
-    }, keep_ms);
-    timer.unref();
+    }, keep_ms).unref();
   }
 
   return async (runId: string, { raw = false }: { raw?: boolean } = {}): Promise<Trace | null> => {

@@ -1,4 +1,5 @@
 import type { FinishReason, PromptMessage } from "../core/model-call.ts";
+import { jsonOrText } from "../lib/json.ts";
 import { redact } from "../lib/redact.ts";
 import { redactedJson } from "./redacted-json.ts";
 
@@ -40,18 +41,9 @@ export function promptMessage(message: PromptMessage): Message {
   const said = (type: "text" | "reasoning") =>
     message.parts.map((part) => (part.type === type ? part.text : "")).join("");
   const tool_calls = message.parts.flatMap((part) =>
-    part.type === "tool_call" ? [{ id: part.id, name: part.name, arguments: argumentsOf(part.arguments) }] : [],
+    part.type === "tool_call" ? [{ id: part.id, name: part.name, arguments: jsonOrText(part.arguments) }] : [],
   );
   return { role: "assistant", content: said("text"), reasoning: said("reasoning"), tool_calls };
-}
-
-/** As JSON, or as the model wrote them. */
-function argumentsOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** What went to the model, in the conventions' form; where it is too long, without the oldest messages. */

@@ -1,5 +1,5 @@
 import { happening } from "../core/origin.ts";
-import type { JournalEntry } from "../core/run-event.ts";
+import { endsRun, type JournalEntry } from "../core/run-event.ts";
 import { nameOf } from "../core/scope.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createFairLines } from "../lib/fair/lines.ts";
@@ -73,8 +73,8 @@ export function createOtlpPush({
 
   /** To be called after a commit. */
   function committed(runId: string, entries: readonly JournalEntry[]): void {
-    const last = happening(entries).at(-1)?.event.type;
-    if (last !== "run.completed" && last !== "run.failed" && last !== "run.cancelled") return;
+    const last = happening(entries).at(-1)?.event;
+    if (!last || !endsRun(last)) return;
     const head = closing.signal.aborted ? null : journal.head(runId);
     const owner = head && nameOf(head);
     if (owner === null || !places.mayTake(owner)) {

@@ -3,7 +3,8 @@ import { limits } from "../core/limits.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import type { Author } from "../db/audit.ts";
 import type { Viewer } from "../http/auth.ts";
-import { type ForeignRun, refusal } from "./foreign-run.ts";
+import { invalid } from "../http/errors.ts";
+import type { ForeignRun } from "./foreign-run.ts";
 import type { Place } from "./own-record.ts";
 
 /** Where runs of elsewhere will stand here, in their order. Throws for those that may not. */
@@ -17,7 +18,7 @@ export function placesOf(
   return runs.map(({ run_id, parent_run_id, entries }, i) => {
     requireAgents(viewer, i, entries);
     const depth = parent_run_id === null ? 0 : depths.get(parent_run_id)! + 1;
-    if (depth > limits.agent_depth) throw refusal(`runs[${i}]`, `Runs nest at most ${limits.agent_depth} deep.`);
+    if (depth > limits.agent_depth) throw invalid(`runs[${i}]`, `Runs nest at most ${limits.agent_depth} deep.`);
     depths.set(run_id, depth);
     return {
       ...{ project_id: viewer.project_id, environment: viewer.environment, depth },
@@ -53,5 +54,5 @@ const callsOf = (run_id: string, entries: readonly JournalEntry[], parents: Read
 /** A key for some agents sees the runs of these alone: it would not even see what it has imported. */
 function requireAgents({ agent_ids }: Viewer, index: number, [first]: readonly JournalEntry[]): void {
   if (!agent_ids || first?.event.type !== "run.created" || agent_ids.includes(first.event.agent_id)) return;
-  throw refusal(`runs[${index}].agent_id`, "This key cannot use the agent of this run.");
+  throw invalid(`runs[${index}].agent_id`, "This key cannot use the agent of this run.");
 }

@@ -5,7 +5,7 @@ import { AppError } from "../core/errors.ts";
 import { isId, siblingId } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
 import type { Auth } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { invalid } from "../http/errors.ts";
 import { forwardQuery, listQuery, readPage } from "../http/page.ts";
 import { JsonObject, pathOf, pathWith } from "../http/schemas.ts";
 import { oneOf } from "../lib/schema.ts";
@@ -106,12 +106,11 @@ function runOf(id: string): string {
 function readOtlp(url: string): { content: boolean } | null {
   const query = new URL(url).searchParams;
   const [format, content] = [query.get("format"), query.get("content")];
-  if (format !== null && format !== "otlp") throw validationError([fault("format", "Expected otlp.")]);
+  if (format !== null && format !== "otlp") throw invalid("format", "Expected otlp.");
   if (content !== null && (format === null || !/^(true|false)$/.test(content)))
-    throw validationError([fault("content", "Expected true or false, together with format=otlp.")]);
+    throw invalid("content", "Expected true or false, together with format=otlp.");
   const page = ["limit", "starting_after", "include"].find((name) => query.has(name));
-  if (format && page)
-    throw validationError([fault(page, "Not allowed with format=otlp, which returns the whole trace.")]);
+  if (format && page) throw invalid(page, "Not allowed with format=otlp, which returns the whole trace.");
   return format && { content: content !== "false" };
 }
 
@@ -120,7 +119,7 @@ function readTracePage(url: string): TracePage {
   const include = query.get("include")?.split(",") ?? [];
   query.delete("include");
   if (!include.every((each) => inclusions.includes(each as Inclusion)))
-    throw validationError([fault("include", `Expected any of ${inclusions.join(", ")}, separated by commas.`)]);
+    throw invalid("include", `Expected any of ${inclusions.join(", ")}, separated by commas.`);
   const { limit, starting_after } = readPage(`http://trace/?${query}`);
   return {
     limit: query.has("limit") ? limit : stepsPerPage,
@@ -201,7 +200,7 @@ export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Pick<C
 
 function withContents(url: string): boolean {
   const asked = new URL(url).searchParams.get("files") ?? "true";
-  if (asked !== "true" && asked !== "false") throw validationError([fault("files", "Expected true or false.")]);
+  if (asked !== "true" && asked !== "false") throw invalid("files", "Expected true or false.");
   return asked === "true";
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import { isId, siblingId } from "../core/ids.ts";
 import type { ModelRequest } from "../core/model-call.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing, notFound } from "../core/not-found.ts";
 import type { RunCreated } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Trace, TraceStep } from "../core/trace.ts";
@@ -56,16 +56,14 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
   );
 
   function find(viewer: Viewer, id: string): Row {
-    const row = select.get(siblingId(id, "run"), viewer.project_id, viewer.environment);
-    if (!row) throw notFound();
+    const row = select.get(siblingId(id, "run"), viewer.project_id, viewer.environment) ?? missing();
     requireAgent(viewer, row.agent_id);
     return row;
   }
 
   async function view(viewer: Viewer, id: string, options: { raw?: boolean } = {}): Promise<Viewed> {
     const row = find(viewer, id);
-    const trace = await lastTrace(row.id, options);
-    if (!trace) throw notFound(); // It was deleted while it was read.
+    const trace = (await lastTrace(row.id, options)) ?? missing(); // It was deleted while it was read.
     return { row, trace };
   }
 

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { Fault } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import { readTimestamp } from "../core/time.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { fault, refuse } from "../http/errors.ts";
 import { idOf } from "../http/schemas.ts";
 import { oneOf } from "../lib/schema.ts";
 import { type AnalyticsGrouping, analyticsGroupings } from "../wire/names.ts";
@@ -72,6 +72,6 @@ export function readAnalyticsQuery(url: string, now: number): AnalyticsQuery {
   if (faults.length === 0 && from >= to) faults.push(fault("to", "This is not after from."));
   if (faults.length === 0 && (to_ms - from_ms) / units[unit] > mostBuckets)
     faults.push(fault("from", `At most ${mostBuckets} buckets can be asked for at once; a day is a longer one.`));
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
   return { from_ms, to_ms, unit, group_by, agent_id, name };
 }

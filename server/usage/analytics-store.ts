@@ -9,7 +9,7 @@ import type { Condition } from "../http/condition.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { AnalyticsReport } from "../wire/usage.ts";
 import type { AnalyticsQuery } from "./analytics-query.ts";
-import { type AnalyticsCounts, analyticsCounters, type Unit, units } from "./count-runs.ts";
+import { type AnalyticsCounts, analyticsCounters, nothing, type Unit, units } from "./count-runs.ts";
 
 // Series that one answer has at most: those that count most.
 const seriesMost = 30;
@@ -110,7 +110,7 @@ export function createAnalytics({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) 
       group_by in owned ? await ofOwners(viewer, query) : spansOf(query).flatMap((span) => ofRuns(viewer, query, span));
     const series = [...Map.groupBy(rows, ({ name }) => name)].map(([name, points]) => ({
       name,
-      total: points.reduce(add, nothing),
+      total: points.reduce(add, nothing()),
       points,
     }));
     if (isHistogram(group_by)) series.sort((a, b) => Number(a.name) - Number(b.name));
@@ -127,7 +127,7 @@ export function createAnalytics({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) 
           : points.sort((a, b) => a.at_ms - b.at_ms).map((point) => ({ at: timestamp(point.at_ms), ...shown(point) })),
       })),
       has_more: series.length > most,
-      totals: shown(rows.reduce<AnalyticsCounts>(add, nothing)),
+      totals: shown(rows.reduce<AnalyticsCounts>(add, nothing())),
       ...(isHistogram(group_by) && { percentiles: percentilesOf(series) }),
       from: timestamp(from_ms),
       to: timestamp(to_ms),
@@ -168,10 +168,6 @@ const owned: Record<"webhook" | "schedule", Owned> = {
       ofAgents(viewer, "(SELECT agent_id FROM schedules WHERE schedules.id = schedule_runs.schedule_id)"),
   },
 };
-
-const nothing: AnalyticsCounts = Object.fromEntries(
-  analyticsCounters.map((name) => [name, 0]),
-) as unknown as AnalyticsCounts;
 
 const add = (sum: AnalyticsCounts, counts: AnalyticsCounts): AnalyticsCounts =>
   Object.fromEntries(analyticsCounters.map((name) => [name, sum[name] + counts[name]])) as unknown as AnalyticsCounts;

@@ -92,7 +92,7 @@ export function createRunCounts({ sqlite, write }: Pick<Db, "sqlite" | "write">)
   };
 }
 
-const nothing = (): AnalyticsCounts =>
+export const nothing = (): AnalyticsCounts =>
   Object.fromEntries(analyticsCounters.map((counter) => [counter, 0])) as AnalyticsCounts;
 
 type Tell = (dimension: Dimension, name: string, counts: Partial<AnalyticsCounts>) => void;

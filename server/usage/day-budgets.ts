@@ -1,7 +1,7 @@
 import { fit, type Left, unpriced, type WorstCase, worstCost } from "../core/budget.ts";
 import { nanoUsd, usdOf } from "../core/cost.ts";
 import type { DayBudget, ProjectSettings } from "../core/project-settings.ts";
-import type { Scope } from "../core/scope.ts";
+import { nameOf, type Scope } from "../core/scope.ts";
 import { readTimestamp, timestamp } from "../core/time.ts";
 import { dayOf } from "./project.ts";
 import type { Spent, UsageStore } from "./store.ts";
@@ -106,8 +106,6 @@ export function createDayBudgets({
     freed: (scope: Scope): Promise<void> => books.get(nameOf(scope))?.freed.promise ?? Promise.resolve(),
   };
 }
-
-const nameOf = ({ project_id, environment }: Scope): string => `${project_id} ${environment}`;
 
 const reservationOf = (unrecorded: Left | undefined): Reservation => unrecorded ?? { tokens: 0, nano_usd: 0 };
 

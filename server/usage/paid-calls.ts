@@ -2,7 +2,7 @@ import { allowance, beyond, type Left, saidOf, worstCase, worstCost } from "../c
 import { nanoUsd, usdOf } from "../core/cost.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { ProjectSettings } from "../core/project-settings.ts";
-import type { JournalEntry, ModelSpend, RunEvent, RunUsage } from "../core/run-event.ts";
+import { endsRun, type JournalEntry, type ModelSpend, type RunEvent, type RunUsage } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import { addModelCall, noUsage } from "../core/usage.ts";
 import type { Db } from "../db/open.ts";
@@ -122,15 +122,8 @@ export function createPaidCalls({
   };
 }
 
-function recordsSearch({ type }: RunEvent): boolean {
-  return (
-    type === "memory.retrieved" ||
-    type === "tool.completed" ||
-    type === "run.completed" ||
-    type === "run.failed" ||
-    type === "run.cancelled"
-  );
-}
+const recordsSearch = (event: RunEvent): boolean =>
+  event.type === "memory.retrieved" || event.type === "tool.completed" || endsRun(event);
 
 function withTaken(usage: RunUsage, calls: Iterable<Unrecorded>): RunUsage {
   let { total_tokens, cost_usd } = usage;

@@ -1,12 +1,11 @@
 import type { WorstCase } from "../core/budget.ts";
-import type { JournalEntry, RunEvent } from "../core/run-event.ts";
+import { endsRun, type JournalEntry, type RunEvent } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { stepKinds } from "../core/step-kinds.ts";
 import { AppendRefused, type RunHead } from "../journal/journal.ts";
+import type { Reserved } from "../worker/messages.ts";
 import type { DayBudgets } from "./day-budgets.ts";
-
-type Answer = { granted: true; max_output_tokens: number | null } | { granted: false; message: string };
 
 /** Who holds what of the day's budgets: from before a model call until the journal has what it cost. */
 export function createReservations({
@@ -26,7 +25,7 @@ export function createReservations({
 
   return {
     /** Waits while calls of others hold what this one needs: they may take less than they can. */
-    async reserve(run: RunHead, worst: WorstCase): Promise<Answer> {
+    async reserve(run: RunHead, worst: WorstCase): Promise<Reserved> {
       for (;;) {
         requireCurrent(run);
         const answer = dayBudgets.reserve(run, run.run_id, worst);
@@ -53,12 +52,7 @@ function endsCall(event: RunEvent): boolean {
       return stepKinds[event.step_type].asksModel === true;
     case "guardrail.decided":
       return event.spent !== null;
-    case "run.recovered":
-    case "run.completed":
-    case "run.failed":
-    case "run.cancelled":
-      return true;
     default:
-      return false;
+      return event.type === "run.recovered" || endsRun(event);
   }
 }

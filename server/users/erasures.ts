@@ -105,8 +105,7 @@ export function createErasures({
     working ??= workAll()
       .catch((error) => {
         log.error("the data of a user could not be erased; it is tried again", { error });
-        timer = setTimeout(work, again_ms, Math.min(2 * again_ms, retryMost_ms));
-        timer.unref();
+        timer = setTimeout(work, again_ms, Math.min(2 * again_ms, retryMost_ms)).unref();
       })
       .finally(() => {
         working = null;

@@ -1,4 +1,4 @@
-import { AppError } from "../core/errors.ts";
+import { AppError, isRefusal } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { FileStore } from "../files/store.ts";
@@ -151,7 +151,7 @@ async function there<Shown extends object | null>(read: () => Shown | Promise<Sh
   try {
     return await read();
   } catch (error) {
-    if (error instanceof AppError && error.code === "resource_not_found") return null;
+    if (isRefusal(error, "resource_not_found")) return null;
     throw error;
   }
 }

@@ -1,15 +1,14 @@
-import type { SQLQueryBindings } from "bun:sqlite";
 import { and, eq } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing } from "../core/not-found.ts";
 import { readTimestamp } from "../core/time.ts";
 import type { Author, StoreBase } from "../db/audit.ts";
 import { columnsOf } from "../db/rows.ts";
 import { webhookAttempts, webhookDeliveries } from "../db/schema.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
-import { listPage, type Page } from "../http/page.ts";
+import { invalid } from "../http/errors.ts";
+import { inScope, listPage, type Page } from "../http/page.ts";
 import { testEvent } from "../wire/names.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { fresh, type WebhookKey } from "./outbox.ts";
@@ -67,8 +66,7 @@ export function createDeliveryStore({
 
   function find(viewer: Viewer, webhookId: string, id: string): DeliveryRow {
     webhook(viewer, webhookId);
-    const row = one.get(viewer.project_id, viewer.environment, webhookId, id);
-    if (!row) throw notFound();
+    const row = one.get(viewer.project_id, viewer.environment, webhookId, id) ?? missing();
     requireAgent(viewer, row.agent_id ?? "");
     return row;
   }
@@ -109,12 +107,11 @@ export function createDeliveryStore({
   return {
     list(viewer: Viewer, webhookId: string, page: Page) {
       webhook(viewer, webhookId);
-      const values: SQLQueryBindings[] = [viewer.project_id, viewer.environment, webhookId];
       return listPage(
         db,
         {
           ...{ table: webhookDeliveries, kind: "delivery", scope: viewer, page },
-          within: { sql: "project_id = ? AND environment = ? AND webhook_id = ?", values },
+          within: inScope(viewer, { webhook_id: webhookId }),
           where: ofAgents(viewer, "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id)"),
         },
         shownDelivery,
@@ -160,7 +157,7 @@ export function createDeliveryStore({
     async redeliverAll(author: Author & Viewer, id: string, since: string) {
       requireUnbound(author);
       const from = readTimestamp(since);
-      if (from === null) throw validationError([fault("since", "Expected a time such as 2026-11-21T01:20:00.123Z.")]);
+      if (from === null) throw invalid("since", "Expected a time such as 2026-11-21T01:20:00.123Z.");
       let deliveries = 0;
       for (let after: string | undefined = ""; after !== undefined; ) {
         const begun = after;

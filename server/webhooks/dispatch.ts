@@ -124,8 +124,7 @@ export function createDispatcher(options: DispatcherOptions) {
     if (closing.signal.aborted) return;
     const next = lanes.nextAfter(at);
     if (next === Number.POSITIVE_INFINITY) return;
-    timer = setTimeout(schedule, Math.min(longest_ms, Math.max(10, next - now())));
-    timer.unref();
+    timer = setTimeout(schedule, Math.min(longest_ms, Math.max(10, next - now()))).unref();
   }
 
   /** Takes up what is still to be sent, as an earlier process left it. */

@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { notFound } from "../core/not-found.ts";
+import { missing } from "../core/not-found.ts";
 import type { RunStatus } from "../core/run-state.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import type { StoreBase } from "../db/audit.ts";
@@ -52,8 +52,7 @@ export function createFollowers({ db, seal, egress, outbox, announced, now = Dat
   });
 
   function find(scope: Scope, runId: string, name: string): WebhookRow {
-    const found = idsOf.all(runId).find((one) => one.name === name);
-    if (!found) throw notFound();
+    const found = idsOf.all(runId).find((one) => one.name === name) ?? missing();
     return rows.find(scope, found.id);
   }
 
@@ -74,8 +73,7 @@ export function createFollowers({ db, seal, egress, outbox, announced, now = Dat
         if (before) rows.update(scope, before.id, gone(at));
         else if (all.length >= mostOfRun)
           throw new AppError("validation_failed", `A task may have at most ${mostOfRun} push notification configs.`);
-        const run = standingOf.get(runId);
-        if (!run) throw notFound();
+        const run = standingOf.get(runId) ?? missing();
         const row = rows.insert(scope, {
           ...{ id, run_id: runId, name, url, events: ["run.requires_action", "run.completed", "run.failed"] },
           ...{ description: null, enabled: true, disabled_reason: null, sealed, secret_prefix: "" },

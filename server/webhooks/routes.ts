@@ -1,11 +1,11 @@
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
 import { listQuery, plainListQuery, readPage } from "../http/page.ts";
-import { idOf, pathOf, pathWith } from "../http/schemas.ts";
+import { idOf, NoBody, pathOf, pathWith } from "../http/schemas.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
 import { Webhook, WebhookDelivery, WebhookDeliveryListItem, WebhookRedelivery } from "../wire/webhook.ts";
 import type { DeliveryStore } from "./deliveries.ts";
-import { CreateWebhook, deliveryFilters, NoBody, RedeliverAll, RotateSecret, UpdateWebhook } from "./schema.ts";
+import { CreateWebhook, deliveryFilters, RedeliverAll, RotateSecret, UpdateWebhook } from "./schema.ts";
 import type { WebhookStore } from "./store.ts";
 
 const params = pathOf("webhook");

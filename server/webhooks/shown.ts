@@ -1,5 +1,6 @@
 import { siblingId } from "../core/ids.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
+import { changeable } from "../wire/schema.ts";
 import type { AttemptRow, DeliveryRow, WebhookRow } from "./row.ts";
 
 /** A webhook as clients see it. */
@@ -16,11 +17,7 @@ export const shownWebhook = (row: WebhookRow) => ({
   previous_secret_expires_at: timestampOrNull(row.previous_until_ms),
   last_delivery_at: timestampOrNull(row.last_delivery_at_ms),
   failure_count: row.failure_count,
-  metadata: row.metadata,
-  created_at: timestamp(row.created_at_ms),
-  updated_at: timestamp(row.updated_at_ms),
-  project_id: row.project_id,
-  environment: row.environment,
+  ...changeable(row),
 });
 
 const statusOf = ({ enabled, failing_since_ms }: WebhookRow) =>

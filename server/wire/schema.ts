@@ -1,5 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import { environments } from "../core/scope.ts";
+import { environments, type Scope } from "../core/scope.ts";
+import { timestamp } from "../core/time.ts";
 import * as t from "../lib/schema.ts";
 
 /** What holds only for what comes from elsewhere, and what a constant says twice. */
@@ -44,6 +45,15 @@ export const resource = <const K extends string, F extends TProperties, M extend
       ...envelope,
     }),
   );
+
+/** The same of a row that can be changed: what comes last. */
+export const changeable = <M>(row: Scope & { metadata: M; created_at_ms: number; updated_at_ms: number }) => ({
+  metadata: row.metadata,
+  created_at: timestamp(row.created_at_ms),
+  updated_at: timestamp(row.updated_at_ms),
+  project_id: row.project_id,
+  environment: row.environment,
+});
 
 /** One of these, by the word that stands in a field. */
 export const choiceOf = <T extends TSchema>(component: string, field: string, schemas: Record<string, T>) => ({

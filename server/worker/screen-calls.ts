@@ -11,6 +11,7 @@ import {
 } from "../guardrails/compile.ts";
 import { searched, textsOf } from "../guardrails/in-slices.ts";
 import { inspectText, screenCall, trigger } from "../guardrails/inspect.ts";
+import { isObject, parsedJson } from "../lib/json.ts";
 import { jsonFault } from "../lib/json-limits.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import { withFindings } from "./spending.ts";
@@ -77,11 +78,6 @@ const inspectName = (one: CompiledGuardrail, name: string): Finding[] =>
 /** Null for what no tool will get; it is looked at as a text. */
 function argumentsOf({ arguments: text }: Asked): Record<string, unknown> | null {
   if (Buffer.byteLength(text) > limits.tool_arguments_bytes) return null;
-  try {
-    const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject && jsonFault(value) === null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+  const value = text.trim() === "" ? {} : parsedJson(text);
+  return isObject(value) && jsonFault(value) === null ? value : null;
 }

@@ -200,9 +200,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 
     async createTaskPushNotificationConfig(asked) {
       const { principal, params } = asked;
-      requireKey(principal);
-      if (!mayRun(principal))
-        throw new A2aError("PERMISSION_DENIED", 'This needs the scope "run".', "insufficient_scope");
+      requireRunKey(principal);
       const { id } = await runOf(asked, params.taskId);
       return pushOf(id, await taken(followers.put(principal, id, readPush(params))));
     },
@@ -222,9 +220,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 
     async deleteTaskPushNotificationConfig(asked) {
       const { principal, params } = asked;
-      requireKey(principal);
-      if (!mayRun(principal))
-        throw new A2aError("PERMISSION_DENIED", 'This needs the scope "run".', "insufficient_scope");
+      requireRunKey(principal);
       const { id } = await runOf(asked, params.taskId);
       await followers.remove(principal, id, asText(params.id));
       return {};
@@ -236,4 +232,9 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 const keyOf = (name: readonly [...string[], Sent]): string => `a2a/${sha256(JSON.stringify(name))}`;
 
 const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
+function requireRunKey(principal: Principal): void {
+  requireKey(principal);
+  if (!mayRun(principal)) throw new A2aError("PERMISSION_DENIED", 'This needs the scope "run".', "insufficient_scope");
+}
+
 const noTask = () => new A2aError("TASK_NOT_FOUND", "There is no such task.");

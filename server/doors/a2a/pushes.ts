@@ -1,12 +1,9 @@
 import { AppError } from "../../core/errors.ts";
 import type { Principal } from "../../http/principal.ts";
+import { isObject } from "../../lib/json.ts";
 import type { Follower } from "../../webhooks/followers.ts";
 import { A2aError } from "./errors.ts";
 
-type Json = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
 const isShort = (value: unknown): value is string => typeof value === "string" && value.length <= 4096;
 

@@ -1,8 +1,7 @@
 import type { RequiredAction } from "../../core/run-event.ts";
 import type { RunStatus } from "../../core/run-state.ts";
+import { isObject } from "../../lib/json.ts";
 import { A2aError } from "./errors.ts";
-
-type Json = Record<string, unknown>;
 
 interface Part {
   text?: string;
@@ -115,8 +114,6 @@ export interface Sent {
   contextId: string | null;
 }
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
 const idOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 

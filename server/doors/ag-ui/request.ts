@@ -1,14 +1,15 @@
-import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import type { Fault } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";
 import type { ToolAnswer } from "../../core/submit.ts";
-import { fault, validationError } from "../../http/errors.ts";
+import { fault, invalid, refuse } from "../../http/errors.ts";
 import { JsonObject, Subject } from "../../http/schemas.ts";
+import { parsedJson } from "../../lib/json.ts";
+import { open } from "../../lib/schema.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 
 // The body of a request as AG-UI 1.0 has it. Fields that are not here are ignored.
 
-const open = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: true });
 const given = Type.Optional;
 const Text = Type.String();
 
@@ -114,7 +115,7 @@ function inputOf({ content }: Message, at: string): CreateRun["input"] {
       faults.push(fault(`${path}.source.type`, "Expected data: send the image itself, in base64."));
     return { type: "image", data: `data:${source?.mimeType ?? ""};base64,${source?.value ?? ""}` };
   });
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return texts.length === parts.length ? texts.join("\n") : [{ role: "user", content: parts }];
 }
@@ -123,7 +124,7 @@ function answersOf({ messages, resume = [] }: RunAgentInput): Answered["answers"
   const first = messages.findLastIndex(({ role }) => role !== "tool") + 1;
   const outputs = messages.slice(first).map(({ toolCallId, content, error }, index) => {
     const place = `messages[${first + index}].toolCallId`;
-    if (!toolCallId) throw validationError([fault(place, "A result names its call.", "required")]);
+    if (!toolCallId) throw invalid(place, "A result names its call.", "required");
     const output = error ?? outputOf(content);
     return { tool_call_id: toolCallId, output, ...(error && { is_error: true }), run_id: null, place };
   });
@@ -133,14 +134,9 @@ function answersOf({ messages, resume = [] }: RunAgentInput): Answered["answers"
 /** A result is a text; an object or a list in it is meant as that, unless reading it would change a number. */
 function outputOf(content: Message["content"]): unknown {
   const text = Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : (content ?? "");
-  if (typeof text !== "string") return text;
-  try {
-    if (!/^[[{]/.test(text)) return text;
-    const value = JSON.parse(text);
-    return hasExactNumbers(text) ? value : text;
-  } catch {
-    return text; // It only begins like JSON.
-  }
+  if (typeof text !== "string" || !/^[[{]/.test(text)) return text;
+  const value = parsedJson(text);
+  return value !== undefined && hasExactNumbers(text) ? value : text;
 }
 
 /** Whether the numbers of a valid text are written as they are read. */
@@ -153,13 +149,12 @@ function decisionOf(
 ): Answered["answers"][number] {
   const place = `resume[${index}]`;
   const [run_id, tool_call_id] = interruptId.split("/");
-  if (!run_id || !tool_call_id)
-    throw validationError([fault(`${place}.interruptId`, "Expected the id of an interrupt.")]);
+  if (!run_id || !tool_call_id) throw invalid(`${place}.interruptId`, "Expected the id of an interrupt.");
   const said =
     typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>) : { approved: payload };
   const { approved, reason } = status === "cancelled" ? { approved: false, reason: undefined } : said;
   if (typeof approved !== "boolean")
-    throw validationError([fault(`${place}.payload`, "Expected an object with approved, which is true or false.")]);
+    throw invalid(`${place}.payload`, "Expected an object with approved, which is true or false.");
   return {
     ...{ tool_call_id, run_id, place: `${place}.interruptId`, decision: approved ? "approve" : "reject" },
     ...(typeof reason === "string" && { reason }),

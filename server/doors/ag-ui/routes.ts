@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { AgentStore } from "../../agents/store.ts";
 import { AppError } from "../../core/errors.ts";
 import { notFound } from "../../core/not-found.ts";
-import { fault, validationError } from "../../http/errors.ts";
+import { invalid } from "../../http/errors.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { declared } from "../../http/operation.ts";
 import type { DoorAccess } from "../../http/within.ts";
@@ -60,7 +60,7 @@ export function agUiRoutes({ identify, agents, ...deps }: Deps) {
     if (!first)
       throw new AppError("tool_call_not_found", "No run has asked for this call.", { param: answers[0]!.place });
     const other = asking.find(({ runId }) => runId !== first.runId);
-    if (other) throw validationError([fault(other.place, "Answers go to one run at a time.")]);
+    if (other) throw invalid(other.place, "Answers go to one run at a time.");
     const named = (param: string): string =>
       param.replace(
         /^tool_outputs\[(\d+)\](?:\.tool_call_id)?/,

@@ -1,3 +1,4 @@
+import { jsonOrText } from "../../lib/json.ts";
 import type { Recorded } from "../conversations.ts";
 
 interface UiMessage {
@@ -30,11 +31,4 @@ export function uiMessages(recorded: readonly Recorded[]): UiMessage[] {
 }
 
 /** An output as models read it: JSON where it is an object or a list. */
-function outputIn(text: string): unknown {
-  if (!/^[[{]/.test(text)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text; // It only begins like JSON.
-  }
-}
+const outputIn = (text: string): unknown => (/^[[{]/.test(text) ? jsonOrText(text) : text);

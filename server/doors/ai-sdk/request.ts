@@ -1,14 +1,14 @@
-import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import type { Fault } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";
 import type { ToolAnswer } from "../../core/submit.ts";
-import { fault, validationError } from "../../http/errors.ts";
+import { fault, invalid, refuse } from "../../http/errors.ts";
 import { JsonObject, Subject } from "../../http/schemas.ts";
+import { open } from "../../lib/schema.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 
 // What `useChat` sends. Fields that are not here are ignored: an application adds some of its own.
 
-const open = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: true });
 const Text = Type.String();
 
 const Part = open({
@@ -73,8 +73,7 @@ export function readMessages({ messages, trigger, messageId }: SendMessages): Sa
   const { id, role, parts } = messages[place]!;
   const at = `messages[${place}]`;
   if (role === "assistant") return { do: "answer", run_id: runIn(id), ...answersOf(parts, at) };
-  if (role !== "user")
-    throw validationError([fault(`${at}.role`, "The last message is the user's or the assistant's.")]);
+  if (role !== "user") throw invalid(`${at}.role`, "The last message is the user's or the assistant's.");
   const isRewound = trigger === "regenerate-message" || typeof messageId === "string";
   const earlier = messages.slice(0, place).findLast((message) => message.role === "assistant" && runIn(message.id));
   return {
@@ -96,7 +95,7 @@ function inputOf(parts: readonly Part[], at: string): CreateRun["input"] {
       faults.push(fault(`${at}.parts[${index}].url`, "Send the image itself: expected data:<type>;base64,<content>."));
     return [{ type: "image", data: url ?? "" }];
   });
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
   const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return texts.length === content.length ? texts.join("\n") : [{ role: "user", content }];
 }
@@ -112,7 +111,7 @@ function answersOf(parts: readonly Part[], at: string): Pick<Answered, "answers"
     places.push(`${at}.parts[${index}]`);
   }
   if (answers.length === 0)
-    throw validationError([fault(`${at}.parts`, "The last message answers no call, and the user says nothing.")]);
+    throw invalid(`${at}.parts`, "The last message answers no call, and the user says nothing.");
   return { answers, places };
 }
 

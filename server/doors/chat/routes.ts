@@ -1,4 +1,3 @@
-import { timingSafeEqual } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { ChatPageStore, OpenPage } from "../../chat/store.ts";
@@ -9,6 +8,8 @@ import type { Scope } from "../../core/scope.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { originOf } from "../../http/own-origin.ts";
 import type { RateLimiter } from "../../http/rate-limit.ts";
+import { isSameSecret } from "../../lib/same-secret.ts";
+import { exact } from "../../lib/schema.ts";
 import type { Seal } from "../../lib/seal.ts";
 import { chatPage } from "./page.ts";
 import { visitorOf } from "./visitor.ts";
@@ -28,14 +29,14 @@ export interface ChatDoor {
 const most = { tokens: 120, newVisitors: 30 };
 
 const params = Type.Object({ agent_id: Type.String({ pattern: idPattern("agent") }) });
-const Asked = Type.Object({ secret: Type.Optional(Type.String({ maxLength: 200 })) }, { additionalProperties: false });
+const Asked = exact({ secret: Type.Optional(Type.String({ maxLength: 200 })) });
 
 /** The page on which people talk with an agent, and the tokens that it gives them. */
 export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, limiter, clientOf }: ChatDoor) {
   /** Throws 404 alike for a page that is not there and for a wrong link, and slows down whoever guesses. */
   function open(request: Request, agentId: string, { secret = "" }: Static<typeof Asked>): OpenPage {
     const found = pages.at(agentId);
-    if (found && (found.page.access === "members" || isSame(secret, found.secret))) return found.page;
+    if (found && (found.page.access === "members" || isSameSecret(secret, found.secret))) return found.page;
     const { accepted, retryAfter } = limiter.takeFailure(clientOf(request) ?? "local");
     throw accepted ? notFound() : new AppError("rate_limited", "Too many wrong links.", { retryAfter });
   }
@@ -77,9 +78,4 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, 
     },
     { parse: ({ request }) => readJsonBody(request), params, body: Asked },
   );
-}
-
-function isSame(given: string, right: string): boolean {
-  const [a, b] = [given, right].map((text) => new Bun.CryptoHasher("sha256").update(text).digest());
-  return timingSafeEqual(a!, b!);
 }

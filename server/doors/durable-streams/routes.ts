@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { notFound } from "../../core/not-found.ts";
 import { isOver } from "../../core/run-state.ts";
 import type { Auth, NoLongerValid } from "../../http/auth.ts";
-import { fault, validationError } from "../../http/errors.ts";
+import { invalid } from "../../http/errors.ts";
 import type { Base } from "../../http/part.ts";
 import type { Principal } from "../../http/principal.ts";
 import { pathOf } from "../../http/schemas.ts";
@@ -93,10 +93,8 @@ interface Asked {
 function readQuery({ url }: Request): Asked {
   const given = new URL(url).searchParams;
   const [offset, live, cursor] = [given.get("offset"), given.get("live"), given.get("cursor")];
-  if (live !== null && live !== "long-poll" && live !== "sse")
-    throw validationError([fault("live", "Expected long-poll or sse.")]);
-  if (live !== null && offset === null)
-    throw validationError([fault("offset", "This parameter is required.", "required")]);
+  if (live !== null && live !== "long-poll" && live !== "sse") throw invalid("live", "Expected long-poll or sse.");
+  if (live !== null && offset === null) throw invalid("offset", "This parameter is required.", "required");
   return { offset, live, cursor };
 }
 

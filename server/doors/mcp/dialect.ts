@@ -1,5 +1,6 @@
 import type { AppError } from "../../core/errors.ts";
 import type { RequiredCall } from "../../core/run-event.ts";
+import { isObject } from "../../lib/json.ts";
 import type { Dialect } from "../../runs/stream.ts";
 import type { RunFrame } from "../../wire/events.ts";
 import { type Frame, isLastFrame } from "../../wire/frames.ts";
@@ -108,8 +109,7 @@ function endOf(run_id: string, { data }: Ended): object {
     return { content: [...said, textOf(`${error.code}: ${error.message}`)], isError: true, _meta };
   }
   const { output, output_json } = data as Extract<Ended, { event: "run.completed" }>["data"];
-  const isObject = typeof output_json === "object" && output_json !== null && !Array.isArray(output_json);
-  return { content: [textOf(output ?? "")], ...(isObject && { structuredContent: output_json }), _meta };
+  return { content: [textOf(output ?? "")], ...(isObject(output_json) && { structuredContent: output_json }), _meta };
 }
 
 /** What happens, for people. */

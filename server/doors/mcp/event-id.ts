@@ -1,3 +1,4 @@
+import { parsedJson } from "../../lib/json.ts";
 import { invalidRequest, type RequestId } from "./protocol.ts";
 
 /** A tool call whose answer is a run. */
@@ -27,10 +28,6 @@ export function readEventId(text: string): RunCall & { seq: number } {
 const isId = (value: unknown): value is RequestId => typeof value === "string" || typeof value === "number";
 
 function parsed(text: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
+  const value = parsedJson(Buffer.from(text, "base64url").toString("utf8"));
+  return Array.isArray(value) ? value : [];
 }

@@ -1,6 +1,7 @@
 import type { AppError } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";
 import type { ApiAnswer } from "../../http/within.ts";
+import { isObject } from "../../lib/json.ts";
 
 /** Versions in which a client opens a session first, the newest first. */
 export const sessionVersions = ["2025-11-25", "2025-06-18", "2025-03-26"] as const;
@@ -36,7 +37,7 @@ export class RpcError extends Error {
   }
 }
 
-export const invalidRequest = (message: string, status = 400) => new RpcError(-32600, message, status);
+export const invalidRequest = (message: string) => new RpcError(-32600, message, 400);
 export const noMethod = (method: string) => new RpcError(-32601, `There is no method ${method}.`);
 export const invalidParams = (message: string) => new RpcError(-32602, message);
 export const noResource = (uri: string) => new RpcError(-32002, "There is no such resource.", 200, { uri });
@@ -73,8 +74,6 @@ const httpStatusOf = (status: number): number => ([401, 403, 404, 413, 415, 429,
 
 const isId = (value: unknown): value is RequestId =>
   typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
-const isObject = (value: unknown): value is Params =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Of a request's id, which its run keeps, and of its progress token: each event of its stream repeats both. */
 const idMost = limits.metadata_value_length;

@@ -1,5 +1,5 @@
 import type { Fault } from "../../core/errors.ts";
-import { fault, validationError } from "../../http/errors.ts";
+import { fault, refuse } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 import type { ChatMessage, CreateChatCompletion } from "./chat-schema.ts";
@@ -39,7 +39,7 @@ export function readChat(body: CreateChatCompletion): AskedChat {
   const { response_format: format } = body;
   const form = format && { type: format.type, schema: format.json_schema?.schema };
   const output_schema = schemaOf(form, "response_format", faults);
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
   const messages = read as (InputMessage | string)[]; // Each that could not be read is a fault.
   const trailing =
     messages.length - 1 - messages.findLastIndex((one) => typeof one === "string" || one.role !== "tool");

@@ -1,12 +1,12 @@
-import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { limits } from "../../core/limits.ts";
 import { JsonObject, Metadata, Subject, settingFields } from "../../http/schemas.ts";
+import { open } from "../../lib/schema.ts";
 
 // What OpenAI's clients send. Fields that are not here are ignored: clients send many that change nothing.
 
 /** Clients send null for what they leave out. */
 export const given = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
-export const open = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: true });
 
 const Text = Type.String();
 

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { AppError } from "../../core/errors.ts";
-import { errorHeaders, fault, toAppError, validationError } from "../../http/errors.ts";
+import { errorHeaders, invalid, toAppError } from "../../http/errors.ts";
 import { isKeptStatus, replayedHeader } from "../../http/idempotency.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Api, ApiAnswer, DoorAccess, Forward } from "../../http/within.ts";
@@ -84,7 +84,7 @@ export function readerOf<T extends TSchema>(schema: T): (body: unknown) => Stati
   return (body) => {
     if (check().Check(body)) return body;
     const first = check().Errors(body).First();
-    throw validationError([fault(dotted(first?.path ?? ""), `${first?.message ?? "This is no request"}.`)]);
+    throw invalid(dotted(first?.path ?? ""), `${first?.message ?? "This is no request"}.`);
   };
 }
 

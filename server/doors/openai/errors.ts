@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { AppError, type CodedError } from "../../core/errors.ts";
 import type { RunError } from "../../core/run-event.ts";
 
 /** A refusal as OpenAI's clients read it. */
@@ -17,7 +17,7 @@ export const noModel = (model: string) =>
   );
 
 /** How a run failed, as data: by its status, clients tell what is worth another try from what is not. */
-export const failedRun = ({ code, message }: { code: string; message: string }) => ({
+export const failedRun = ({ code, message }: CodedError) => ({
   status: statuses[code as RunError["code"]] ?? 400,
   body: { error: { message, type: "run_error", param: null, code } },
 });

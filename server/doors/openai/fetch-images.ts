@@ -1,7 +1,7 @@
 import { AppError } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";
 import { mayRun } from "../../http/auth.ts";
-import { fault, validationError } from "../../http/errors.ts";
+import { invalid } from "../../http/errors.ts";
 import type { Principal } from "../../http/principal.ts";
 import { type Egress, EgressError } from "../../lib/egress.ts";
 import type { CreateRun } from "../../runs/schema.ts";
@@ -42,7 +42,7 @@ export async function withFetchedImages(
   );
   const [first] = parts;
   if (!first) return input;
-  const refuse = (message: string) => validationError([fault(first.place, message)]);
+  const refuse = (message: string) => invalid(first.place, message);
   if (principal.token) throw refuse("Send the image itself: expected data:<type>;base64,<content>.");
   if (parts.length > limits.files_per_run) throw refuse(`Expected at most ${limits.files_per_run} images.`);
   count();
@@ -79,9 +79,10 @@ async function fetchImage(url: string, param: string, egress: Egress, signal: Ab
   });
   // Not why: it would tell of networks that only this server sees.
   if (answer?.status !== 200 || answer.truncated)
-    throw validationError([
-      fault(param, `The image cannot be had: expected a public https address with at most ${fetchedBytesMax} bytes.`),
-    ]);
+    throw invalid(
+      param,
+      `The image cannot be had: expected a public https address with at most ${fetchedBytesMax} bytes.`,
+    );
   const type = /^image\/[\w.+-]+/.exec(answer.headers.get("content-type") ?? "")?.[0] ?? "image/unknown";
   return `data:${type};base64,${answer.body.toBase64()}`;
 }

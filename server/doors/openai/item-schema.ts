@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../../core/limits.ts";
 import { JsonObject, Metadata, Subject, settingFields } from "../../http/schemas.ts";
-import { given, open } from "./chat-schema.ts";
+import { open } from "../../lib/schema.ts";
+import { given } from "./chat-schema.ts";
 
 // What OpenAI's clients send. Fields that are not here are ignored: clients send many that change nothing.
 

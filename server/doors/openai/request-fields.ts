@@ -2,6 +2,7 @@ import type { Fault } from "../../core/errors.ts";
 import { type reasoningEfforts, toolChoices } from "../../core/providers.ts";
 import { fault } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
+import { toInput } from "../../models/call-options.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 
 // What chat completions and responses say alike. What cannot be read is noted as a fault.
@@ -18,15 +19,7 @@ export const givenSettings = (all: { [Name in keyof Settings]: Settings[Name] | 
   Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
 
 /** Arguments that a model wrote; what is no object is kept under `unreadable_arguments`. */
-export function objectOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
-    // It is kept as it is.
-  }
-  return { unreadable_arguments: text };
-}
+export const objectOf = (text: string): Record<string, unknown> => (text.trim() === "" ? {} : toInput(text));
 
 type Effort = (typeof reasoningEfforts)[number];
 const efforts: Record<string, Effort> = {

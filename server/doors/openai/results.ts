@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { AppError, tolerate } from "../../core/errors.ts";
 import type { ToolAnswer } from "../../core/submit.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { RunStore } from "../../runs/store.ts";
@@ -39,16 +39,14 @@ export function askerOf(
 
 /** Gives results to the run that asked for them. Those that it has already are no fault: what came of them is told again. */
 export const submitResults = ({ must }: Pick<Deps, "must">, request: Request, run_id: string, { answers }: Results) =>
-  must(request, "POST", `/v1/runs/${run_id}/submit_tool_outputs`, { tool_outputs: answers }).catch((error) => {
-    if (!(error instanceof AppError && error.code === "run_not_awaiting_action")) throw error;
-  });
+  must(request, "POST", `/v1/runs/${run_id}/submit_tool_outputs`, { tool_outputs: answers }).catch(
+    tolerate("run_not_awaiting_action"),
+  );
 
 /** Ends a run whose client goes on with another agent, if it has not ended already. */
 export const handOver = ({ must }: Pick<Deps, "must">, request: Request, run_id: string) =>
   must(request, "POST", `/v1/runs/${run_id}/cancel`, { reason: "The client goes on with another agent." }).catch(
-    (error) => {
-      if (!(error instanceof AppError && error.code === "run_already_terminal")) throw error;
-    },
+    tolerate("run_already_terminal"),
   );
 
 /**

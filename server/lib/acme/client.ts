@@ -1,3 +1,4 @@
+import { fieldsOf, parsedJson } from "../json.ts";
 import { retryAfter } from "../retry.ts";
 import type { AccountKey } from "./account-key.ts";
 
@@ -119,14 +120,7 @@ function readProblem(text: string, status: number, retryAfter_ms: number | null)
 }
 
 /** JSON that should be an object; an empty one for anything else. */
-export function readObject(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {};
-  }
-}
+export const readObject = (text: string): object => fieldsOf(parsedJson(text));
 
 function fail(message: string): never {
   throw new AcmeError(message, "protocol");

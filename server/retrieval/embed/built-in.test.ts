@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { sentenceModelFolder } from "../../../scripts/sentence-model.ts";
 import { embeddingEntry } from "../../lib/assets.ts";
 import { silentLog } from "../../lib/log.ts";
-import { startThread } from "../start-thread.ts";
+import { startThread } from "../../lib/start-thread.ts";
 import { createBuiltIn } from "./built-in.ts";
 import type { Answer, Order } from "./messages.ts";
 import { type BuiltInModel, builtInModels } from "./models.ts";

@@ -1,8 +1,8 @@
 import { embeddingEntry } from "../../lib/assets.ts";
 import type { Log } from "../../lib/log.ts";
+import { type StartThread, startThread, type Thread } from "../../lib/start-thread.ts";
 import { unitVector } from "../../lib/unit-vector.ts";
 import { EmbeddingError } from "../../models/embedding-error.ts";
-import { type StartThread, startThread, type Thread } from "../start-thread.ts";
 import type { Answer, Order } from "./messages.ts";
 import { type BuiltInModel, builtInModels } from "./models.ts";
 import type { OwnModel } from "./own-models.ts";

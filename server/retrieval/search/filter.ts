@@ -1,4 +1,5 @@
 import type { SQLQueryBindings } from "bun:sqlite";
+import { isObject } from "../../lib/json.ts";
 
 export type FilterValue = string | number | boolean;
 type Comparison = "$eq" | "$ne" | "$gt" | "$gte" | "$lt" | "$lte";
@@ -22,7 +23,7 @@ const comparisons: readonly string[] = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lt
 const ordering: readonly string[] = ["$gt", "$gte", "$lt", "$lte"];
 
 /** Reads a filter as it came: the tree, or everything that is wrong with it. */
-export function checkFilter(value: unknown, param = "filter"): Filter | FilterFault[] {
+export function checkFilter(value: unknown): Filter | FilterFault[] {
   const faults: FilterFault[] = [];
   let terms = 0;
 
@@ -32,7 +33,7 @@ export function checkFilter(value: unknown, param = "filter"): Filter | FilterFa
   };
 
   function group(from: unknown, at: string, depth: number): Filter {
-    if (!isRecord(from)) return fault(at, "must be an object.");
+    if (!isObject(from)) return fault(at, "must be an object.");
     if (depth > most.depth) return fault(at, `may not be nested deeper than ${most.depth}.`);
     return { all: Object.entries(from).flatMap(([name, inner]) => member(name, inner, `${at}.${name}`, depth)) };
   }
@@ -41,7 +42,7 @@ export function checkFilter(value: unknown, param = "filter"): Filter | FilterFa
     if (name === "$and") return [{ all: list(from, at, depth) }];
     if (name === "$or") return [{ any: list(from, at, depth) }];
     if (!fieldPattern.test(name)) return [fault(at, "is neither $and, $or nor the name of a field.")];
-    if (!isRecord(from) || Object.keys(from).length === 0)
+    if (!isObject(from) || Object.keys(from).length === 0)
       return [fault(at, 'must be an object such as {"$eq": "value"}.')];
     return Object.entries(from).map(([is, operand]) => term(name, is, operand, `${at}.${is}`));
   }
@@ -55,7 +56,7 @@ export function checkFilter(value: unknown, param = "filter"): Filter | FilterFa
   }
 
   function term(field: string, is: string, operand: unknown, at: string): Filter {
-    if (++terms === most.terms + 1) fault(param, `may have no more than ${most.terms} comparisons.`);
+    if (++terms === most.terms + 1) fault("filter", `may have no more than ${most.terms} comparisons.`);
     if (is === "$in") return { field, is, values: values(operand, at) };
     if (!comparisons.includes(is)) return fault(at, "is not one of $eq, $ne, $in, $gt, $gte, $lt, $lte.");
     const value = single(operand, at);
@@ -80,12 +81,9 @@ export function checkFilter(value: unknown, param = "filter"): Filter | FilterFa
     return "";
   }
 
-  const filter = group(value, param, 1);
+  const filter = group(value, "filter", 1);
   return faults.length > 0 ? faults : filter;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A condition and the values that are bound to its question marks. */
 export interface Condition {

@@ -3,7 +3,7 @@ import { totalmem } from "node:os";
 import { AppError } from "../../core/errors.ts";
 import { searchEntry } from "../../lib/assets.ts";
 import type { Log } from "../../lib/log.ts";
-import { type StartThread, startThread, type Thread } from "../start-thread.ts";
+import { type StartThread, startThread, type Thread } from "../../lib/start-thread.ts";
 import { forgetKept, keptFolder } from "./kept-rows.ts";
 import type { FromThread, Match, SearchOrder, ToThread } from "./messages.ts";
 import { createSearch } from "./search.ts";

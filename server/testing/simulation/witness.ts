@@ -4,7 +4,7 @@ import { equalJson } from "../../core/equal.ts";
 import { limits } from "../../core/limits.ts";
 import type { ModelRequest } from "../../core/model-call.ts";
 import { modelRequest } from "../../core/prompt.ts";
-import type { JournalEntry, RunCreated, RunEvent, RunUsage } from "../../core/run-event.ts";
+import { endsRun, type JournalEntry, type RunCreated, type RunEvent, type RunUsage } from "../../core/run-event.ts";
 import {
   apply,
   fold,
@@ -85,7 +85,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
   function committed(id: string, entries: readonly JournalEntry[]): void {
     const ledger = ledgerOf(id);
     const { stalls: before } = ledger.state; // The end of a run closes its steps first, which looks like progress.
-    const goesOn = !ends.has(entries.at(-1)!.event.type);
+    const goesOn = !endsRun(entries.at(-1)!.event);
     for (const entry of entries) {
       world.note(`${short(id)} #${entry.seq} ${entry.event.type}${detail(entry.event)}`);
       judge(ledger, entry, before, goesOn);
@@ -358,7 +358,6 @@ const asksInVain = ({ messages, calls }: RunState): boolean =>
     .flatMap((message) => (message.role === "assistant" ? message.parts : []))
     .some((part) => part.type === "tool_call" && !calls.some(({ id }) => id === part.id));
 
-const ends = new Set<string>(["run.completed", "run.failed", "run.cancelled"]);
 const begins = new Set<string>(["run.started", "run.resumed"]);
 
 const preparedBy = {

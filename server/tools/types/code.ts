@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type CodeLanguage, codeLanguages } from "../../core/agent-snapshot.ts";
+import { type CodeCall, type CodeLanguage, codeLanguages } from "../../core/agent-snapshot.ts";
 import { AppError, type Fault } from "../../core/errors.ts";
 import { fault } from "../../http/errors.ts";
 import { idOf } from "../../http/schemas.ts";
@@ -9,13 +9,7 @@ import { noPython } from "../../sandbox/sandbox.ts";
 import { parameterFaults, textParameter, timeoutField } from "./fields.ts";
 import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
 
-interface CodeDefinition {
-  language: CodeLanguage;
-  source: string | null;
-  timeout_ms: number;
-  memory_mb: number;
-  files: string[];
-}
+type CodeDefinition = Omit<CodeCall, "file_ids"> & { files: string[] };
 
 const sourceBytes_max = 256 * 1024;
 

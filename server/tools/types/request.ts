@@ -1,17 +1,12 @@
 import { Type } from "@sinclair/typebox";
-import type { ToolSnapshot } from "../../core/agent-snapshot.ts";
+import type { HttpCall, ToolSnapshot } from "../../core/agent-snapshot.ts";
 import * as t from "../../lib/schema.ts";
 import { addressField, headersField, masked, timeoutField, usualTimeout_ms } from "./fields.ts";
 import type { CommonDefinition, Given, Sends } from "./tool-kind.ts";
 
 // What http and webhook tools have in common: a signed request to the client's own address.
 
-export interface HttpDefinition {
-  url: string;
-  method: string;
-  timeout_ms: number;
-  retries: number;
-  response: "json" | "text";
+export interface HttpDefinition extends Omit<HttpCall, "sealed"> {
   /** Null: by the method. */
   idempotent: boolean | null;
   header_names: string[];

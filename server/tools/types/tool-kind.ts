@@ -3,7 +3,7 @@ import { type ApprovalRule, type ToolSnapshot, unknownPolicies } from "../../cor
 import type { Fault } from "../../core/errors.ts";
 import type { JsonSchema } from "../../core/model-call.ts";
 import { JsonObject, Metadata } from "../../http/schemas.ts";
-import { named, oneOf } from "../../lib/schema.ts";
+import { exact, named, oneOf } from "../../lib/schema.ts";
 import type { SandboxLevel } from "../../wire/names.ts";
 
 /** What clients may give for a tool of any type. */
@@ -14,7 +14,7 @@ export const commonFields = {
   approval: Type.Union([
     Type.Literal("never"),
     Type.Literal("always"),
-    named("ApprovalCondition", Type.Object({ when: JsonObject }, { additionalProperties: false })),
+    named("ApprovalCondition", exact({ when: JsonObject })),
   ]),
   on_unknown: oneOf(unknownPolicies),
   max_output_bytes: Type.Integer({ minimum: 1, maximum: 262_144 }),

@@ -1,6 +1,7 @@
 import type { HttpCall } from "../../core/agent-snapshot.ts";
 import { limits } from "../../core/limits.ts";
 import type { EgressResponse } from "../../lib/egress.ts";
+import { parsedJson } from "../../lib/json.ts";
 import { jsonFault } from "../../lib/json-limits.ts";
 import { hideInAnyCase, hideInJson, hideInSlices } from "../../lib/redact.ts";
 import { fillTemplate } from "../../lib/url-template.ts";
@@ -71,19 +72,11 @@ export async function readResult(
     return done(`${await hideInSlices(text, hidden, true)}\n[cut after ${limits.tool_answer_bytes} bytes]`);
   if (response === "text") return done(await hideInSlices(text, hidden));
   if (text === "") return done(null);
-  const read = parse(text);
-  if (!read) {
+  const value = parsedJson(text);
+  if (value === undefined) {
     const said = (await hideInSlices(text, hidden)).slice(0, 200).toWellFormed();
     return fault("invalid_response", `The tool's response is not JSON: ${said}`);
   }
-  const wrong = jsonFault(read.value);
-  return wrong ? fault("invalid_response", wrong) : done(await hideInJson(read.value, hidden));
-}
-
-function parse(text: string): { value: unknown } | null {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return null;
-  }
+  const wrong = jsonFault(value);
+  return wrong ? fault("invalid_response", wrong) : done(await hideInJson(value, hidden));
 }

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
-import { AppError, type Fault } from "../../../core/errors.ts";
-import { fault, validationError } from "../../../http/errors.ts";
+import { AppError, type Fault, isRefusal } from "../../../core/errors.ts";
+import { fault, invalid, refuse } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
 import type { Base } from "../../../http/part.ts";
 import type { Principal } from "../../../http/principal.ts";
@@ -45,7 +45,7 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
     for (const { is, place } of entries)
       if (is === "instruction" || is === "reference")
         faults.push(fault(`items[${place}]`, "A conversation takes what users, assistants and tools say."));
-    if (faults.length > 0) throw validationError(faults);
+    refuse(faults);
     const { messages: said, places } = conversationOf([], entries);
     const messages = await withFetchedImages(said, {
       ...{ principal, egress: publicEgress, signal: request.signal },
@@ -91,7 +91,7 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
     if (after !== null && from === null) throw noPlace();
     const query = `limit=${limit}&order=${order}${from ? `&starting_after=${from}` : ""}`;
     const { data, has_more } = await must(request, "GET", `${thread}/messages?${query}`).catch((error) => {
-      throw error instanceof AppError && error.code === "invalid_cursor" ? noPlace() : error;
+      throw isRefusal(error, "invalid_cursor") ? noPlace() : error;
     });
     const found: object[] = [];
     let count = 0;
@@ -157,7 +157,7 @@ async function nextTo(
     const before = await page(`&ending_before=${id}`);
     return await page(before ? `&starting_after=${before.id}` : "");
   } catch (error) {
-    if (error instanceof AppError && error.code === "invalid_cursor") return undefined;
+    if (isRefusal(error, "invalid_cursor")) return undefined;
     throw error;
   }
 }
@@ -168,4 +168,4 @@ const shown = ({ id, created_at, metadata }: Thread) => ({
   metadata,
 });
 
-const noPlace = () => validationError([fault("after", "There is no such item here.")]);
+const noPlace = () => invalid("after", "There is no such item here.");

@@ -1,4 +1,4 @@
-import type { AppError } from "../../../core/errors.ts";
+import type { AppError, CodedError } from "../../../core/errors.ts";
 import type { ModelAnswer, RequiredCall } from "../../../core/run-event.ts";
 import type { Dialect } from "../../../runs/stream.ts";
 import type { Frame } from "../../../wire/frames.ts";
@@ -23,11 +23,6 @@ interface ResponseOf {
 /** An item of a response, as clients read it. */
 type Item = { id: string; type: string } & Record<string, unknown>;
 
-interface Failed {
-  code: string;
-  message: string;
-}
-
 /** What has become of a response so far. */
 export interface ResponseSoFar {
   object: object;
@@ -36,7 +31,7 @@ export interface ResponseSoFar {
   /** The newest entry of it. */
   seq: number;
   /** Of a run that failed. */
-  failed: Failed | null;
+  failed: CodedError | null;
 }
 
 type Status = "queued" | "in_progress" | "completed" | "failed" | "cancelled" | "incomplete";
@@ -76,7 +71,7 @@ export function responseDialect(of: ResponseOf): Dialect & { soFar(): ResponseSo
   /** Of the last event; the next one's is above the place at which it is told. */
   let [number, floor] = [-1, -1];
   let limit: string | null = null;
-  let failed: Failed | null = null;
+  let failed: CodedError | null = null;
   let endedAt: number | null = null;
   /** Of deltas of the open item: all before the delta itself. */
   let head = "";

@@ -2,7 +2,7 @@ import { byteLength } from "../../../core/byte-length.ts";
 import type { Fault } from "../../../core/errors.ts";
 import { limits } from "../../../core/limits.ts";
 import { contentText } from "../../../core/run-input.ts";
-import { fault, validationError } from "../../../http/errors.ts";
+import { fault, refuse } from "../../../http/errors.ts";
 import type { AgentOverrides } from "../../../http/schemas.ts";
 import type { CreateRun } from "../../../runs/schema.ts";
 import { threadOf } from "../item-ids.ts";
@@ -46,7 +46,7 @@ export function readResponse(body: CreateResponse): AskedResponse {
     faults.push(fault("previous_response_id", "Expected either this or a conversation, not both."));
   if (truncation && truncation !== "auto" && truncation !== "disabled")
     faults.push(fault("truncation", "Expected auto or disabled."));
-  if (faults.length > 0) throw validationError(faults);
+  refuse(faults);
   const told = entries.flatMap((entry) => (entry.is === "instruction" ? [entry.text] : []));
   const added = [instructions ?? "", ...told].filter((text) => text !== "").join("\n\n");
   const overrides: AgentOverrides = {

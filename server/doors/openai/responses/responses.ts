@@ -1,8 +1,8 @@
 import { AppError } from "../../../core/errors.ts";
-import { notFound } from "../../../core/not-found.ts";
+import { ifThere, notFound } from "../../../core/not-found.ts";
 import type { RunCreated, RunEvent } from "../../../core/run-event.ts";
 import { callsById, messageObject } from "../../../core/run-object.ts";
-import { fault, validationError } from "../../../http/errors.ts";
+import { invalid } from "../../../http/errors.ts";
 import type { Principal } from "../../../http/principal.ts";
 import type { Journal } from "../../../journal/journal.ts";
 import type { RunStore } from "../../../runs/store.ts";
@@ -42,13 +42,8 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
 
   /** Null for a run that is not there for whoever asks, or of which nothing is left to tell, since its trace was deleted. */
   function standing(principal: Principal, run_id: string) {
-    try {
-      const row = runs.standing(principal, run_id);
-      return row.summary === null ? row : null;
-    } catch (error) {
-      if (error instanceof AppError && error.code === "resource_not_found") return null;
-      throw error;
-    }
+    const row = ifThere(() => runs.standing(principal, run_id));
+    return row?.summary === null ? row : null;
   }
 
   const eventAt = (runId: string, seq: number): RunEvent | undefined => journal.read(runId, seq - 1, 1)[0]?.event;
@@ -125,9 +120,7 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
       const items = run_id && (known.get(run_id) ?? (await outputOf(principal, run_id)));
       const item = items ? items.find(({ id }) => id === entry.id) : undefined;
       if (!run_id || !items || !item)
-        throw validationError([
-          fault(`input[${entry.place}].id`, `Item with id '${entry.id.slice(0, 100)}' not found.`),
-        ]);
+        throw invalid(`input[${entry.place}].id`, `Item with id '${entry.id.slice(0, 100)}' not found.`);
       known.set(run_id, items);
       all.push(...readItems([item as InputItem], "", []).map((one) => ({ ...one, place: entry.place })));
     }

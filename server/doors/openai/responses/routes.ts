@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { AppError } from "../../../core/errors.ts";
-import { fault, validationError } from "../../../http/errors.ts";
+import { invalid } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
 import { declared } from "../../../http/operation.ts";
 import type { Base } from "../../../http/part.ts";
@@ -77,7 +77,7 @@ export function responseRoutes(deps: Deps) {
     const cut = shortens ? withoutRoom(whole.messages) : 0;
     const rest = { messages: whole.messages.slice(cut), places: whole.places.slice(cut) };
     const { messages, places } = from ? handedOver(from, rest) : rest;
-    if (messages.length === 0) throw validationError([fault("input", "Expected something that the user says.")]);
+    if (messages.length === 0) throw invalid("input", "Expected something that the user says.");
     const input = await withFetchedImages(messages, {
       ...{ principal, egress: publicEgress, signal: request.signal },
       count: () => countAhead(request, principal, "run_creations_per_minute"),
@@ -197,6 +197,6 @@ const named = ({ run_id }: Stretch) => ({ "x-runnel-run-id": run_id });
 
 function numberIn(text: string | null): number {
   if (text === null) return -1;
-  if (!/^\d{1,16}$/.test(text)) throw validationError([fault("starting_after", "Expected the number of an event.")]);
+  if (!/^\d{1,16}$/.test(text)) throw invalid("starting_after", "Expected the number of an event.");
   return Number(text);
 }

@@ -1,16 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../../../core/errors.ts";
 import { estimateTokens } from "../../../documents/estimate-tokens.ts";
-import { fault, validationError } from "../../../http/errors.ts";
+import { fault, invalid, refuse } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
 import type { Principal } from "../../../http/principal.ts";
+import { open } from "../../../lib/schema.ts";
 import { inSlices } from "../../../lib/slices.ts";
 import { type Embedders, embeddingRefusal } from "../../../memory/embedding.ts";
 import type { MemoryStores } from "../../../memory/store.ts";
 import { EmbeddingError } from "../../../retrieval/embed/embedder.ts";
 import { defaultModel, isHere } from "../../../retrieval/embed/models.ts";
 import { readMax_chars } from "../../../retrieval/embed/pieces.ts";
-import { given, open } from "../chat-schema.ts";
+import { given } from "../chat-schema.ts";
 import { json, readerOf } from "../door.ts";
 
 /** The default among the built-in embedding models, by the name that clients give. */
@@ -78,14 +79,14 @@ function textsOf({ input }: CreateEmbedding): string[] {
     if (typeof text !== "string") return [fault(param, "Expected text. Lists of tokens are not read.")];
     return text.trim() === "" ? [fault(param, "Expected more than spaces.")] : [];
   });
-  if (faults.length > 0) throw validationError(faults.slice(0, 1));
+  refuse(faults.slice(0, 1));
   return texts as string[];
 }
 
 /** Of a longer text the model would read the beginning, and nobody would know. */
 function refuseLong(texts: readonly string[]): void {
   const index = texts.findIndex((text) => text.length > readMax_chars);
-  if (index !== -1) throw validationError([fault(`input[${index}]`, `Expected at most ${readMax_chars} characters.`)]);
+  if (index !== -1) throw invalid(`input[${index}]`, `Expected at most ${readMax_chars} characters.`);
 }
 
 const tookTooLong = (ms: number): AppError =>
@@ -94,9 +95,7 @@ const tookTooLong = (ms: number): AppError =>
   });
 
 const dimensionsRefusal = (error: unknown): AppError | null =>
-  error instanceof EmbeddingError && error.code === "dimensions_mismatch"
-    ? validationError([fault("dimensions", error.message)])
-    : null;
+  error instanceof EmbeddingError && error.code === "dimensions_mismatch" ? invalid("dimensions", error.message) : null;
 
 /** The body, some vectors at a time: thousands of them are millions of digits. */
 async function written(body: CreateEmbedding, texts: readonly string[], vectors: readonly Float32Array[]) {

@@ -1,4 +1,4 @@
-import { fault, validationError } from "../../../http/errors.ts";
+import { invalid } from "../../../http/errors.ts";
 
 const comparisons: Record<string, string> = {
   ...{ eq: "$eq", ne: "$ne", gt: "$gt", gte: "$gte", lt: "$lt", lte: "$lte", in: "$in" },
@@ -15,17 +15,15 @@ interface Filter {
 export function filterOf(filter: unknown, param = "filters"): object {
   const { type, key, value, filters } = (typeof filter === "object" && filter !== null ? filter : {}) as Filter;
   if (type === "and" || type === "or") {
-    if (!Array.isArray(filters)) throw refusal(`${param}.filters`, "Expected a list.");
+    if (!Array.isArray(filters)) throw invalid(`${param}.filters`, "Expected a list.");
     return { [`$${type}`]: filters.map((one, index) => filterOf(one, `${param}.filters[${index}]`)) };
   }
-  if (typeof key !== "string") throw refusal(`${param}.key`, "Expected the name of an attribute.");
+  if (typeof key !== "string") throw invalid(`${param}.key`, "Expected the name of an attribute.");
   if (type === "nin") {
-    if (!Array.isArray(value)) throw refusal(`${param}.value`, "Expected a list.");
+    if (!Array.isArray(value)) throw invalid(`${param}.value`, "Expected a list.");
     return { $and: value.map((one) => ({ [key]: { $ne: one } })) };
   }
   if (typeof type !== "string" || !Object.hasOwn(comparisons, type))
-    throw refusal(`${param}.type`, `Expected one of ${[...Object.keys(comparisons), "nin", "and", "or"].join(", ")}.`);
+    throw invalid(`${param}.type`, `Expected one of ${[...Object.keys(comparisons), "nin", "and", "or"].join(", ")}.`);
   return { [key]: { [comparisons[type]!]: value } };
 }
-
-const refusal = (param: string, message: string) => validationError([fault(param, message)]);

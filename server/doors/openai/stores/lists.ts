@@ -1,6 +1,6 @@
 import { isId, type Kind } from "../../../core/ids.ts";
 import { notFound } from "../../../core/not-found.ts";
-import { fault, validationError } from "../../../http/errors.ts";
+import { invalid } from "../../../http/errors.ts";
 
 // Lists and ids as OpenAI's clients have them, and as the API does.
 
@@ -41,7 +41,7 @@ export function listQuery(
 /** What a word of theirs is called here; throws where there is no such thing. */
 export function wordIn(words: Record<string, string>, param: string, value: string): string {
   const word = Object.hasOwn(words, value) ? words[value] : undefined;
-  if (word === undefined) throw validationError([fault(param, `Expected one of ${Object.keys(words).join(", ")}.`)]);
+  if (word === undefined) throw invalid(param, `Expected one of ${Object.keys(words).join(", ")}.`);
   return word;
 }
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { given, open } from "../chat-schema.ts";
+import { open } from "../../../lib/schema.ts";
+import { given } from "../chat-schema.ts";
 
 // What OpenAI's clients send of vector stores. Bounds of what the API takes are the API's.
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { AppError } from "../../../core/errors.ts";
+import { isRefusal } from "../../../core/errors.ts";
 import { isId, newId, prefixes } from "../../../core/ids.ts";
-import { notFound } from "../../../core/not-found.ts";
-import { fault, validationError } from "../../../http/errors.ts";
+import { missing, notFound } from "../../../core/not-found.ts";
+import { invalid } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
 import type { EntryStore } from "../../../memory/entries.ts";
 import { scopeIdOf } from "../../../memory/store.ts";
@@ -69,9 +69,7 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
 
   async function mustFile(request: Request, id: string, param: string): Promise<void> {
     await must(request, "GET", `/v1/files/${id}`).catch((error) => {
-      throw error instanceof AppError && error.code === "resource_not_found"
-        ? validationError([fault(param, "There is no such file.")])
-        : error;
+      throw isRefusal(error, "resource_not_found") ? invalid(param, "There is no such file.") : error;
     });
   }
 
@@ -128,12 +126,8 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
   ): Promise<MemoryEntry> {
     if (fileId.startsWith(`${prefixes.memory_entry}_`))
       return await must(request, "GET", `${path}/entries/${idIn("memory_entry", fileId)}`);
-    const known = await entryOfFile(
-      ...([request, path, fileId] as const),
-      within ?? partOf(store, new URL(request.url).searchParams.get("scope_id")),
-    );
-    if (!known) throw notFound();
-    return known;
+    const part = within ?? partOf(store, new URL(request.url).searchParams.get("scope_id"));
+    return (await entryOfFile(request, path, fileId, part)) ?? missing();
   }
 
   async function entryOfFile(
@@ -198,7 +192,7 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     const body = readFiles(await readJsonBody(request));
     const { store, path } = await find(request, id);
     const files = body.files ?? (body.file_ids ?? []).map((file_id) => ({ ...body, file_id }));
-    if (files.length === 0) throw validationError([fault("file_ids", "Expected at least one file.", "required")]);
+    if (files.length === 0) throw invalid("file_ids", "Expected at least one file.", "required");
     const part = partOf(store, body.scope_id);
     // All are looked at before the first is added.
     const asked: (ReturnType<typeof entryOf> & { known: MemoryEntry["metadata"] | null })[] = [];
@@ -228,10 +222,10 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     const known = await entryOfFile(request, path, file_id, part);
     if (known && isDeepStrictEqual(withoutBatch(known.metadata), withoutBatch(metadata))) return known.metadata;
     if (known && known.status !== "failed")
-      throw validationError([fault(param, "The file is in this store with other attributes: take it out first.")]);
+      throw invalid(param, "The file is in this store with other attributes: take it out first.");
     if (!known) await mustFile(request, file_id, param);
     if (Object.keys(withoutBatch(metadata)).length > attributesMax)
-      throw validationError([fault(param.replace(/file_id.*/, "attributes"), tooManyAttributes)]);
+      throw invalid(param.replace(/file_id.*/, "attributes"), tooManyAttributes);
     return null;
   }
 
@@ -273,7 +267,7 @@ const countsOf = (total: number, in_progress: number, failed: number) => ({
 
 /** Silently kept for ever is not what was asked for. */
 function refuseExpiry({ expires_after }: { expires_after?: unknown }): void {
-  if (expires_after) throw validationError([fault("expires_after", "Vector stores do not expire.")]);
+  if (expires_after) throw invalid("expires_after", "Vector stores do not expire.");
 }
 
 const statuses = { in_progress: "processing", completed: "ready", failed: "failed" } as const;
@@ -312,7 +306,7 @@ function entryOf({ file_id, attributes, chunking_strategy, scope_id }: AddFile) 
 function chunkingOf(strategy: Chunking | null) {
   if (!strategy || strategy.type === "auto") return null;
   const sizes = strategy.type === "static" ? strategy.static : null;
-  if (!sizes) throw validationError([fault("chunking_strategy.type", "Expected auto, or static with its sizes.")]);
+  if (!sizes) throw invalid("chunking_strategy.type", "Expected auto, or static with its sizes.");
   const { max_chunk_size_tokens, chunk_overlap_tokens } = sizes;
   return { max_chunk_size_tokens, chunk_overlap_tokens };
 }

@@ -9,9 +9,9 @@ export type StartThread<Told, Said> = (hear: (said: Said) => void, died: (reason
 
 /** Starts threads that run what stands at an address. */
 export const startThread =
-  <Told, Said>(entry: () => string): StartThread<Told, Said> =>
+  <Told, Said>(entry: () => string, options?: WorkerOptions): StartThread<Told, Said> =>
   (hear, died) => {
-    const worker = new Worker(entry());
+    const worker = new Worker(entry(), options);
     let over = false;
     const gone = (reason: string) => {
       if (over) return;
@@ -19,7 +19,7 @@ export const startThread =
       died(reason);
     };
     worker.onmessage = ({ data }: MessageEvent<Said>) => hear(data);
-    // A throw gives an error and then a close; an unhandled rejection may give only the close.
+    // A throw gives an error and then a close; an exit, or an unhandled rejection, may give only the close.
     worker.onerror = (event) => gone(event.message);
     worker.addEventListener("close", () => gone("closed"));
     return {
