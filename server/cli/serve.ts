@@ -10,6 +10,7 @@ import { createSetup, setupLink } from "../console/setup.ts";
 import { createAudit } from "../db/audit.ts";
 import type { DataDir } from "../db/data-dir.ts";
 import { type Db, openDatabase } from "../db/open.ts";
+import type { PublicUrl } from "../http/errors.ts";
 import { routable } from "../http/routable.ts";
 import { dashboardDir } from "../lib/assets.ts";
 import { build } from "../lib/build-info.ts";
@@ -80,80 +81,32 @@ const firstCertificate_ms = 15_000;
 /** Serves until SIGTERM or SIGINT, and then ends the process. */
 export async function serve(flags: ServeFlags): Promise<never> {
   removeProxyEnvironment();
-  const plan = planListener(flags);
-  const workers = readWorkers(flags.workers);
-  const cluster = planCluster(flags, plan, process.env.RUNNEL_MASTER_KEY);
-  const egress = { allow: splitList(flags.egressAllow), loopback: opensLoopback(plan) };
-  const audit_days = readDays(flags.auditDays, "--audit-days");
-  checkPublicUrl(flags.publicUrl);
-  const collector = otlpTarget(flags, process.env);
-  const oidc = oidcSettings(flags);
-  const mail = mailSettings(flags);
-  const localAccounts = flags.localAccounts !== "off";
-  const backupPlan = planBackups(flags, process.env);
-  createAddressRules(egress); // Throws for a rule that cannot be read, before anything is touched.
-  const write = (line: string) => console.error(line);
+  const settings = readSettings(flags);
+  const { plan, workers, cluster, publicUrlAt, localAccounts, backupPlan } = settings;
   const told = signalTold();
   const plainLog = createLog({
     format: flags.log,
-    write,
-    secrets: [...secretsOf(process.env, flags, collector), ...mailSecrets(mail)],
+    write: (line) => console.error(line),
+    secrets: secretsOf(process.env, flags, settings),
   });
-  const publicUrlAt = (port: number): string => flags.publicUrl ?? addressOf(plan, port);
-  let node: LeadingNode | null = null;
-  const lead = async (dir: DataDir) => {
-    node = await leadNode({ cluster: cluster!, plan, dir, log: plainLog, publicUrlAt, told });
-    return node.lead.ship;
-  };
-  const pages = createDashboard({ folder: dashboardDir() });
-  const compose = ({ entrance, dir, backups, storage, ...parts }: Parts) =>
-    createApp({
-      ...parts,
-      environment: process.env,
-      workers,
-      ordering: (node as LeadingNode | null)?.waysOut.ordering,
-      leadsUntil: (node as LeadingNode | null)?.lead.ship.leadsUntil,
-      egress: { ...egress, own: ownAddresses(plan, [entrance.port, entrance.httpPort], flags.publicUrl) },
-      transport: {
-        ...entrance,
-        rules: { tls: plan.tls !== null, trustProxy: plan.trustProxy, insecureHttp: plan.insecureHttp },
-      },
-      storage,
-      database: dir.database,
-      audit_days,
-      otlpTarget: collector,
-      metricsToken: flags.metricsToken,
-      cluster: (node as LeadingNode | null)?.lead.ship.figures,
-      personOf: (node as LeadingNode | null)?.entrance.personOf,
-      projectsElsewhere: (node as LeadingNode | null)?.others?.projectsElsewhere,
-      ...(backups && {
-        backups: backups.state,
-        // Twice the time between two, and a day for an outage of the store.
-        lastBackup: { made_ms: () => backups.state().last_success_ms, most_ms: 2000 * backupPlan!.every_s + day_ms },
-      }),
-      ...(node && { clusterStatus: (node as LeadingNode).lead }),
-      failover: (node as LeadingNode | null)?.lead.failover,
-      certificateEnds: () => entrance.certificate()?.expires_at_ms ?? null,
-      publicUrl: () => publicUrlAt(entrance.port),
-      makeBackup: backUpApart(dir.path),
-      dashboard: {
-        ...{ pages, secureCookie: !plan.insecureHttp, version: build.version, oidc, mail, localAccounts },
-        caFile: () => cacertOf(entrance),
-      },
-    });
+  const compose = composing(settings);
   const predecessor = await takeOver({
     plan,
     dataDir: flags.dataDir,
     log: plainLog,
     rehearse: (dir) => rehearse(compose, dir),
   });
+  let node: LeadingNode | null = null;
+  const lead = async (dir: DataDir) => {
+    node = await leadNode({ cluster: cluster!, plan, dir, log: plainLog, publicUrlAt, told });
+    return node.lead.ship;
+  };
   const storage = await openStorage(flags, plainLog, cluster ? lead : undefined);
   const { dir, db, log } = storage;
   const leading = node as LeadingNode | null;
-  const waysOut = leading?.waysOut;
   const routed = await leading?.lead.route(db.sqlite);
   await leading?.others?.share(db);
-  if (waysOut) globalThis.fetch = waysOut.requesting(globalThis.fetch);
+  if (leading) globalThis.fetch = leading.waysOut.requesting(globalThis.fetch);
   // The port comes first: a start that fails because it is taken may not count as a recovery of anybody's run. Requests
   // wait for the recovery, which would take the runs that they make for unfinished ones.
   const entrance =
@@ -171,7 +124,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   });
   const backups = backupPlan && backUpRegularly(backupPlan, { dataDir: dir.path, log });
   const app = compose({
-    ...{ db, entrance, sandbox, dir, storage, backups },
+    ...{ db, entrance, sandbox, dir, storage, backups, node: leading },
     seal: createSeal(storage.masterKey),
     log,
   });
@@ -183,30 +136,14 @@ export async function serve(flags: ServeFlags): Promise<never> {
   if (few) log.warn(few);
 
   const recovered_runs = await app.recover();
-  const serveRequest: Handle = (request) => app.app.fetch(routable(request));
   const movers = leading?.others?.movers({ db, moving: app.moving });
-  const commands =
-    leading &&
-    createLeaderCommands({
-      seal: leading.seal,
-      stores: storesOf(db, dir),
-      elsewhere: movers && leading.others!.command(movers.mover),
-      move: movers?.mover.move,
-      backups: app.backups,
-    });
-  const handle: Handle = commands
-    ? async (request) => (await movers?.receive(request)) ?? (await commands(request)) ?? (await serveRequest(request))
-    : serveRequest;
-  const answer = waysOut?.answering(handle, () => clusterAway(() => publicUrlAt(entrance.port))) ?? handle;
+  const handle = handling({ app, db, dir, leading, movers, publicUrl: () => publicUrlAt(entrance.port) });
   const { personOf } = app;
   await movers?.mover.resume();
   entrance.letIn(
     movers && routed
-      ? leading!.others!.lead({
-          ...{ routes: routed, handle: answer, mover: movers.mover },
-          ...{ personOf, sure: leading!.waysOut.sure },
-        })
-      : answer,
+      ? leading!.others!.lead({ routes: routed, handle, mover: movers.mover, personOf, sure: leading!.waysOut.sure })
+      : handle,
   );
   predecessor?.serving();
   const hands_over = platform.leadsConnections && process.pid !== 1 && !cluster; // A container ends with its process 1.
@@ -272,6 +209,66 @@ export async function serve(flags: ServeFlags): Promise<never> {
   process.exit(exitCodes.done); // What still runs is taken up by the next start, and may not delay this end.
 }
 
+type Settings = ReturnType<typeof readSettings>;
+
+/** What the flags and the environment ask for. Throws for what cannot be read, before anything is touched. */
+function readSettings(flags: ServeFlags) {
+  const plan = planListener(flags);
+  const workers = readWorkers(flags.workers);
+  const cluster = planCluster(flags, plan, process.env.RUNNEL_MASTER_KEY);
+  const egress = { allow: splitList(flags.egressAllow), loopback: opensLoopback(plan) };
+  const audit_days = readDays(flags.auditDays, "--audit-days");
+  const { publicUrl, metricsToken } = flags;
+  checkPublicUrl(publicUrl);
+  const otlp = otlpTarget(flags, process.env);
+  const [oidc, mail, backupPlan] = [oidcSettings(flags), mailSettings(flags), planBackups(flags, process.env)];
+  createAddressRules(egress);
+  return {
+    ...{ plan, workers, cluster, egress, audit_days, publicUrl, metricsToken, otlp, oidc, mail, backupPlan },
+    localAccounts: flags.localAccounts !== "off",
+    publicUrlAt: (port: number): string => publicUrl ?? addressOf(plan, port),
+  };
+}
+
+/** Makes an application with these settings. */
+function composing({ plan, egress, backupPlan, publicUrlAt, oidc, mail, localAccounts, ...settings }: Settings) {
+  const pages = createDashboard({ folder: dashboardDir() });
+  return ({ entrance, dir, backups, node, ...parts }: Parts): App =>
+    createApp({
+      ...parts,
+      environment: process.env,
+      workers: settings.workers,
+      ordering: node?.waysOut.ordering,
+      leadsUntil: node?.lead.ship.leadsUntil,
+      egress: { ...egress, own: ownAddresses(plan, [entrance.port, entrance.httpPort], settings.publicUrl) },
+      transport: {
+        ...entrance,
+        rules: { tls: plan.tls !== null, trustProxy: plan.trustProxy, insecureHttp: plan.insecureHttp },
+      },
+      database: dir.database,
+      audit_days: settings.audit_days,
+      otlpTarget: settings.otlp,
+      metricsToken: settings.metricsToken,
+      cluster: node?.lead.ship.figures,
+      personOf: node?.entrance.personOf,
+      projectsElsewhere: node?.others?.projectsElsewhere,
+      ...(backups && {
+        backups: backups.state,
+        // Twice the time between two, and a day for an outage of the store.
+        lastBackup: { made_ms: () => backups.state().last_success_ms, most_ms: 2000 * backupPlan!.every_s + day_ms },
+      }),
+      clusterStatus: node?.lead,
+      failover: node?.lead.failover,
+      certificateEnds: () => entrance.certificate()?.expires_at_ms ?? null,
+      publicUrl: () => publicUrlAt(entrance.port),
+      makeBackup: backUpApart(dir.path),
+      dashboard: {
+        ...{ pages, secureCookie: !plan.insecureHttp, version: build.version, oidc, mail, localAccounts },
+        caFile: () => cacertOf(entrance),
+      },
+    });
+}
+
 /** What an application is made of that is not there before the data directory is. */
 interface Parts extends Pick<AppOptions, "db" | "seal" | "log"> {
   entrance: Pick<Entrance, "port" | "httpPort" | "certificate" | "isPlain" | "isVouchedFor" | "peerOf">;
@@ -279,6 +276,33 @@ interface Parts extends Pick<AppOptions, "db" | "seal" | "log"> {
   storage?: Storage;
   backups?: ReturnType<typeof backUpRegularly> | null;
   sandbox?: AppOptions["sandbox"];
+  /** In a cluster, where this node leads. */
+  node?: LeadingNode | null;
+}
+
+interface Handling {
+  app: App;
+  db: Db;
+  dir: DataDir;
+  leading: LeadingNode | null;
+  movers: ReturnType<NonNullable<LeadingNode["others"]>["movers"]> | undefined;
+  publicUrl: PublicUrl;
+}
+
+/** What answers requests: the application, and in a cluster before it what the other nodes and commands ask of a leader. */
+function handling({ app, db, dir, leading, movers, publicUrl }: Handling): Handle {
+  const serveRequest: Handle = (request) => app.app.fetch(routable(request));
+  if (!leading) return serveRequest;
+  const commands = createLeaderCommands({
+    seal: leading.seal,
+    stores: storesOf(db, dir),
+    elsewhere: movers && leading.others!.command(movers.mover),
+    move: movers?.mover.move,
+    backups: app.backups,
+  });
+  const handle: Handle = async (request) =>
+    (await movers?.receive(request)) ?? (await commands(request)) ?? (await serveRequest(request));
+  return leading.waysOut.answering(handle, () => clusterAway(publicUrl));
 }
 
 /**
@@ -322,11 +346,12 @@ function checkPublicUrl(text: string | undefined): void {
 const secretsOf = (
   environment: Record<string, string | undefined>,
   { metricsToken, oidcClientSecret, cluster }: ServeFlags,
-  collector: ReturnType<typeof otlpTarget>,
+  { otlp, mail }: Settings,
 ): string[] => [
   ...Object.entries(environment).flatMap(([name, value]) => (value && /_(API_)?KEY$/.test(name) ? [value.trim()] : [])),
   ...[metricsToken, oidcClientSecret, cluster].flatMap((secret) => (secret ? [secret] : [])),
-  ...otlpSecrets(collector),
+  ...otlpSecrets(otlp),
+  ...mailSecrets(mail),
 ];
 
 interface Started {

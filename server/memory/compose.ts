@@ -10,7 +10,7 @@ import { createFileEntries } from "./file-entries.ts";
 import { createIndexer, type IndexerOptions } from "./indexer.ts";
 import { createKeyStore } from "./keys.ts";
 import { createRankMatches } from "./rerank.ts";
-import { memoryRoutes } from "./routes.ts";
+import { entryRoutes, keyRoutes, memoryRoutes } from "./routes.ts";
 import { createMemorySearch } from "./search.ts";
 import { createMemoryStores } from "./store.ts";
 import { createMemorySweeper } from "./sweeper.ts";
@@ -87,7 +87,11 @@ export function composeMemory({
   );
 
   return {
-    routes: (auth) => [memoryRoutes({ auth, stores, entries, keys, search })],
+    routes: (auth) => [
+      memoryRoutes({ auth, stores, search }),
+      entryRoutes({ auth, entries }),
+      keyRoutes({ auth, keys }),
+    ],
     ports: {
       ...{ embedders, stores, entries, keys, search, indexer, sweeper },
       /** What memory stores have of files. */

@@ -33,12 +33,10 @@ const ofOneKey = { scope_id: keyFilters.scope_id };
 interface MemoryRoutes {
   auth: Auth;
   stores: MemoryStores;
-  entries: EntryStore;
-  keys: KeyStore;
   search: MemorySearch;
 }
 
-export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRoutes) =>
+export const memoryRoutes = ({ auth, stores, search }: MemoryRoutes) =>
   new Elysia({ prefix: "/memory", tags: ["Memory"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await stores.create(principal, body)), {
@@ -101,7 +99,11 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
       }, // It writes nothing.
       params,
       body: SearchMemory,
-    })
+    });
+
+export const entryRoutes = ({ auth, entries }: { auth: Auth; entries: EntryStore }) =>
+  new Elysia({ prefix: "/memory", tags: ["Memory"] })
+    .use(auth)
     .post(
       "/:id/entries",
       async ({ principal, params, body, status }) => {
@@ -170,7 +172,11 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
         },
         params: entryParams,
       },
-    )
+    );
+
+export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) =>
+  new Elysia({ prefix: "/memory", tags: ["Memory"] })
+    .use(auth)
     .get(
       "/:id/keys",
       ({ principal, params, request }) => keys.list(principal, params.id, readPage(request.url, keyFilters)),

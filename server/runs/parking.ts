@@ -1,6 +1,8 @@
 import type { RunState } from "../core/run-state.ts";
 import type { Journal } from "../journal/journal.ts";
 
+export type Parking = ReturnType<typeof createParking>;
+
 /**
  * Projects that are about to leave this process. Their runs go on to the end of the steps that they are in and not into the
  * next ones, so that whoever goes on with them repeats nothing.

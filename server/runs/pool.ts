@@ -1,15 +1,15 @@
 import type { ModelPlaces } from "../connections/model-places.ts";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { stallsMax } from "../core/decide.ts";
-import type { JournalEntry, RunEvent } from "../core/run-event.ts";
+import type { JournalEntry } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import { isStorageRefusal } from "../db/damage.ts";
-import type { Leave } from "../db/writer.ts";
-import { AppendRefused, type Inserted, type Journal, type RunHead } from "../journal/journal.ts";
+import { AppendRefused, type Journal, type RunHead } from "../journal/journal.ts";
 import type { Log } from "../lib/log.ts";
 import type { Notice, Order, Question, RunStart } from "../worker/messages.ts";
 import type { Gate } from "./gate.ts";
+import { createLoopAppends } from "./loop-appends.ts";
 import type { LostRuns } from "./lost-runs.ts";
 import { createParking } from "./parking.ts";
 import { createRecovery, type InsertDriven } from "./recovery.ts";
@@ -79,8 +79,6 @@ export function createPool(options: PoolOptions) {
   const drives = new Map<string, Drive>();
   // Those that may be driven as soon as there is a thread, or the gate is open to them.
   const held = new Set<string>();
-  // By run, the attempt whose loop was told of a commit that failed then: it has gone on with what is not so.
-  const misled = new Map<string, number>();
   let count = 0;
   let stopped = false;
   const threads = createThreadSet({
@@ -90,6 +88,7 @@ export function createPool(options: PoolOptions) {
   });
   const recovery = createRecovery({ journal, watches, insert, lost, log, now, start, abort, ended: threads.free });
   const parking = createParking({ journal });
+  const appends = createLoopAppends({ journal, recovery, parking, hasDayBudget, hold });
   gate.listen(release);
   options.leaving?.(threads.flush);
 
@@ -148,48 +147,9 @@ export function createPool(options: PoolOptions) {
     if (notice.do === "warn") log.warn(notice.message, notice.fields);
     else if (notice.do === "free_place") places.free(notice.place);
     else if (notice.do === "delta") watches.delta(notice.run_id, notice.delta);
-    else if (notice.do === "append") void append(notice, thread);
+    else if (notice.do === "append") void appends.append(notice, thread);
     else if (notice.do === "ask") void tell(notice, thread);
     else if (notice.do === "left") leave(notice);
-  }
-
-  async function append({ run_id, attempt, ticket, events }: Extract<Notice, { do: "append" }>, thread: Thread) {
-    const told = { ahead: false, inVain: false };
-    const callsModel = events.some(beginsModelCall);
-
-    function confirm(entries: readonly JournalEntry[]): void {
-      const { seq, at } = entries[0]!;
-      const head = callsModel ? journal.head(run_id) : null;
-      thread.send({ do: "appended", ticket, seq, at, ...(head && { day_budget: hasDayBudget(head) }) });
-    }
-
-    // A model may be asked before it is durable that it is: if that comes to nothing, it was asked once too often. A tool may not.
-    const ahead: Leave<Inserted[]> = (inserted) => {
-      const own = inserted.find(([id]) => id === run_id);
-      const head = journal.head(run_id);
-      if (!own || !head || parking.has(head.project_id)) return null;
-      confirm(own[1]);
-      told.ahead = true;
-      return () => {
-        told.inVain = true;
-        misled.set(run_id, attempt);
-      };
-    };
-
-    try {
-      if (misled.get(run_id) === attempt) throw new AppendRefused("Its loop was told what is not so.");
-      const entries = await recovery.record(run_id, events, attempt, callsModel ? ahead : undefined);
-      if (told.inVain) throw new Error("What a loop was told of its run was not so.");
-      if (told.ahead) return;
-      if (parking.rests(run_id, entries[0]!.seq)) {
-        hold(run_id);
-        throw new AppendRefused("Its project leaves.");
-      }
-      confirm(entries);
-    } catch (error) {
-      thread.send({ do: "refused", ticket });
-      if (!(error instanceof AppendRefused)) recovery.unwritten(run_id, error);
-    }
   }
 
   /** Who asks for a run that has moved on, or does so before there is an answer, is told to stop. */
@@ -222,7 +182,7 @@ export function createPool(options: PoolOptions) {
   }
 
   function leave({ drive, run_id, attempt, fault }: Extract<Notice, { do: "left" }>): void {
-    if (misled.get(run_id) === attempt) misled.delete(run_id); // Nothing more comes of it.
+    appends.left(run_id, attempt);
     if (drives.get(run_id)?.id === drive) {
       drop(run_id);
       threads.free(run_id);
@@ -322,6 +282,3 @@ export function createPool(options: PoolOptions) {
     },
   };
 }
-
-const beginsModelCall = (event: RunEvent): boolean =>
-  (event.type === "step.started" || event.type === "step.restarted") && event.step_type === "model_call";

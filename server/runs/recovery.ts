@@ -34,6 +34,8 @@ interface RecoveryOptions {
   ended(runId: string): void;
 }
 
+export type Recovery = ReturnType<typeof createRecovery>;
+
 /** What has to be recorded of runs for them to go on, or to end: storage that refuses it is asked until it takes it. */
 export function createRecovery({ journal, watches, insert, lost, log, now, start, abort, ended }: RecoveryOptions) {
   // Runs that failed, as soon as the storage takes it.

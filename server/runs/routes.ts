@@ -1,74 +1,55 @@
 import { Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
 import { Elysia } from "elysia";
-import { notFound } from "../core/not-found.ts";
-import type { JournalEntry } from "../core/run-event.ts";
 import { type RunList, type RunObject, runLists } from "../core/run-object.ts";
-import { isOver } from "../core/run-state.ts";
 import type { Audit } from "../db/audit.ts";
-import { type Auth, mayUse, type NoLongerValid, type Viewer } from "../http/auth.ts";
-import { fault, validationError } from "../http/errors.ts";
+import { type Auth, mayUse, type Viewer } from "../http/auth.ts";
+import { invalid } from "../http/errors.ts";
 import { type Claim, claimOf } from "../http/idempotency.ts";
 import { longJson } from "../http/long-json.ts";
-import { fillPage, forwardQuery, listQuery, read, readPage, toList, withoutPages } from "../http/page.ts";
+import { forwardQuery, listQuery, readPage, withoutPages } from "../http/page.ts";
 import type { Base } from "../http/part.ts";
 import type { Principal } from "../http/principal.ts";
 import { readWait, Wait } from "../http/read-wait.ts";
 import { pathOf } from "../http/schemas.ts";
-import type { Journal } from "../journal/journal.ts";
 import { oneOf } from "../lib/schema.ts";
 import { Event } from "../wire/events.ts";
-import { frameForVisitor, runForVisitor } from "../wire/for-visitors.ts";
-import { frameOf } from "../wire/frames.ts";
+import { runForVisitor } from "../wire/for-visitors.ts";
 import { Approval, Run, RunCount, RunExcerpt, RunListItem } from "../wire/run.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
+import { answerEvents, type EventDeps, Frames, readSlim, requireEvents, Token } from "./events.ts";
 import { exportFormat, exportRuns, exportTypes } from "./export.ts";
 import { readRunQuery, runFilters, runSort } from "./filters.ts";
 import { ForkRun } from "./fork-schema.ts";
 import type { NewRun } from "./new-runs.ts";
 import { ofToken } from "./of-token.ts";
-import type { OpenStream } from "./open-stream.ts";
 import type { Replays } from "./replay.ts";
 import { requireInput } from "./require-input.ts";
 import { CancelRun, CreateRun, ReplayRun, SubmitToolOutputs } from "./schema.ts";
 import type { RunService } from "./service.ts";
 import type { Note, RunStore, ShownRun } from "./store.ts";
-import { type Cursor, parseCursor, requirePlace } from "./stream.ts";
-import type { Watches } from "./watch.ts";
+import type { Cursor } from "./stream.ts";
 
-interface RunRoutes {
+interface RunRoutes extends EventDeps {
   auth: Auth;
-  journal: Journal;
   audit: Audit;
-  runs: RunStore;
   service: RunService;
   replays: Replays;
-  watches: Watches;
-  openStream: OpenStream;
-  noLongerValid: NoLongerValid;
   /** Whether there is such an agent, for whoever asks. */
   hasAgent: (viewer: Viewer, id: string) => boolean;
   /** Ends every stream: the server stops. */
   ending: Base["ending"];
 }
 
-const included = {
-  include: oneOf(["messages"], {
-    description: "`messages`: complete runs, with their messages and tool calls. `truncated` names what was cut.",
-  }),
-};
 const Exclude = Type.String({
   pattern: "^(messages|tool_calls)(,(messages|tool_calls))*$",
   description:
     "What to leave out: `messages`, `tool_calls`, or both. Without both, a long run is as fast to read as a short one.",
 });
-const Frames = oneOf(["full", "slim"], {
-  default: "full",
-  description: "For streams. `slim`: a `token` event that continues the one before it has only its `delta`.",
-});
-const Token = Type.String({
-  description: "A client token, in place of the header `Authorization`, which a browser's `EventSource` cannot send.",
-});
+const included = {
+  include: oneOf(["messages"], {
+    description: "`messages`: complete runs, with their messages and tool calls. `truncated` names what was cut.",
+  }),
+};
 const approvalFilters = { needs: oneOf(["output", "approval", "reconcile"]) };
 
 export const runRoutes = (deps: RunRoutes) => {
@@ -82,7 +63,7 @@ export const runRoutes = (deps: RunRoutes) => {
         const { agent_id, input } = body;
         // A run that was made before is answered again, also when its agent is gone.
         const isKnown = claimOf(request)?.earlier ? mayUse(principal, agent_id) : hasAgent(principal, agent_id);
-        if (!isKnown) throw validationError([fault("agent_id", "There is no such agent.")]);
+        if (!isKnown) throw invalid("agent_id", "There is no such agent.");
         requireInput(input, "input");
         return answerNew(deps, principal, request, set, body, (requestId, note) =>
           service.create(principal, ofToken(principal, body), requestId, note),
@@ -105,36 +86,7 @@ export const runRoutes = (deps: RunRoutes) => {
         body: CreateRun,
       },
     )
-    .get("/runs", ({ principal, request }) => listRuns(runs, principal, request), {
-      operation: {
-        id: "runs.list",
-        summary: "List runs",
-        needs: "read_or_run",
-        client: "read",
-        query: { ...listQuery, ...runFilters, ...runSort, ...included },
-        returns: listOf(RunListItem),
-      },
-    })
-    .get("/runs/count", ({ principal, request }) => countRuns(runs, principal, request), {
-      operation: {
-        id: "runs.count",
-        summary: "Count runs",
-        needs: "read_or_run",
-        query: { ...withoutPages, ...runFilters },
-        returns: RunCount,
-      },
-    })
-    .get("/runs/export", ({ principal, request }) => exportRuns(runs, principal, request), {
-      operation: {
-        id: "runs.export",
-        summary: "Download all runs of a list, as JSON lines or CSV",
-        needs: "read",
-        query: { ...withoutPages, ...runFilters, ...exportFormat },
-        responseHeaders: ["Content-Disposition"],
-        media: Object.values(exportTypes),
-        returns: Type.Unknown(),
-      },
-    })
+    .use(listRoutes(deps))
     .get(
       "/runs/:id",
       ({ principal, params: { id }, request, set }) =>
@@ -279,35 +231,21 @@ export const runRoutes = (deps: RunRoutes) => {
         body: SubmitToolOutputs,
       },
     )
-    .get(
-      "/runs/:id/events",
-      ({ principal, params: { id }, request }) => {
-        requireEvents(deps, principal, id);
-        if (!request.headers.get("accept")?.includes("text/event-stream"))
-          return eventList(deps, principal, id, request.url);
-        const from = readCursor(deps, id, request);
-        // By this a browser's reader knows that it need not come back.
-        if (isPastEnd(deps, id, from))
-          return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
-        return openStream(principal, id, from, request, { noLongerValid, slim: readSlim(request.url) });
+    .get("/runs/:id/events", ({ principal, params: { id }, request }) => answerEvents(deps, principal, id, request), {
+      operation: {
+        id: "runs.events.list",
+        summary: "List a run's events, or follow them",
+        needs: "read_or_run",
+        client: "read",
+        visitors: true,
+        query: { ...forwardQuery, frames: Frames, token: Token },
+        returns: listOf(Event),
+        streams: "With `Accept: text/event-stream`: the events after `Last-Event-ID` or `starting_after`, to the last.",
+        requestHeaders: ["Last-Event-ID"],
+        also: { 204: "The reader has received the last event; no more follow." },
       },
-      {
-        operation: {
-          id: "runs.events.list",
-          summary: "List a run's events, or follow them",
-          needs: "read_or_run",
-          client: "read",
-          visitors: true,
-          query: { ...forwardQuery, frames: Frames, token: Token },
-          returns: listOf(Event),
-          streams:
-            "With `Accept: text/event-stream`: the events after `Last-Event-ID` or `starting_after`, to the last.",
-          requestHeaders: ["Last-Event-ID"],
-          also: { 204: "The reader has received the last event; no more follow." },
-        },
-        params,
-      },
-    )
+      params,
+    })
     .get("/approvals", ({ principal, request }) => runs.pending(principal, readPage(request.url, approvalFilters)), {
       operation: {
         id: "approvals.list",
@@ -318,6 +256,40 @@ export const runRoutes = (deps: RunRoutes) => {
       },
     });
 };
+
+const listRoutes = ({ auth, runs }: RunRoutes) =>
+  new Elysia({ tags: ["Runs"] })
+    .use(auth)
+    .get("/runs", ({ principal, request }) => listRuns(runs, principal, request), {
+      operation: {
+        id: "runs.list",
+        summary: "List runs",
+        needs: "read_or_run",
+        client: "read",
+        query: { ...listQuery, ...runFilters, ...runSort, ...included },
+        returns: listOf(RunListItem),
+      },
+    })
+    .get("/runs/count", ({ principal, request }) => countRuns(runs, principal, request), {
+      operation: {
+        id: "runs.count",
+        summary: "Count runs",
+        needs: "read_or_run",
+        query: { ...withoutPages, ...runFilters },
+        returns: RunCount,
+      },
+    })
+    .get("/runs/export", ({ principal, request }) => exportRuns(runs, principal, request), {
+      operation: {
+        id: "runs.export",
+        summary: "Download all runs of a list, as JSON lines or CSV",
+        needs: "read",
+        query: { ...withoutPages, ...runFilters, ...exportFormat },
+        responseHeaders: ["Content-Disposition"],
+        media: Object.values(exportTypes),
+        returns: Type.Unknown(),
+      },
+    });
 
 const start: Cursor = { seq: 0, anchor: null, offset: 0 };
 
@@ -397,40 +369,8 @@ function readExclusions(url: string): RunList[] {
   const [text, ...more] = new URL(url).searchParams.getAll("exclude");
   const lists = text?.split(",") ?? [];
   if (more.length > 0 || !lists.every((list): list is RunList => runLists.includes(list as RunList)))
-    throw validationError([fault("exclude", `Expected any of ${runLists.join(", ")}, separated by commas.`)]);
+    throw invalid("exclude", `Expected any of ${runLists.join(", ")}, separated by commas.`);
   return lists as RunList[];
-}
-
-/** Throws 404 for a stream of a run that is not there for this key, or whose events went with its trace. */
-function requireEvents({ runs }: RunRoutes, principal: Principal, id: string): void {
-  if (runs.standing(principal, id).summary !== null) throw notFound();
-}
-
-/** Whether token events are asked for without what the stream has said before. */
-function readSlim(url: string): boolean {
-  const frames = url.includes("?") ? new URL(url).searchParams.get("frames") : null;
-  if (frames !== null && !Value.Check(Frames, frames))
-    throw validationError([fault("frames", "Expected one of full, slim.")]);
-  return frames === "slim";
-}
-
-/** `Last-Event-ID` is what a browser sends by itself; the parameter is for a first request. */
-function readCursor(deps: RunRoutes, id: string, request: Request): Cursor {
-  const last = request.headers.get("last-event-id");
-  if (last) return cursorWithin(deps, id, last, "Last-Event-ID");
-  return cursorWithin(deps, id, new URL(request.url).searchParams.get("starting_after"), "starting_after");
-}
-
-/** Whether a reader has been told of the run's end, after which nothing comes. */
-function isPastEnd({ journal }: RunRoutes, id: string, { seq }: Cursor): boolean {
-  const head = journal.head(id);
-  return head !== null && isOver(head.status) && seq >= head.seq;
-}
-
-function cursorWithin(deps: RunRoutes, id: string, text: string | null, param: string): Cursor {
-  const cursor = parseCursor(text, param);
-  requirePlace(deps, id, cursor, param);
-  return cursor;
 }
 
 function listRuns(runs: RunStore, principal: Principal, { url, signal }: Request) {
@@ -445,20 +385,4 @@ const countedMost = 10_000;
 async function countRuns(runs: RunStore, principal: Principal, { url, signal }: Request) {
   const count = await runs.counted(principal, { ...readRunQuery(url, principal), signal }, countedMost + 1);
   return { object: "run_count" as const, count: Math.min(count, countedMost), is_more: count > countedMost };
-}
-
-async function eventList(deps: RunRoutes, { token }: Principal, id: string, url: string) {
-  const { limit, starting_after } = readPage(url, { frames: Frames, token: Token });
-  const { seq } = cursorWithin(deps, id, starting_after, "starting_after");
-  const entries = read(
-    (after: number, most) => deps.journal.read(id, after, most),
-    seq,
-    (entry) => entry.seq,
-  );
-  const show = (entry: JournalEntry) => {
-    const frame = frameOf(id, entry);
-    return token?.is_visitor ? frameForVisitor(frame) : frame;
-  };
-  const { data, has_more } = await fillPage(entries, limit, show);
-  return toList(data, has_more, (frame) => String(frame.seq));
 }

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../core/errors.ts";
 import { factChanges, learningAgent, learningInput, learningStore } from "../core/facts.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import type { JournalEntry, RunCreated } from "../core/run-event.ts";
+import { endsRun, type JournalEntry, type RunCreated } from "../core/run-event.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import type { Db } from "../db/open.ts";
@@ -13,7 +13,8 @@ import { toAppError } from "../http/errors.ts";
 import type { Journal, Projector } from "../journal/journal.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
-import type { EntryStore, Fact } from "../memory/entries.ts";
+import type { EntryStore } from "../memory/entries.ts";
+import type { Fact } from "../memory/entry-rows.ts";
 import type { RunService } from "../runs/service.ts";
 import type { RunStore } from "../runs/store.ts";
 
@@ -25,8 +26,6 @@ const again_ms = 1000;
 
 /** What passes: it is tried again. */
 const passing: readonly ErrorCode[] = ["storage_full", "concurrency_limit_exceeded", "overloaded", "shutting_down"];
-
-const ends = new Set<string>(["run.completed", "run.failed", "run.cancelled"]);
 
 /** Another process, or the erasure of its user, was faster. */
 class Superseded extends Error {}
@@ -101,7 +100,7 @@ export function createLearning({
 
   /** Writes what a run has learned, with the entry that ends it. */
   const project: Projector = ({ project_id, environment, run_id }, entries) => {
-    const end = entries.find(({ event }) => ends.has(event.type));
+    const end = entries.find(({ event }) => endsRun(event));
     if (!end) return;
     const found = selectOpen.get(project_id, environment, run_id);
     if (!found) return;
@@ -185,8 +184,7 @@ export function createLearning({
       timer = setTimeout(() => {
         timer = undefined;
         look();
-      }, again_ms);
-      timer.unref();
+      }, again_ms).unref();
     });
   }
 
@@ -195,7 +193,7 @@ export function createLearning({
     project,
     /** After a commit: a run that is over is learned from, or has learned. */
     heard(_: string, all: readonly JournalEntry[]): void {
-      if (!all.some(({ event }) => ends.has(event.type))) return;
+      if (!all.some(({ event }) => endsRun(event))) return;
       if (hasLearned) wake();
       hasLearned = false;
       if (mayLearn) look();

@@ -1,0 +1,98 @@
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { AppError } from "../core/errors.ts";
+import type { Environment, Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { createRows } from "../db/rows.ts";
+import type { agents } from "../db/schema.ts";
+import type { Viewer } from "../http/auth.ts";
+import { refuse } from "../http/errors.ts";
+import type { AgentOverrides } from "../http/schemas.ts";
+import { weightOf } from "../lib/weight.ts";
+import { type AttachedTools, noTool, requireOtherNames } from "./attached-tools.ts";
+import {
+  checkAgent,
+  checkJudges,
+  type ModelAvailable,
+  overridden,
+  pinnedFields,
+  readDefinition,
+} from "./definition.ts";
+import { type FactsOf, presentStores } from "./memory-policy.ts";
+import { memoryTools } from "./memory-tools.ts";
+import type { AgentEdits } from "./schema.ts";
+
+export interface PinOptions {
+  modelAvailable: ModelAvailable;
+  /** What a run pins of tools, in the order of their ids, and what it cannot have of them. */
+  toolSnapshots: (scope: Scope, ids: readonly string[]) => Required<Pick<AgentSnapshot, "tools" | "unavailable">>;
+}
+
+interface Pinned extends PinOptions {
+  db: Pick<Db, "kept">;
+  rows: Pick<ReturnType<typeof createRows<typeof agents>>, "find" | "get">;
+  attached: AttachedTools;
+  factsOf(scope: Scope): FactsOf;
+}
+
+/** Agents as runs pin them. */
+export function createPins({ db, rows, attached, factsOf, modelAvailable, toolSnapshots }: Pinned) {
+  const plain = db.kept.rows(
+    (project_id: string, environment: Environment, id: string) => made({ project_id, environment }, id, {}),
+    { bytesOf: weightOf },
+  );
+
+  /** Throws for a tool or a model that a key bound to agents could not use by any of them. */
+  function requireOwn(scope: Viewer, { tools = [], model }: AgentOverrides, prefix = "overrides."): void {
+    if (!scope.agent_ids) return;
+    const own = scope.agent_ids.flatMap((id) => rows.get(scope, id) ?? []);
+    const known = new Set(own.flatMap(({ id }) => attached.of(scope, id)).map(({ id }) => id));
+    refuse(tools.flatMap((id, i) => (known.has(id) ? [] : [noTool(`${prefix}tools[${i}]`)])));
+    if (model !== undefined && !own.some((agent) => agent.model === model))
+      throw new AppError("model_not_available", `${prefix}model: None of this key's agents has this model.`, {
+        param: `${prefix}model`,
+      });
+  }
+
+  function made(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
+    const row = rows.find(scope, id);
+    checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
+    const { tools: chosen, model = row.model, ...different } = overrides;
+    const definition = overridden(readDefinition(row.definition), different);
+    const { memory } = definition;
+    checkJudges(model, definition.guardrails);
+    const references = chosen ? attached.require(scope, chosen, "overrides.") : attached.of(scope, id);
+    if (chosen) requireOtherNames(memory, references, factsOf(scope), "overrides.");
+    const { tools, unavailable } = toolSnapshots(
+      scope,
+      references.map((each) => each.id),
+    );
+    const names = new Set(tools.map(({ name }) => name));
+    const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
+    const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
+    return {
+      ...{ id, version: row.version, name: row.name, model, instructions, settings },
+      tools: [...tools, ...ofMemory],
+      max_turns,
+      ...rest,
+      ...(unavailable.length > 0 && { unavailable }),
+    };
+  }
+
+  return {
+    /** The agent as a run pins it, with what this run has different. */
+    snapshot(scope: Viewer, id: string, overrides: AgentOverrides = {}): AgentSnapshot {
+      if (Object.keys(overrides).length === 0) return plain.of(scope.project_id, scope.environment, id);
+      rows.find(scope, id);
+      requireOwn(scope, overrides);
+      return made(scope, id, overrides);
+    },
+    /** As a run has pinned it, for another run that has this different; throws where its model is not available. */
+    edited(scope: Viewer, agent: AgentSnapshot, edits: AgentEdits): AgentSnapshot {
+      const { instructions = agent.instructions, model = agent.model } = edits;
+      requireOwn(scope, edits, "edits.");
+      checkAgent({ instructions, model }, scope.environment, modelAvailable, "edits.");
+      checkJudges(model, agent.guardrails ?? []);
+      return { ...agent, instructions, model };
+    },
+  };
+}
