@@ -148,6 +148,14 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await page.keyboard.press("Escape");
     await expect(rows(page).getByRole("cell", { name: "ada", exact: true })).toBeVisible();
     await expectAccessible(page, "columns");
+    // What somebody chose is there in a smaller window, too: the table scrolls within its frame.
+    for (const width of [1240, 700]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const name of ["User", "Tokens", "Started"])
+        await expect(page.getByRole("columnheader", { name }), `${name} at ${width}`).toBeVisible();
+      await expect(rows(page).getByRole("cell", { name: "ada", exact: true })).toBeVisible();
+    }
+    await expectToFit(page, "columns");
     const saving = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export" }).click();
     await page.getByRole("menuitem", { name: "JSON lines" }).click();

@@ -12,10 +12,13 @@ export const columnLabels: Record<Column, string> = {
 
 const atFirst = "calls duration tokens cost started";
 
-/** The columns that were chosen in this browser, and how one is shown or hidden. */
-export function useColumns(): [shown: ReadonlySet<Column>, toggle: (column: Column) => void] {
+/**
+ * The columns that are shown in this browser, and how one is shown or hidden. Nothing that somebody chose goes without a
+ * word: only of those that nobody chose some fold where the page is narrow.
+ */
+export function useColumns(): { shown: ReadonlySet<Column>; folds: boolean; toggle: (column: Column) => void } {
   const [text, setText] = usePreferenceText("runs.columns", atFirst);
   const shown = useMemo(() => new Set(columns.filter((column) => text.split(" ").includes(column))), [text]);
   const toggle = (column: Column) => setText(columns.filter((each) => shown.has(each) !== (each === column)).join(" "));
-  return [shown, toggle];
+  return { shown, folds: text === atFirst, toggle };
 }

@@ -19,12 +19,14 @@ const small = "max-rail:text-xs max-rail:text-muted";
 export function RunRow({
   run,
   columns,
+  folds,
   isNew,
   isSelected,
   onSelect,
 }: {
   run: Run;
   columns: ReadonlySet<Column>;
+  folds: boolean;
   isNew: boolean;
   isSelected: boolean;
   onSelect: (run: Run) => void;
@@ -54,7 +56,7 @@ export function RunRow({
       <td className={clsx(cell, "order-1 rail:w-px")}>
         <StatusPill status={run.status} />
       </td>
-      <td className={clsx(cell, "order-3 min-w-0 flex-[1_0_100%] rail:w-full rail:max-w-0 full:w-1/2")}>
+      <td className={clsx(cell, "order-3 min-w-0 flex-[1_0_100%] rail:w-full rail:max-w-0 rail:min-w-60 full:w-1/2")}>
         <Link to="/runs/$runId" params={{ runId: run.id }} data-row title={`${agent} · ${subject}`} className={rowLink}>
           <span className="font-medium">{agent}</span>
           <span className="text-muted"> · {subject}</span>
@@ -69,14 +71,14 @@ export function RunRow({
         </td>
       )}
       {columns.has("model") && (
-        <td data-folds className={clsx(cell, "max-w-48 max-full:hidden!")}>
+        <td className={clsx(cell, "max-w-48 max-rail:hidden")}>
           <span className="cut block" title={run.model ?? undefined}>
             {run.model ?? unknown}
           </span>
         </td>
       )}
       {columns.has("user") && (
-        <td data-folds className={clsx(cell, "max-w-40 max-full:hidden!")}>
+        <td className={clsx(cell, "max-w-40 max-rail:hidden")}>
           <span className="cut block" title={run.user_id ?? undefined}>
             {run.user_id ?? unknown}
           </span>
@@ -88,13 +90,21 @@ export function RunRow({
         </td>
       )}
       {columns.has("tokens") && (
-        <td className={clsx(cell, number, "max-wide:hidden!")}>{formatCount(run.usage?.total_tokens)}</td>
+        <td
+          data-folds={folds || undefined}
+          className={clsx(cell, number, folds ? "max-wide:hidden!" : "max-rail:hidden")}
+        >
+          {formatCount(run.usage?.total_tokens)}
+        </td>
       )}
       {columns.has("cost") && (
         <td className={clsx(cell, number, small, "order-5 ml-auto rail:ml-0")}>{formatCost(run.usage?.cost_usd)}</td>
       )}
       {columns.has("started") && (
-        <td data-folds className={clsx(cell, small, "order-6 whitespace-nowrap text-muted rail:max-wide:hidden")}>
+        <td
+          data-folds={folds || undefined}
+          className={clsx(cell, small, "order-6 whitespace-nowrap text-muted", folds && "rail:max-wide:hidden")}
+        >
           <Time at={run.started_at ?? run.created_at} />
         </td>
       )}

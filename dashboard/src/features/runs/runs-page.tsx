@@ -60,7 +60,7 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
   const runs = page.data?.data;
   const { data: total } = useQuery({ ...runCountQuery(at, asked), refetchInterval: live ? countEveryMs : false });
   const selection = useSelection(runs ?? noRuns);
-  const [columns, toggleColumn] = useColumns();
+  const columns = useColumns();
   const [chart, setChart] = usePreference("runs.chart", ["on", "off"], "on");
   const hasChart = chart === "on";
   const mayRun = useMay("member");
@@ -113,7 +113,7 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
           <ChartColumn aria-hidden className="size-3.5" strokeWidth={1.5} />
           Chart
         </Button>
-        <ColumnsMenu shown={columns} onToggle={toggleColumn} />
+        <ColumnsMenu shown={columns.shown} onToggle={columns.toggle} />
         <ExportMenu search={asked} />
       </RunsFilters>
       <ErrorNote
@@ -138,7 +138,8 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
           {runs && runs.length > 0 && (
             <RunsTable
               runs={runs}
-              columns={columns}
+              columns={columns.shown}
+              folds={columns.folds}
               search={search}
               fresh={fresh}
               selected={selection.ids}

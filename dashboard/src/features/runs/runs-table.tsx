@@ -9,10 +9,8 @@ import { type Column, columnLabels, columns } from "./columns.ts";
 import { RunRow } from "./run-row.tsx";
 
 const numbers: ReadonlySet<Column> = new Set(["duration", "tokens", "cost"]);
-const folding: Partial<Record<Column, string>> = {
-  ...{ model: "max-full:hidden", user: "max-full:hidden", tokens: "max-wide:hidden" },
-  started: "rail:max-wide:hidden",
-};
+/** What goes first where the page is narrow, unless somebody chose the columns: those stay, and the table scrolls. */
+const folding: Partial<Record<Column, string>> = { tokens: "rail:max-wide:hidden", started: "rail:max-wide:hidden" };
 /** What a column sorts by; the list is by time unless it is said. */
 const sorts: Partial<Record<Column, RunSort | "created">> = { duration: "duration", cost: "cost", started: "created" };
 const head = `sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5 ${lastInSight}`;
@@ -21,6 +19,7 @@ const head = `sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-
 export function RunsTable({
   runs,
   columns: shown,
+  folds,
   search,
   fresh,
   selected,
@@ -30,6 +29,7 @@ export function RunsTable({
 }: {
   runs: Run[];
   columns: ReadonlySet<Column>;
+  folds: boolean;
   search: RunsSearch;
   fresh: ReadonlySet<string>;
   selected: ReadonlySet<string>;
@@ -52,7 +52,9 @@ export function RunsTable({
             Agent, input and result
           </th>
           {columns.map((column) =>
-            shown.has(column) ? <ColumnHead key={column} {...{ column, search, onSort }} /> : null,
+            shown.has(column) ? (
+              <ColumnHead key={column} {...{ column, search, onSort }} fold={folds ? folding[column] : undefined} />
+            ) : null,
           )}
         </tr>
       </thead>
@@ -62,6 +64,7 @@ export function RunsTable({
             key={run.id}
             run={run}
             columns={shown}
+            folds={folds}
             isNew={fresh.has(run.id)}
             isSelected={selected.has(run.id)}
             onSelect={onSelect}
@@ -75,10 +78,13 @@ export function RunsTable({
 /** The head of a column. One that sorts says how, and turns round when it is pressed again. */
 function ColumnHead({
   column,
+  fold,
   search,
   onSort,
 }: {
   column: Column;
+  /** Where it goes. */
+  fold: string | undefined;
   search: RunsSearch;
   onSort: (order: Pick<RunsSearch, "sort" | "order">) => void;
 }) {
@@ -91,9 +97,9 @@ function ColumnHead({
   return (
     <th
       scope="col"
-      data-folds={folding[column]}
+      data-folds={fold}
       aria-sort={isSorted ? (isUp ? "ascending" : "descending") : undefined}
-      className={clsx(head, numbers.has(column) ? "text-right full:pr-4" : "text-left", folding[column])}
+      className={clsx(head, numbers.has(column) ? "text-right full:pr-4" : "text-left", fold)}
     >
       {by === undefined ? (
         label
