@@ -1,4 +1,4 @@
-import { type Cookie, expect as plain, test } from "@playwright/test";
+import { type Cookie, type Page, expect as plain, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { expectAccessible, setUpAccount, watch, written } from "./page-checks.ts";
 
@@ -247,13 +247,41 @@ test("without the newer way to copy, the older one does it", async ({ page, cont
   expect(await page.evaluate(() => (window as unknown as { read: () => Promise<string> }).read())).toMatch(/^proj_/);
 });
 
-test("on a phone, what is told stands above what acts", async ({ page }) => {
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${server.url}/dashboard/memory`);
-  await page.getByRole("button", { name: "Create the first store" }).click();
-  const dialog = page.getByRole("dialog", { name: "Create store" });
-  await dialog.getByLabel("Name").fill("Policies");
-  await dialog.getByRole("button", { name: "Create store" }).click();
-  const told = await page.getByText("Store created").boundingBox();
-  expect(told!.y).toBeLessThan(100);
+test("what is told covers nothing that acts, at any width, also when the page changes below it", async ({ page }) => {
+  const agent = await server.post("/v1/agents", { name: "Echo", instructions: "Echo.", model: "test/echo" });
+  const run = await server.post("/v1/runs?wait=20", { agent_id: agent.body.id, input: "Hello." });
+  for (const width of [1440, 1240, 390])
+    await test.step(`the replay, ${width} px wide`, async () => {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(`${server.url}/dashboard/runs/${run.body.id}`);
+      await expect(page.getByRole("slider", { name: "Position of the replay" })).toBeVisible();
+      await page.getByRole("button", { name: "Copy run id" }).click();
+      await expect(page.getByText("Run id copied")).toBeVisible();
+      expect(await covered(page)).toEqual([]);
+    });
+  await test.step("the page of what was created", async () => {
+    await page.goto(`${server.url}/dashboard/memory`);
+    await page.getByRole("button", { name: "Create store" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create store" });
+    await dialog.getByLabel("Name").fill("Policies");
+    await dialog.getByRole("button", { name: "Create store" }).click();
+    await expect(page.getByRole("heading", { name: "Policies", level: 1 })).toBeVisible();
+    await expect(page.getByText("Store created")).toBeVisible();
+    await expect.poll(() => covered(page)).toEqual([]);
+  });
 });
+
+/** What could be pressed, were it not below what is told. A row of a list is one of many, and can be scrolled. */
+const covered = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const told = document.querySelector("[aria-label=Notifications]");
+    const isBelow = (x: number, y: number) => Boolean(told?.contains(document.elementFromPoint(x, y)));
+    return [...document.querySelectorAll("button, a[href]:not([data-row]), input, select, textarea")]
+      .filter((control) => {
+        const { left, top, width, height } = control.getBoundingClientRect();
+        const parts = [0.1, 0.5, 0.9];
+        return parts.some((x) => parts.some((y) => isBelow(left + x * width, top + y * height)));
+      })
+      .filter((control) => !told?.contains(control))
+      .map(({ outerHTML }) => outerHTML.slice(0, 200));
+  });

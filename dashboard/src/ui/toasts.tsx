@@ -1,7 +1,8 @@
 import { Toast as Base } from "@base-ui/react/toast";
 import { Check, TriangleAlert, X } from "lucide-react";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { onToast, type Said } from "./toast.ts";
+import { useClearPlace } from "./use-clear-place.ts";
 
 const manager = Base.createToastManager();
 
@@ -12,10 +13,7 @@ export function Toasts() {
   return (
     <Base.Provider toastManager={manager}>
       <Base.Portal>
-        {/* On a phone what acts stands at the lower edge, and on it the sheets. */}
-        <Base.Viewport className="fixed right-4 bottom-14 left-4 z-(--z-toast) flex flex-col items-end gap-2 max-rail:top-2 max-rail:bottom-auto">
-          <List />
-        </Base.Viewport>
+        <Shown />
       </Base.Portal>
     </Base.Provider>
   );
@@ -34,24 +32,30 @@ function show(said: Said): void {
   } else told.set(words, { id: manager.add({ ...said, onRemove: () => told.delete(words) }), count: 1 });
 }
 
-function List() {
+function Shown() {
   const { toasts } = Base.useToastManager();
-  return toasts.map((each) => (
-    <Base.Root
-      key={each.id}
-      toast={each}
-      className="enter flex max-w-100 items-start gap-2.5 rounded-lg bg-inverse px-3.5 py-2.5 text-on-inverse shadow-2"
-    >
-      <ToastIcon failed={each.type === "failed"} />
-      <div className="min-w-0 wrap-anywhere">
-        <Base.Title className="font-medium" />
-        <Base.Description className="text-xs" />
-      </div>
-      <Base.Close aria-label="Close" className="-mr-1 ml-2 rounded-sm p-0.5">
-        <X aria-hidden className="size-4" strokeWidth={1.5} />
-      </Base.Close>
-    </Base.Root>
-  ));
+  const place = useRef<HTMLDivElement>(null);
+  useClearPlace(place, toasts);
+  return (
+    <Base.Viewport ref={place} className="fixed right-4 bottom-14 z-(--z-toast) flex w-max flex-col items-end gap-2">
+      {toasts.map((each) => (
+        <Base.Root
+          key={each.id}
+          toast={each}
+          className="enter flex max-w-72 rail:max-w-100 items-start gap-2.5 rounded-lg bg-inverse px-3.5 py-2.5 text-on-inverse shadow-2"
+        >
+          <ToastIcon failed={each.type === "failed"} />
+          <div className="min-w-0 wrap-anywhere">
+            <Base.Title className="font-medium" />
+            <Base.Description className="text-xs" />
+          </div>
+          <Base.Close aria-label="Close" className="-mr-1 ml-2 rounded-sm p-0.5">
+            <X aria-hidden className="size-4" strokeWidth={1.5} />
+          </Base.Close>
+        </Base.Root>
+      ))}
+    </Base.Viewport>
+  );
 }
 
 function ToastIcon({ failed }: { failed: boolean }) {
