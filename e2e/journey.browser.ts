@@ -27,6 +27,7 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
   await test.step("a client tool is made, and an agent for it whose model needs no provider", async () => {
     await goTo(page, "Tools");
     await page.getByRole("link", { name: "Create tool" }).first().click();
+    await page.getByRole("heading", { name: "Create tool" }).waitFor();
     await page.getByLabel("Name").fill("get weather");
     await page.getByLabel("Description").fill("The weather in a city, now.");
     await asJson(page, "Arguments (JSON Schema)");
@@ -73,13 +74,13 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     await expect(page.getByRole("region", { name: "Selected step" })).toContainText("Here is my answer.");
   });
 
-  await test.step("it is forked with another output of the tool, and both stand side by side", async () => {
+  await test.step("it is forked with a different output of the tool, and both stand side by side", async () => {
     await page.getByRole("treeitem", { name: /get_weather/ }).click();
     await page.getByRole("button", { name: "Fork from here" }).click();
     await page.getByLabel("Tool output (JSON)").fill('{"sky": "storm"}');
     await page.getByRole("button", { name: "Create fork" }).click();
     await page.getByRole("link", { name: "Compare with it" }).click();
-    await expect(page.getByText("B was forked here, at step 1: another output of get_weather")).toBeVisible();
+    await expect(page.getByText("B was forked here, at step 1: a different output of get_weather")).toBeVisible();
     await expect(page.getByText('"sky": "clear"').first()).toBeVisible();
     await expect(page.getByText('"sky": "storm"').first()).toBeVisible();
   });

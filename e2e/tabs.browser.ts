@@ -37,6 +37,7 @@ test("project and mode are those of the address, in every tab, and signing out a
     await expectMode(page, "test");
     await page.getByRole("link", { name: "API keys", exact: true }).click();
     await expect(page).toHaveURL(/\/dashboard\/proj_\w+\/test\/keys$/);
+    await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor(); // The address is there before the page.
     await page.keyboard.press("c");
     const dialog = page.getByRole("dialog", { name: "Create key" });
     await dialog.getByLabel("Name").fill("made in the first tab");

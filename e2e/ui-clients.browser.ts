@@ -145,6 +145,7 @@ test("what goes wrong is an error, a run is stopped, and an answer is made anew"
   model.release();
   await page.getByRole("button", { name: "Again" }).click();
   await expect(page.getByText(wordsOf(20))).toBeVisible();
+  await expect(status(page)).toHaveText("ready"); // Its last word is heard before its end is recorded.
   await expect(page.getByRole("region", { name: "assistant" })).toHaveCount(1);
   const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
   const states = body.data.map((run: { status: string; thread_id: string }) => [run.status, run.thread_id]);
