@@ -97,6 +97,47 @@ const middleOf = async (part: Locator): Promise<number> => {
   return y + height / 2;
 };
 
+test("every list of named things is searched by name, and says when nothing has it", async () => {
+  const { page, open } = owner;
+  const rows = page.getByRole("main").locator("tbody tr");
+  const search = page.getByRole("main").getByRole("searchbox");
+  for (const [list, sought] of Object.entries(named))
+    await test.step(list, async () => {
+      await open(`/${list}`);
+      await expect(rows).not.toHaveCount(0);
+      await page.keyboard.press("/");
+      await page.keyboard.type(sought);
+      await expect(rows).toHaveCount(1);
+      await expect(page).toHaveURL(/[?&]q=/);
+      await search.fill("zeppelin");
+      await expect(page.getByRole("heading", { name: "No results" })).toBeVisible();
+      await page.getByRole("button", { name: "Clear search" }).click();
+      await expect(search).toHaveValue("");
+      await expect(rows).not.toHaveCount(0);
+      await expect(page).not.toHaveURL(/[?&]q=/);
+    });
+  await test.step("secrets, where there are many", async () => {
+    for (const name of "abcdefgh")
+      await server.fetch(`/v1/secrets/KEY_${name}`, { method: "PUT", body: JSON.stringify({ value: "1" }) });
+    await open("/tools");
+    await page.getByRole("button", { name: "Secrets" }).click();
+    const dialog = page.getByRole("dialog", { name: "Secrets" });
+    await dialog.getByRole("searchbox", { name: "Search secrets by name" }).fill("key_c");
+    await expect(dialog.getByRole("listitem")).toHaveText(/^KEY_c/);
+    await page.keyboard.press("Enter"); // It sets no secret.
+    await page.keyboard.press("Escape"); // And this closes nothing yet.
+    await expect(dialog.getByRole("listitem")).not.toHaveCount(1);
+    await page.keyboard.press("Escape");
+    await expect(dialog).toBeHidden();
+  });
+});
+
+/** A part of a name that one of each kind has. */
+const named = {
+  ...{ agents: "invoice", tools: "PAY refund", memory: "manu", files: "policy", suites: "smoke" },
+  ...{ webhooks: "59999", schedules: "digest", "settings?tab=people": "owner@" },
+};
+
 test("a viewer sees every page, is told why nothing can be changed, and is offered nothing that would be refused", async ({
   browser,
 }) => {

@@ -75,7 +75,7 @@ function dialogs(ids: Seeded): Record<string, State> {
       act: then(
         key("c"),
         dialog,
-        (page) => page.getByLabel(/url/i).fill("https://hooks.acme.example/runnel"),
+        (page) => page.getByRole("dialog").getByLabel("URL").fill("https://hooks.acme.example/runnel"),
         (page) => page.keyboard.press("ControlOrMeta+Enter"),
       ),
     },

@@ -14,6 +14,7 @@ import {
 import { type ComponentType, useState } from "react";
 import type { Environment as Mode } from "../../../server/core/scope.ts";
 import { readPeriod } from "../entities/analytics/period.ts";
+import type { FilesSearch } from "../entities/file/file-api.ts";
 import { readScheduleSearch, readSchedulesSearch } from "../entities/schedule/read-schedule-search.ts";
 import { sessionQuery } from "../entities/session/session.ts";
 import { readWebhookSearch, readWebhooksSearch } from "../entities/webhook/read-webhook-search.ts";
@@ -30,7 +31,7 @@ import { readOverviewSearch } from "../features/overview/read-overview-search.ts
 import { type PlaygroundSearch, readPlaygroundSearch } from "../features/playground/read-playground-search.ts";
 import { readReferenceSearch } from "../features/reference/read-reference-search.ts";
 import { readRunsSearch } from "../features/runs/read-runs-search.ts";
-import { readSettingsSearch } from "../features/settings/read-settings-search.ts";
+import { readSettingsSearch, type SettingsSearch } from "../features/settings/read-settings-search.ts";
 import { readSuiteSearch, readSuitesSearch } from "../features/suites/read-suites-search.ts";
 import { readThreadsSearch } from "../features/threads/read-threads-search.ts";
 import { readNewToolSearch, readToolSearch, readToolsSearch } from "../features/tools/read-tools-search.ts";
@@ -105,6 +106,7 @@ interface ObjectProps<Search> extends AddressProps<Search> {
 type Replaces<Search> = (next: Search, now: Search) => boolean;
 const never = () => false;
 const always = () => true;
+const typed = (next: { q?: string }, now: { q?: string }) => next.q !== now.q;
 
 /** The address of this page. Its type is written out, since the routes' own would be made of what this returns. */
 function useHere(): { fullPath: string; params: Record<string, string>; search: object } {
@@ -149,12 +151,11 @@ function list<const Path extends string, Search extends object>(
   path: Path,
   read: Read<Search>,
   load: Load<ListProps<Search>>,
-  replaces?: Replaces<Search>,
 ) {
   return at(path, read, load, () => {
     const navigate = useNavigate();
     return {
-      ...useAddress(replaces),
+      ...useAddress<Search>(typed),
       onOpen: (id: string, search?: object) => void navigate({ to: `${path}/${id}` as "/runs", search }),
     };
   });
@@ -324,12 +325,7 @@ export const routeTree = root.addChildren([
         return { ...useAddress(always), key: `${id} ${otherId}`, id, otherId, onLookIn: useLookIn() };
       },
     ),
-    list(
-      "/agents",
-      readAgentsSearch,
-      () => import("../features/agents/agents-page.tsx").then((it) => it.AgentsPage),
-      (next, now) => "q" in next || "q" in now,
-    ),
+    list("/agents", readAgentsSearch, () => import("../features/agents/agents-page.tsx").then((it) => it.AgentsPage)),
     at(
       "/agents/new",
       nothing,
@@ -364,7 +360,7 @@ export const routeTree = root.addChildren([
       "/files",
       readFilesSearch,
       () => import("../features/files/files-page.tsx").then((it) => it.FilesPage),
-      () => ({ ...useAddress(), key: useWorkspaceKey() }),
+      () => ({ ...useAddress<FilesSearch>(typed), key: useWorkspaceKey() }),
     ),
     object("/files/$fileId", readDocumentSearch, () =>
       import("../features/files/document-page.tsx").then((it) => it.DocumentPage),
@@ -403,7 +399,7 @@ export const routeTree = root.addChildren([
       "/settings",
       readSettingsSearch,
       () => import("../features/settings/settings-page.tsx").then((it) => it.SettingsPage),
-      () => ({ ...useAddress(), onProjectsChanged: useRefreshSession() }),
+      () => ({ ...useAddress<SettingsSearch>(typed), onProjectsChanged: useRefreshSession() }),
     ),
     at("/account", nothing, () => import("../features/account/account-page.tsx").then((it) => it.AccountPage), nothing),
     list("/reference", readReferenceSearch, () =>

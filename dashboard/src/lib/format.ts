@@ -25,6 +25,9 @@ export function formatElapsed(ms: number): string {
 export const inSentence = (title: string): string =>
   /^[A-Z]{2}/.test(title) ? title : title.slice(0, 1).toLowerCase() + title.slice(1);
 
+/** A phrase as a title: `memory store` becomes `Memory store`. */
+export const capital = (phrase: string): string => phrase.slice(0, 1).toUpperCase() + phrase.slice(1);
+
 /** `$0.0186`: four decimals; what is more than nothing never reads as nothing. */
 export function formatCost(usd: number | null | undefined): string {
   if (usd == null) return unknown;

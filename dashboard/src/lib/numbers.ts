@@ -16,10 +16,12 @@ export function countAxis(values: readonly number[]): Axis {
   return { end, format: (value) => (value === 0 ? "0" : format(value)) };
 }
 
-/** Of dollars. Cents stand in full or not at all. */
+/** Of dollars. Cents stand in full or not at all, and nothing is `$0.00` beside the smallest sums, too. */
 export function dollarAxis(values: readonly number[]): Axis {
   const end = endOf(values);
-  return { end, format: inUnits(end, 1, (text) => `$${text}`, Number.isInteger(end / 2) ? 0 : 2) };
+  const isWhole = Number.isInteger(end / 2);
+  const format = inUnits(end, 1, (text) => `$${text}`, isWhole ? 0 : 2);
+  return { end, format: (value) => (value === 0 && !isWhole ? "$0.00" : format(value)) };
 }
 
 const units: readonly [size: number, name: string][] = [

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readChoice, readPageSearch, readText } from "./page-search.ts";
+import { readChoice, readNamedSearch, readPageSearch, readText } from "./page-search.ts";
 
 test.each([
   [{ after: "run_1" }, { after: "run_1" }],
@@ -11,6 +11,12 @@ test.each([
   [{}, {}],
 ])("of %p the place %p is read: nothing else reaches the server", (search, place) => {
   expect(readPageSearch(search, "run")).toEqual(place);
+});
+
+test("what is sought by name lies on no page", () => {
+  expect(readNamedSearch({ q: "desk", after: "run_1" }, "run")).toEqual({ q: "desk" });
+  expect(readNamedSearch({ q: "", after: "run_1" }, "run")).toEqual({ after: "run_1" });
+  expect(readNamedSearch({ q: 4711 }, "run")).toEqual({ q: "4711" });
 });
 
 test("a word that is not known is none", () => {

@@ -8,6 +8,11 @@ export interface PageSearch {
   before?: string;
 }
 
+/** Where in a list one is: on a page of it, or at what has these words in its name. */
+export interface NamedSearch extends PageSearch {
+  q?: string;
+}
+
 /** What is there of all that an address may hold: what is none of it is left out. */
 export const given = <T extends object>(read: T): Partial<T> =>
   Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined)) as Partial<T>;
@@ -18,6 +23,12 @@ export function readPageSearch(search: Record<string, unknown>, prefix: string):
     typeof value === "string" && value.startsWith(`${prefix}_`) && /^\w{1,64}$/.test(value) ? value : undefined;
   const after = id(search.after);
   return given({ after, before: after ? undefined : id(search.before) });
+}
+
+/** Of an address: what is sought in a list, which is then one page, or its place in the list. */
+export function readNamedSearch(search: Record<string, unknown>, prefix: string): NamedSearch {
+  const q = readText(search.q);
+  return q ? { q } : readPageSearch(search, prefix);
 }
 
 /** The id of a thing of this kind, or nothing. */

@@ -1,4 +1,5 @@
 import { Check, Copy } from "lucide-react";
+import { capital } from "../lib/format.ts";
 import { useCopied } from "../lib/use-copied.ts";
 import { Button } from "./button.tsx";
 import { CopyByHand } from "./copy-by-hand.tsx";
@@ -15,7 +16,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
         kind="ghost"
         size="icon-sm"
         onClick={async () => {
-          if (await copy()) toast(`${what[0]?.toUpperCase()}${what.slice(1)} copied`);
+          if (await copy()) toast(`${capital(what)} copied`);
         }}
         aria-label={copied ? "Copied" : `Copy ${what}`}
         title={`Copy ${what}`}

@@ -1,4 +1,5 @@
 import type { ComponentProps } from "react";
+import { capital } from "../lib/format.ts";
 import { ActDialog } from "./act-dialog.tsx";
 import { toast } from "./toast.ts";
 
@@ -34,7 +35,7 @@ export function DeleteDialog({
       refused={`The ${noun} was not deleted`}
       run={remove}
       onDone={() => {
-        toast(`${noun[0]!.toUpperCase()}${noun.slice(1)} deleted`, told || undefined);
+        toast(`${capital(noun)} deleted`, told || undefined);
         onDeleted?.();
       }}
     />

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { capital } from "../lib/format.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 /** The facts of a thing in a line below its name. */
@@ -16,10 +17,10 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   );
 }
 
-/** Its id, to copy. */
-export function IdFact({ name = "Id", noun, id }: { name?: string; noun: string; id: string }) {
+/** Its id, to copy. `noun`: “webhook”. */
+export function IdFact({ noun, id }: { noun: string; id: string }) {
   return (
-    <Fact name={name}>
+    <Fact name={capital(noun)}>
       <code className="cut">{id}</code>
       <CopyButton text={id} what={`${noun} id`} />
     </Fact>

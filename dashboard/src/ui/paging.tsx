@@ -37,7 +37,7 @@ export function Paging({
     <SheetFoot>
       <TimeSwitch />
       <span className="ml-auto tabular-nums">
-        {page && page.data.length > 0 && countWords(page.data.length, noun, total)}
+        {page && page.data.length > 0 && countWords(page.data.length, noun, hasOlder || hasNewer, total)}
       </span>
       {(hasOlder || hasNewer) && (
         <span className="inline-flex">
@@ -67,9 +67,14 @@ export function Paging({
   );
 }
 
-/** `4 runs`, `50 of 1,234 runs`, `50 of more than 10,000 runs`; where nobody counted, `4 runs on this page`. */
-function countWords(shown: number, noun: string, total: { count: number; is_more: boolean } | undefined): string {
-  if (!total) return `${plural(shown, noun)} on this page`;
+/** `4 runs`, `50 of 1,234 runs`, `50 of more than 10,000 runs`; of one of several pages that nobody counted, `50 runs on this page`. */
+function countWords(
+  shown: number,
+  noun: string,
+  hasOthers: boolean | undefined,
+  total: { count: number; is_more: boolean } | undefined,
+): string {
+  if (!total) return hasOthers ? `${plural(shown, noun)} on this page` : plural(shown, noun);
   if (total.is_more) return `${shown} of more than ${plural(total.count, noun)}`;
   return total.count > shown ? `${shown} of ${plural(total.count, noun)}` : plural(shown, noun);
 }

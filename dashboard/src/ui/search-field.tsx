@@ -26,7 +26,7 @@ export function SearchField({
   }, [value]);
   useKeys({ "/": () => field.current?.select() });
   return (
-    <span className="relative inline-flex w-60 shrink-0">
+    <span className="relative inline-flex w-60 shrink-0 max-rail:w-44">
       <Search
         aria-hidden
         className="pointer-events-none absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-faint"
@@ -41,7 +41,11 @@ export function SearchField({
         spellCheck={false}
         onChange={(event) => write(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === "Escape" && text !== "") write("");
+          // Within a form it sends nothing, and within a dialog only what is sought goes.
+          if (event.key === "Enter") event.preventDefault();
+          if (event.key !== "Escape" || text === "") return;
+          event.stopPropagation();
+          write("");
         }}
         className="h-(--control) w-full rounded-md border border-line-control bg-surface pr-2.5 pl-8 text-ink hover:border-muted"
         {...rest}

@@ -2,29 +2,9 @@ import { queryOptions } from "@tanstack/react-query";
 import type { Agent, AgentVersion, AgentListItem as ListedAgent } from "../../../../server/agents/schema.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import { get, query } from "../../lib/api.ts";
-import { getAll } from "../../lib/get-all.ts";
-import type { PageSearch } from "../../lib/page-search.ts";
 import { type At, resource } from "../resource/resource.ts";
 
-/** What the address of the list holds. */
-export interface AgentsSearch extends PageSearch {
-  /** Part of a name. */
-  q?: string;
-}
-
-export const agentApi = resource<Agent, ListedAgent>("agents");
-
-/** A page of agents, or of those with a text in their name: the API does not search, so all of them are read. */
-export function agentsQuery(at: At, { q, ...page }: AgentsSearch) {
-  if (!q) return agentApi.page(at, page);
-  return queryOptions({
-    queryKey: agentApi.key(at, "page", "all"),
-    queryFn: async ({ signal }): Promise<List<ListedAgent>> => {
-      const data = await getAll<ListedAgent>(at, "/agents", {}, signal);
-      return { object: "list", data, has_more: false, first_id: null, last_id: null, request_id: "" };
-    },
-  });
-}
+export const agentApi = resource<Agent, ListedAgent>("agents", ({ name }) => name);
 
 /** The newest agents, for their names. */
 export function newestAgentsQuery(at: At) {

@@ -20,7 +20,7 @@ export function AnswerCard({ error, aside, ...answer }: AnswerCardProps) {
   const titles = {
     output: `${call.tool} waits for its output`,
     approval: `Approve ${call.tool}?`,
-    reconcile: `Did ${call.tool} happen?`,
+    reconcile: `Did ${call.tool} take effect?`,
   };
   const forms = {
     output: () => <AnswerOutput {...answer} />,

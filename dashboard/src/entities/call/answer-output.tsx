@@ -40,9 +40,9 @@ export function AnswerOutput({ call, busy, onAnswer }: AnswerProps) {
 }
 
 const outcomes = [
-  { value: "happened", label: "It happened", hint: "The run continues with the result you enter." },
+  { value: "happened", label: "It took effect", hint: "The run continues with the result you enter." },
   { value: "again", label: "Run it again", hint: "The call runs again with the same idempotency key." },
-  { value: "not", label: "It did not happen", hint: "The model is told and decides what to do." },
+  { value: "not", label: "It did not take effect", hint: "The model is told and decides what to do." },
 ] as const;
 
 /** What became of a call whose end nobody saw. */
@@ -63,9 +63,9 @@ export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
   return (
     <AnswerForm onSend={send}>
       <p className="text-muted">
-        It is unknown whether this call happened: the server stopped during the call, or no response came, and the tool
-        is not marked as safe to repeat. Look for <code className="wrap-anywhere">{call.id}</code> where it would have
-        taken effect, then choose:
+        It is unknown whether this call took effect: the server stopped during the call, or no response came, and the
+        tool is not marked as safe to repeat. Look for <code className="wrap-anywhere">{call.id}</code> where it would
+        have taken effect, then choose:
       </p>
       <CallArguments value={call.arguments} />
       <fieldset className="flex flex-col gap-2">

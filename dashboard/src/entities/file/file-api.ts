@@ -3,11 +3,12 @@ import type { FileChunk, File as StoredFile } from "../../../../server/wire/file
 import type { FilePurpose, FileStatus } from "../../../../server/wire/names.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import { ApiError, get, post, query } from "../../lib/api.ts";
-import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
+import { asPage, type WholeList } from "../../lib/get-all.ts";
+import type { NamedSearch } from "../../lib/page-search.ts";
 import { type At, resource } from "../resource/resource.ts";
 
 /** What the address of the list holds. */
-export interface FilesSearch extends PageSearch {
+export interface FilesSearch extends NamedSearch {
   status?: FileStatus;
   purpose?: FilePurpose;
   /** Only the one with this id. */
@@ -16,29 +17,27 @@ export interface FilesSearch extends PageSearch {
 
 const soon_ms = 1500;
 
-export const fileApi = resource<StoredFile>("files");
+export const fileApi = resource<StoredFile>("files", ({ filename }) => filename);
 
-/** A page of files; read again while one of them is being read. */
-export function filesQuery(at: At, { status, purpose, file, ...page }: FilesSearch) {
-  const values = { limit: 50, status, purpose, ...pageQuery(page) };
+/** A page of files, or those that are sought; read again while one of them is being read. */
+export function filesQuery(at: At, { status, purpose, file, ...place }: FilesSearch) {
+  const again = ({ state }: { state: { data?: List<StoredFile> } }) =>
+    state.data?.data.some(isUnderWay) ? soon_ms : false;
+  if (!file) return { ...fileApi.page(at, place, { status, purpose }), refetchInterval: again };
   return queryOptions({
-    queryKey: fileApi.key(at, "page", file, values),
-    queryFn: ({ signal }): Promise<List<StoredFile>> =>
-      file ? onlyFile(at, file, signal) : get<List<StoredFile>>(fileApi.url(at) + query(values), signal),
-    refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) ? soon_ms : false),
+    queryKey: fileApi.key(at, "page", file),
+    queryFn: ({ signal }) => onlyFile(at, file, signal),
+    refetchInterval: again,
   });
 }
 
 /** One file as a list of one; of none where it is gone. */
-async function onlyFile(at: At, id: string, signal: AbortSignal): Promise<List<StoredFile>> {
-  const data = await get<StoredFile>(fileApi.url(at, id), signal).then(
-    (file) => [file],
-    (error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return [];
-      throw error;
-    },
-  );
-  return { object: "list", data, has_more: false, first_id: null, last_id: null, request_id: "" };
+async function onlyFile(at: At, id: string, signal: AbortSignal): Promise<WholeList<StoredFile>> {
+  const found = await get<StoredFile>(fileApi.url(at, id), signal).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  });
+  return asPage(found ? [found] : []);
 }
 
 /** Whether a file is still being read, or made searchable. */

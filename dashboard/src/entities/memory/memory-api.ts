@@ -15,7 +15,7 @@ import type { SearchMode, StoreSearch, StoresSearch } from "./memory-search.ts";
 const pageSize = 50;
 const soon_ms = 1500;
 
-export const storeApi = resource<Store>("memory");
+export const storeApi = resource<Store>("memory", ({ name }) => name);
 
 /** A page of stores; read again while one of them is indexed anew. */
 export const storesQuery = (at: At, { kind, ...page }: StoresSearch) =>

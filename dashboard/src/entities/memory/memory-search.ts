@@ -1,12 +1,12 @@
 import type { RerankType } from "../../../../server/core/agent-snapshot.ts";
 import type { entryStatuses, searchModes } from "../../../../server/wire/names.ts";
-import type { PageSearch } from "../../lib/page-search.ts";
+import type { NamedSearch, PageSearch } from "../../lib/page-search.ts";
 
 export const memoryKinds = ["vector", "kv"] as const;
 export type MemoryKind = (typeof memoryKinds)[number];
 
 /** What the address of the list holds. */
-export interface StoresSearch extends PageSearch {
+export interface StoresSearch extends NamedSearch {
   kind?: MemoryKind;
 }
 

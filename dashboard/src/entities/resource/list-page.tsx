@@ -1,12 +1,14 @@
 import { ListFilter, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
-import type { List } from "../../../../server/wire/schema.ts";
-import { several } from "../../lib/format.ts";
-import type { PageSearch } from "../../lib/page-search.ts";
+import { capital, several } from "../../lib/format.ts";
+import type { WholeList } from "../../lib/get-all.ts";
+import type { NamedSearch } from "../../lib/page-search.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ListBody, type ListRead } from "../../ui/list-body.tsx";
+import { NoResults } from "../../ui/no-results.tsx";
 import { Paging } from "../../ui/paging.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { useMay } from "../session/use-may.ts";
@@ -17,7 +19,7 @@ interface Listing<Item, Search> {
   noun: string;
   /** “Memory stores”. */
   label: string;
-  list: ListRead<List<Item>>;
+  list: ListRead<WholeList<Item>>;
   columns: readonly Column[];
   row: (item: Item) => ReactNode;
   search: Search;
@@ -27,20 +29,19 @@ interface Listing<Item, Search> {
   create?: Creation;
   /** Where nothing is yet: what the thing is for. */
   empty: { icon: LucideIcon; title: string; about: ReactNode };
-  /** “No agent has this in its name”. */
-  noMatch?: string;
-  /** What is sought, as the end of a sentence: `is named “desk” here`. */
+  /** What the search looks at: “name”. Without it there is none. */
+  searchBy?: string;
+  /** What is sought, as the end of a sentence: `with user “ada”`. */
   sought?: string;
-  /** The word on what takes the filters away. */
-  clear?: string;
   /** Filters that stay as they are when another one is cleared. */
   keeps?: Partial<Search>;
 }
 
 /** The list of one kind of thing: its head, its filters, its rows, and the way to older ones. */
-export function ListPage<Item extends { id: string }, Search extends PageSearch>({
+export function ListPage<Item extends { id: string }, Search extends NamedSearch>({
   title,
-  filters,
+  searchBy,
+  filters: chips,
   acts,
   above,
   ...listing
@@ -53,20 +54,33 @@ export function ListPage<Item extends { id: string }, Search extends PageSearch>
   /** Below the filters. */
   above?: ReactNode;
 }) {
+  const { after, before, q, ...filters } = listing.search;
   return (
     <>
       <ListHead title={title} create={listing.create}>
         {acts}
       </ListHead>
-      {filters && <SheetBar>{filters}</SheetBar>}
+      {(searchBy || chips) && (
+        <SheetBar>
+          {searchBy && (
+            <SearchField
+              label={`Search ${several(listing.noun)} by ${searchBy}`}
+              placeholder={capital(searchBy)}
+              value={q ?? ""}
+              onSearch={(text) => listing.onSearch({ ...filters, q: text || undefined } as Search)}
+            />
+          )}
+          {chips}
+        </SheetBar>
+      )}
       {above}
-      <Listed label={title} {...listing} />
+      <Listed label={title} sought={q && `with “${q}” in its ${searchBy}`} {...listing} />
     </>
   );
 }
 
 /** The rows of a list, its empty state, and the button that loads older rows. */
-export function Listed<Item extends { id: string }, Search extends PageSearch>({
+export function Listed<Item extends { id: string }, Search extends NamedSearch>({
   noun,
   label,
   list,
@@ -77,35 +91,47 @@ export function Listed<Item extends { id: string }, Search extends PageSearch>({
   notes,
   create,
   empty,
-  noMatch = `No ${noun} matches these filters`,
   sought,
-  clear = "Clear filters",
   keeps,
 }: Listing<Item, Search>) {
   const may = useMay("member");
   const { after, before, ...filters } = search;
   const show = (next: object) => onSearch({ ...keeps, ...next } as Search);
-  const isFiltered = Object.entries(filters).some(([name, value]) => value && !(keeps && name in keeps));
-  const none = isFiltered ? (
-    <EmptyState icon={ListFilter} title={noMatch}>
-      {sought && <p className="max-w-[60ch] text-muted wrap-anywhere">Nothing {sought}.</p>}
-      <Button onClick={() => show({})}>{clear}</Button>
-    </EmptyState>
-  ) : after || before ? (
-    // There may well be something on the first page.
-    <EmptyState icon={empty.icon} title={`No ${several(noun)} on this page`}>
-      <p className="max-w-[60ch] text-muted">The items on this page were deleted, or the address is out of date.</p>
-      <Button onClick={() => show({})}>Show the newest</Button>
-    </EmptyState>
-  ) : (
-    <EmptyState icon={empty.icon} title={empty.title}>
-      <p className="max-w-[52ch] text-muted">{empty.about}</p>
-      {may && create && <CreateAct create={create}>{create.first ?? create.act}</CreateAct>}
-    </EmptyState>
-  );
+  const set = Object.entries(filters).filter(([name, value]) => value && !(keeps && name in keeps));
+  const isOnlySought = set.every(([name]) => name === "q");
+  const none =
+    set.length > 0 && isOnlySought ? (
+      <NoResults onClear={() => show({})}>{`No ${noun} ${sought}.`}</NoResults>
+    ) : set.length > 0 ? (
+      <EmptyState icon={ListFilter} title={`No ${noun} matches these filters`}>
+        {sought && <p className="max-w-[60ch] text-muted wrap-anywhere">{`No ${noun} ${sought}.`}</p>}
+        <Button onClick={() => show({})}>Clear filters</Button>
+      </EmptyState>
+    ) : after || before ? (
+      // There may well be something on the first page.
+      <EmptyState icon={empty.icon} title={`No ${several(noun)} on this page`}>
+        <p className="max-w-[60ch] text-muted">The items on this page were deleted, or the address is out of date.</p>
+        <Button onClick={() => show({})}>Show the newest</Button>
+      </EmptyState>
+    ) : (
+      <EmptyState icon={empty.icon} title={empty.title}>
+        <p className="max-w-[52ch] text-muted">{empty.about}</p>
+        {may && create && <CreateAct create={create}>{create.first ?? create.act}</CreateAct>}
+      </EmptyState>
+    );
   return (
     <>
-      <ListBody label={label} list={list} columns={columns} row={row} notes={notes} none={none} />
+      <ListBody
+        {...{ label, list, columns, row, none }}
+        notes={
+          <>
+            {notes}
+            {list.data?.is_cut && (
+              <p className="px-4 py-2 text-xs text-muted rail:px-5">Searched the newest 1,000 {several(noun)}.</p>
+            )}
+          </>
+        }
+      />
       <Paging noun={noun} page={list.data} search={search} onPage={(place) => show({ ...filters, ...place })} />
     </>
   );

@@ -15,7 +15,6 @@ export function ObjectHead({
   list,
   name,
   pills,
-  aside,
   links,
   acts,
   children,
@@ -24,8 +23,6 @@ export function ObjectHead({
   name: string;
   /** How it stands. */
   pills?: ReactNode;
-  /** What else is said in the first line. */
-  aside?: ReactNode;
   /** What everybody may do. */
   links?: ReactNode;
   /** What a viewer may not. */
@@ -48,7 +45,6 @@ export function ObjectHead({
       </h1>
       {pills}
       <ModePill />
-      {aside}
       <div className="ml-auto flex items-center gap-2">
         {links}
         {may ? acts : <ViewOnly />}

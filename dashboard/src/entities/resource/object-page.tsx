@@ -4,6 +4,7 @@ import { FileQuestion } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { get, isMissing, resourceUrl } from "../../lib/api.ts";
+import { capital } from "../../lib/format.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -51,7 +52,7 @@ export function ObjectPage<T>({
   return (
     <>
       <SheetHead>
-        <h1 className="text-lg">{title ?? noun[0]!.toUpperCase() + noun.slice(1)}</h1>
+        <h1 className="text-lg">{title ?? capital(noun)}</h1>
         <ModePill />
       </SheetHead>
       {failure ?? loading}

@@ -4,17 +4,20 @@ import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { ScheduleRun as Firing, Schedule } from "../../../../server/wire/schedule.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import { get, post, query } from "../../lib/api.ts";
-import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
+import { type NamedSearch, pageQuery } from "../../lib/page-search.ts";
 import { type At, resource } from "../resource/resource.ts";
 import type { ScheduleSearch } from "./read-schedule-search.ts";
 
 export type CatchUp = Schedule["catch_up"];
 export type IfBusy = Schedule["if_busy"];
 
-export const scheduleApi = resource<Schedule, Schedule, ScheduleOrder & { enabled?: boolean }>("schedules");
+export const scheduleApi = resource<Schedule, Schedule, ScheduleOrder & { enabled?: boolean }>(
+  "schedules",
+  ({ name }) => name,
+);
 
-/** One page of schedules, newest first. */
-export const schedulesQuery = (at: At, search: PageSearch) => ({
+/** One page of schedules, newest first, or those that are sought. */
+export const schedulesQuery = (at: At, search: NamedSearch) => ({
   ...scheduleApi.page(at, search),
   refetchInterval: 10_000,
 });

@@ -10,7 +10,7 @@ import type {
   Suite as SuiteWithCases,
 } from "../../../../server/wire/suite.ts";
 import { get, post } from "../../lib/api.ts";
-import type { PageSearch } from "../../lib/page-search.ts";
+import type { NamedSearch } from "../../lib/page-search.ts";
 import { type At, resource } from "../resource/resource.ts";
 
 const workingMs = 1000;
@@ -25,11 +25,11 @@ interface SuiteOrder {
   remove_run_ids?: readonly string[];
 }
 
-export const suiteApi = resource<SuiteWithCases, ListedSuite, SuiteOrder>("suites");
+export const suiteApi = resource<SuiteWithCases, ListedSuite, SuiteOrder>("suites", ({ name }) => name);
 export const suiteQuery = suiteApi.one;
 
-/** One page of suites, newest first, each with what last came of it. */
-export const suitesQuery = (at: At, search: PageSearch) =>
+/** One page of suites, newest first, or those that are sought, each with what last came of it. */
+export const suitesQuery = (at: At, search: NamedSearch) =>
   queryOptions({
     ...suiteApi.page(at, search),
     refetchInterval: ({ state }) =>

@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { AgentListItem as ListedAgent } from "../../../../server/agents/schema.ts";
 import type { Tool, ToolTest } from "../../../../server/tools/schema.ts";
+import type { Secret } from "../../../../server/wire/secret.ts";
 import { get, post, put } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import { agentApi } from "../agent/agent-api.ts";
@@ -8,7 +9,7 @@ import { type At, resource } from "../resource/resource.ts";
 import type { ToolsSearch } from "./tools-search.ts";
 
 /** The signing secret comes with the creation alone. */
-export const toolApi = resource<Tool, Tool, object, Tool & { signing_secret?: string }>("tools");
+export const toolApi = resource<Tool, Tool, object, Tool & { signing_secret?: string }>("tools", ({ name }) => name);
 
 /** A page of tools. */
 export const toolsQuery = (at: At, { type, ...page }: ToolsSearch) => toolApi.page(at, page, { type });
@@ -37,16 +38,8 @@ export function usersQuery(at: At) {
   });
 }
 
-export const secretApi = resource<unknown>("secrets");
-
-/** The names of secrets; nobody can read their values. */
-export function secretsQuery(at: At) {
-  return queryOptions({
-    queryKey: secretApi.key(at),
-    queryFn: async ({ signal }) =>
-      (await get<{ data: { name: string; updated_at: string }[] }>(`${secretApi.url(at)}?limit=100`, signal)).data,
-  });
-}
+/** Their names alone: nobody can read their values. */
+export const secretApi = resource<Secret>("secrets");
 
 export const setSecret = (at: At, name: string, value: string): Promise<unknown> =>
   put(secretApi.url(at, name), { value });

@@ -1,9 +1,9 @@
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
-import type { PageSearch } from "../../lib/page-search.ts";
+import type { NamedSearch } from "../../lib/page-search.ts";
 import type { PeriodSearch } from "../analytics/period.ts";
 
 /** What the address of the list holds. */
-export interface ToolsSearch extends PageSearch {
+export interface ToolsSearch extends NamedSearch {
   type?: ToolType;
 }
 

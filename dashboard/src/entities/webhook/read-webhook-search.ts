@@ -1,5 +1,13 @@
 import { deliveryStatuses } from "../../../../server/wire/names.ts";
-import { given, type PageSearch, readChoice, readForm, readPageSearch } from "../../lib/page-search.ts";
+import {
+  given,
+  type NamedSearch,
+  type PageSearch,
+  readChoice,
+  readForm,
+  readNamedSearch,
+  readPageSearch,
+} from "../../lib/page-search.ts";
 
 type DeliveryStatus = (typeof deliveryStatuses)[number];
 
@@ -11,7 +19,7 @@ export interface DeliveriesSearch extends PageSearch {
 }
 
 /** The page of the list in an address. */
-export const readWebhooksSearch = (search: Record<string, unknown>): PageSearch => readPageSearch(search, "whk");
+export const readWebhooksSearch = (search: Record<string, unknown>): NamedSearch => readNamedSearch(search, "whk");
 
 /** The filters and the delivery in an address; what is none is left out. */
 export function readWebhookSearch(search: Record<string, unknown>): DeliveriesSearch {

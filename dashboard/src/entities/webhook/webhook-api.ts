@@ -7,7 +7,7 @@ import type {
   WebhookDelivery as WholeDelivery,
 } from "../../../../server/wire/webhook.ts";
 import { get, post, query } from "../../lib/api.ts";
-import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
+import { type NamedSearch, pageQuery } from "../../lib/page-search.ts";
 import { type At, resource } from "../resource/resource.ts";
 import type { DeliveriesSearch } from "./read-webhook-search.ts";
 
@@ -21,12 +21,13 @@ export type Attempt = WholeDelivery["attempts"][number];
 
 export const webhookApi = resource<Webhook, Webhook, Omit<CreateWebhook, "events"> & { events: string[] }, MadeWebhook>(
   "webhooks",
+  ({ url, description }) => `${url} ${description ?? ""}`,
 );
 
 const deliveryPath = (delivery: string) => `/deliveries/${encodeURIComponent(delivery)}`;
 
-/** One page of webhooks, newest first. */
-export const webhooksQuery = (at: At, search: PageSearch) => ({
+/** One page of webhooks, newest first, or those that are sought. */
+export const webhooksQuery = (at: At, search: NamedSearch) => ({
   ...webhookApi.page(at, search),
   refetchInterval: 10_000,
 });

@@ -13,9 +13,9 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { ActsMenu } from "../../ui/acts-menu.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { buttonClass } from "../../ui/button.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { Fact, IdFact } from "../../ui/facts.tsx";
 import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -82,13 +82,6 @@ function AgentHead({ agent, onLeave }: { agent: Agent; onLeave: () => void }) {
         list="/agents"
         name={agent.name}
         pills={<Badge>v{agent.version}</Badge>}
-        aside={
-          <span className="flex items-center text-xs text-muted max-full:hidden">
-            Changed&nbsp;
-            <Time at={agent.updated_at} />
-            <CopyButton text={agent.id} what="agent id" />
-          </span>
-        }
         links={
           <Link to="/playground" search={{ agent: agent.id }} className={buttonClass()}>
             <FlaskConical aria-hidden className="size-4" strokeWidth={1.5} />
@@ -100,7 +93,12 @@ function AgentHead({ agent, onLeave }: { agent: Agent; onLeave: () => void }) {
             acts={[...acts, { icon: Trash2, word: "Delete agent", danger: true, onDo: () => setDeleting(true) }]}
           />
         }
-      />
+      >
+        <IdFact noun="agent" id={agent.id} />
+        <Fact name="Updated">
+          <Time at={agent.updated_at} />
+        </Fact>
+      </ObjectHead>
       {dialog}
       {deleting && <DeleteAgent agent={agent} onClose={() => setDeleting(false)} onDeleted={onLeave} />}
     </>

@@ -72,7 +72,7 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
         ))}
         {page.data?.has_more && (
           <li className="px-4 py-2 text-xs text-muted wrap-anywhere rail:px-5">
-            Older ones: <code>GET /v1/agents/{agent.id}/versions</code>
+            Older versions: <code>GET /v1/agents/{agent.id}/versions</code>
           </li>
         )}
       </ol>

@@ -2,15 +2,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot } from "lucide-react";
 import type { AgentListItem as ListedAgent } from "../../../../server/agents/schema.ts";
-import { type AgentsSearch, agentsQuery } from "../../entities/agent/agent-api.ts";
+import { agentApi } from "../../entities/agent/agent-api.ts";
 import { ListPage } from "../../entities/resource/list-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ImportBundle } from "../../entities/transfer/import-bundle.tsx";
 import { ActivityCells, activityColumns, useActivity } from "../../entities/usage/activity.tsx";
 import type { Activity } from "../../entities/usage/activity-of.ts";
+import type { NamedSearch } from "../../lib/page-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 
@@ -20,34 +20,21 @@ const columns = [
   { label: "Tools", right: true },
   { label: "Version", right: true },
   ...activityColumns("Runs"),
-  { label: "Last change" },
+  { label: "Updated" },
   { label: "Actions", silent: true },
 ];
 
 /** All agents of a project and mode. */
-export function AgentsPage({ search, onSearch }: { search: AgentsSearch; onSearch: (search: AgentsSearch) => void }) {
-  const { q = "" } = search;
+export function AgentsPage({ search, onSearch }: { search: NamedSearch; onSearch: (search: NamedSearch) => void }) {
   const activityOf = useActivity("agent");
-  const read = useQuery(agentsQuery(useWorkspace(), search));
-  const fits = ({ name }: ListedAgent) => name.toLowerCase().includes(q.toLowerCase());
-  const list = { ...read, data: read.data && { ...read.data, data: read.data.data.filter(fits) } };
+  const list = useQuery(agentApi.page(useWorkspace(), search));
   return (
     <ListPage
       title="Agents"
       noun="agent"
       {...{ list, columns, search, onSearch }}
       row={(agent) => <AgentRow key={agent.id} agent={agent} activity={activityOf(agent.id)} />}
-      filters={
-        <SearchField
-          label="Search agents by name"
-          placeholder="Name"
-          value={q}
-          onSearch={(text) => onSearch(text === "" ? {} : { q: text })}
-        />
-      }
-      noMatch="No results"
-      sought={`is named “${q}” here`}
-      clear="Clear search"
+      searchBy="name"
       acts={<ImportBundle />}
       create={{ act: "Create agent", first: "Create the first agent", to: "/agents/new" }}
       empty={{

@@ -47,6 +47,6 @@ export function chatFaults(draft: ChatDraft): Faults<ChatDraft> {
   const cost = draft.max_cost_usd.trim();
   return {
     ...Object.fromEntries(wrong.map((field) => [field, "Enter a whole number, 1 or more."])),
-    ...(cost !== "" && !(Number(cost) > 0) && { max_cost_usd: "Expected an amount over 0, or nothing." }),
+    ...(cost !== "" && !(Number(cost) > 0) && { max_cost_usd: "Enter an amount above 0, or leave it empty." }),
   };
 }

@@ -61,7 +61,7 @@ export const kinds: Record<GuardrailType, Kind> = {
     example: { on: ["output"], action: "flag", config: { terms: ["guarantee"] } },
   },
   url_allowlist: {
-    label: "Allowed addresses",
+    label: "Allowed hosts",
     settings: [{ name: "hosts", label: "Hosts", kind: "lines", hint: "One per line, such as *.example.com." }],
     example: { on: ["output"], action: "block", config: { hosts: ["example.com"] } },
   },

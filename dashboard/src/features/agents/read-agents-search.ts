@@ -1,13 +1,9 @@
-import type { AgentsSearch } from "../../entities/agent/agent-api.ts";
 import { readPeriod } from "../../entities/analytics/period.ts";
-import { given, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
+import { given, type NamedSearch, readChoice, readNamedSearch } from "../../lib/page-search.ts";
 import { type AgentSearch, agentTabs } from "./agent-search.ts";
 
 /** Of the list's address. */
-export function readAgentsSearch(search: Record<string, unknown>): AgentsSearch {
-  const q = readText(search.q);
-  return q ? { q } : readPageSearch(search, "agt");
-}
+export const readAgentsSearch = (search: Record<string, unknown>): NamedSearch => readNamedSearch(search, "agt");
 
 /** Of an agent's address. */
 export const readAgentSearch = (search: Record<string, unknown>): AgentSearch =>

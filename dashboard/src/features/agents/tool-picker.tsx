@@ -6,9 +6,11 @@ import { useMay } from "../../entities/session/use-may.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import { plural } from "../../lib/format.ts";
+import { hasWords } from "../../lib/has-words.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 
 const searchFrom = 8;
 
@@ -41,7 +43,7 @@ export function ToolPicker({
         )}
       </p>
     );
-  const shown = tools.data.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
+  const shown = tools.data.filter(({ name }) => hasWords(name, text));
   const toggle = (tool: string, on: boolean) =>
     onChoose(on ? [...chosen, tool] : chosen.filter((each) => each !== tool));
   return (
@@ -49,14 +51,7 @@ export function ToolPicker({
       <legend className="sr-only">Tools of the agent</legend>
       <div className="flex flex-wrap items-center gap-2 text-xs text-muted">
         {tools.data.length >= searchFrom && (
-          <input
-            type="search"
-            aria-label="Search tools"
-            placeholder="Name of a tool"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            className="h-(--control-sm) w-50 rounded-md border border-line-control bg-surface px-2 text-ink"
-          />
+          <SearchField label="Search tools by name" placeholder="Name" value={text} onSearch={setText} />
         )}
         <span aria-live="polite">
           {chosen.length === 0 ? "None selected" : `${plural(chosen.length, "tool")} selected`}

@@ -42,7 +42,7 @@ export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id:
           </span>
         ) : (
           <SecondLine title={file.error?.message ?? file.mime_type} tone={file.error ? "text-warn" : "text-muted"}>
-            {file.error ? `Waiting: ${file.error.message}` : detailOf(file)}
+            {file.error ? `Queued: ${file.error.message}` : detailOf(file)}
           </SecondLine>
         )}
       </Cell>
@@ -90,8 +90,8 @@ function detailOf({ mime_type, pages, chunks, id }: StoredFile): string {
 }
 
 const looks: Record<StoredFile["status"], Look> = {
-  uploaded: ["plain", Clock, "Waiting"],
-  processing: ["info", LoaderCircle, "Reading"],
+  uploaded: ["plain", Clock, "Queued"],
+  processing: ["info", LoaderCircle, "Processing"],
   ready: ["ok", Check, "Ready"],
   failed: ["bad", X, "Failed"],
 };
@@ -100,13 +100,13 @@ export const statusWords = wordsOf(looks);
 
 function FileState({ file }: { file: StoredFile }) {
   if (file.status !== "processing") return <LookPill look={looks[file.status]} />;
-  const words = file.total ? `${formatCount(file.processed)} of ${formatCount(file.total)}` : "Reading";
+  const words = file.total ? `${formatCount(file.processed)} of ${formatCount(file.total)}` : "Processing";
   return (
     <span className="inline-flex flex-col gap-1">
       <Pill tone="info" icon={LoaderCircle} spin>
         {words}
       </Pill>
-      <Progress label={`Reading ${file.filename}`} share={shareDone(file)} />
+      <Progress label={`Processing ${file.filename}`} share={shareDone(file)} />
     </span>
   );
 }
@@ -172,6 +172,6 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
 function effectOf({ chunks }: StoredFile, stores: readonly string[]): string {
   if (stores.length === 0)
     return "Its content is deleted, and new runs and programs cannot use it. Traces keep what runs have read of it.";
-  const found = chunks > 1 ? `its ${formatCount(chunks)} chunks are` : "it is";
-  return `Its content is deleted, and ${found} found no more in ${stores.join(", ")}. Traces keep what runs have read of it.`;
+  const what = chunks > 1 ? `its ${formatCount(chunks)} chunks` : "it";
+  return `Its content is deleted, and searches of ${stores.join(", ")} no longer find ${what}. Traces keep what runs have read of it.`;
 }

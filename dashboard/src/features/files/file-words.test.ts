@@ -9,7 +9,7 @@ test("what is too large or empty is told before it is sent", () => {
 });
 
 test("a known failure says what to do, another one what the server says", () => {
-  expect(failureWords({ error: { code: "document_encrypted", message: "…" } })).toContain("without one");
+  expect(failureWords({ error: { code: "document_encrypted", message: "…" } })).toContain("without a password");
   expect(failureWords({ error: { code: "embedding_failed", message: "No model." } })).toBe("No model.");
 });
 

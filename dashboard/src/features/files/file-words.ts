@@ -8,18 +8,18 @@ export const purposeWords: Record<FilePurpose, string> = {
   retrieval: "Search",
   code_interpreter: "Code",
   attachment: "Runs",
-  output: "Made by a run",
+  output: "Created by a run",
 };
 
 const advice: Record<string, string> = {
   document_unreadable: "The content does not match the file type. Open and save it again, or upload it as text.",
-  document_encrypted: "It is protected by a password. Upload it without one.",
+  document_encrypted: "It is password-protected. Upload it without a password.",
   document_empty: "No text was found in it.",
-  document_too_large: "It has more text than a document may have. Upload it in parts.",
-  document_timeout: "Reading it took too long. Try again, or upload it in parts.",
-  document_out_of_memory: "Reading it took too much memory. Upload it in parts.",
-  sandbox_unavailable: "The sandbox is off, and documents are only read within it.",
-  sandbox_failed: "The process that reads documents ended three times. Try again, or upload it in another format.",
+  document_too_large: "It contains more text than a document can have. Split it and upload the parts.",
+  document_timeout: "Processing took too long. Try again, or split it and upload the parts.",
+  document_out_of_memory: "Processing took too much memory. Split it and upload the parts.",
+  sandbox_unavailable: "Documents are processed in the sandbox, which is off.",
+  sandbox_failed: "Processing crashed three times. Try again, or upload it in another format.",
 };
 
 /** Why a file failed, and what can be done. */
@@ -31,7 +31,7 @@ export function failureWords({ error }: Pick<StoredFile, "error">): string {
 /** Why a file cannot be sent at all; null for one that can. */
 export function localFault({ name, size }: Pick<File, "name" | "size">): string | null {
   if (size > mostBytes)
-    return `${name} is larger than 100 MB, with ${formatBytes(size)}. Upload it in parts, or as a smaller format.`;
+    return `${name} is larger than 100 MB (${formatBytes(size)}). Split it, or use a smaller format.`;
   if (size === 0) return `${name} is empty.`;
   return null;
 }

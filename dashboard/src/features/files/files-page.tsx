@@ -34,7 +34,7 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
   const [asking, setAsking] = useState<readonly File[] | null>(null);
   const { uploads, add, again, cancel } = useUploads();
   const { over, ...drop } = useDrop(useMay("member"), setAsking);
-  const { status, purpose, file } = search;
+  const { q, status, purpose, file } = search;
   const storeName = (id: string) => stores.find((store) => store.id === id)?.name ?? id;
   return (
     <div className="relative flex min-h-0 flex-1 flex-col" {...drop}>
@@ -43,25 +43,26 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
         noun="file"
         {...{ list, columns, search, onSearch }}
         row={(file) => <FileRow key={file.id} file={file} storeName={storeName} />}
+        searchBy="name"
         filters={
           <>
             <Chip
               name="Status"
               value={status}
               choices={statuses}
-              onChange={(next) => onSearch({ purpose, ...(next && { status: next }) })}
+              onChange={(next) => onSearch({ q, purpose, status: next })}
             />
             <Chip
               name="Purpose"
               value={purpose}
               choices={purposes}
-              onChange={(next) => onSearch({ status, ...(next && { purpose: next }) })}
+              onChange={(next) => onSearch({ q, status, purpose: next })}
             />
             {file && <SetChip name="File" word={file} onClear={() => onSearch({})} />}
           </>
         }
         above={<UploadList uploads={uploads} onAgain={again} onCancel={cancel} />}
-        create={{ act: "Upload files", first: "Upload the first", icon: FileUp, onCreate: () => setAsking([]) }}
+        create={{ act: "Upload files", first: "Upload the first file", icon: FileUp, onCreate: () => setAsking([]) }}
         empty={{
           icon: FileText,
           title: "No files yet",

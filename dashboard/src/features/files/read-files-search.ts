@@ -1,6 +1,6 @@
 import { filePurposes, fileStatuses } from "../../../../server/wire/names.ts";
 import type { FilesSearch } from "../../entities/file/file-api.ts";
-import { given, readChoice, readForm, readPageSearch } from "../../lib/page-search.ts";
+import { given, readChoice, readForm, readNamedSearch } from "../../lib/page-search.ts";
 
 /** Of the list's address. */
 export function readFilesSearch(search: Record<string, unknown>): FilesSearch {
@@ -9,6 +9,6 @@ export function readFilesSearch(search: Record<string, unknown>): FilesSearch {
   return given({
     status: readChoice(search.status, fileStatuses),
     purpose: readChoice(search.purpose, filePurposes),
-    ...readPageSearch(search, "file"),
+    ...readNamedSearch(search, "file"),
   });
 }

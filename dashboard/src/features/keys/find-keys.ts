@@ -1,5 +1,6 @@
 import type { Permission as KeyScope } from "../../../../server/core/scope.ts";
 import type { ApiKey } from "../../../../server/wire/key.ts";
+import { hasWords } from "../../lib/has-words.ts";
 import { isUsable, keyState, shortKey } from "./key-state.ts";
 
 export const keyFilters = ["usable", "ended", "rotating", "exposed", "expiring"] as const;
@@ -22,13 +23,9 @@ export const isExpiring = (key: ApiKey, now: number): boolean =>
 
 /** The keys that somebody looks for: by words of the name, the beginning, the last four, or the id. */
 export function findKeys(keys: readonly ApiKey[], { q = "", status, scope }: KeysSearch, now: number): ApiKey[] {
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = (key: ApiKey) => `${key.name} ${shortKey(key)} ${key.id} ${key.last_used_ip ?? ""}`.toLowerCase();
+  const text = (key: ApiKey) => `${key.name} ${shortKey(key)} ${key.id} ${key.last_used_ip ?? ""}`;
   return keys.filter(
-    (key) =>
-      words.every((word) => text(key).includes(word)) &&
-      (!scope || key.scopes.includes(scope)) &&
-      (!status || tests[status](key, now)),
+    (key) => hasWords(text(key), q) && (!scope || key.scopes.includes(scope)) && (!status || tests[status](key, now)),
   );
 }
 

@@ -9,7 +9,6 @@ import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Card } from "../../ui/card.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
 import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { KeyFacts } from "./key-facts.tsx";
 import { KeyPill } from "./key-pill.tsx";
@@ -35,12 +34,7 @@ export function KeyPage({
     <ObjectPage object={read} noun="API key" list="/keys" id={id} onLookIn={onLookIn}>
       {(key) => (
         <>
-          <ObjectHead
-            list="/keys"
-            name={key.name}
-            pills={<KeyPill apiKey={key} inLine />}
-            aside={<CopyButton text={key.id} what="key id" />}
-          />
+          <ObjectHead list="/keys" name={key.name} pills={<KeyPill apiKey={key} inLine />} />
           <AnalyticsPanel search={search} onPeriod={onSearch}>
             {(span) => (
               <>

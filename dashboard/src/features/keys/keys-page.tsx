@@ -106,7 +106,7 @@ export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (
             </EmptyState>
           ) : (
             <EmptyState icon={ListFilter} title="No key matches these filters">
-              <p className="text-muted">Searched names, prefixes, last four characters, ids and addresses.</p>
+              <p className="text-muted">Searched names, prefixes, last four characters, ids and IP addresses.</p>
               <Button onClick={() => onSearch({})}>Clear filters</Button>
             </EmptyState>
           )

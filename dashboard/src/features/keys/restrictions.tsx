@@ -54,7 +54,7 @@ export function Restrictions({
           label="Only from these networks"
           mono
           rows={2}
-          placeholder="Any address"
+          placeholder="Any IP address"
           hint="One per line, such as 203.0.113.0/24. Requests from other networks are refused."
           onBlur={() => setLeft(true)}
           {...text("allowed_cidrs")}

@@ -55,7 +55,7 @@ export function KeyDialog({
         throw error;
       }),
     onSent: (saved) => {
-      toast("Key written", `${saved.key} is at version ${saved.version}`);
+      toast("Key set", `${saved.key} is at version ${saved.version}`);
       void client.invalidateQueries(storeApi.all(at));
       onClose();
     },
@@ -76,7 +76,7 @@ export function KeyDialog({
       act={base ? `Overwrite version ${base.version}` : "Set key"}
       acting="Writing"
       ready={may && theirs === null}
-      failed={isConflict(form.error) && base ? "The key was deleted meanwhile" : "The key was not written"}
+      failed={isConflict(form.error) && base ? "The key was deleted meanwhile" : "The key was not set"}
       request={{
         method: "PUT",
         path: `/v1/memory/${store.id}/keys/${encodeURIComponent(draft.key || "key")}${of ? `?scope_id=${encodeURIComponent(of)}` : ""}`,
@@ -100,7 +100,7 @@ export function KeyDialog({
       />
       {theirs && (
         <Note tone="warn" role="alert">
-          <b>Someone wrote version {theirs.version} meanwhile</b>
+          <b>Someone saved version {theirs.version} meanwhile</b>
           <JsonView value={theirs.value} />
           <div className="mt-2 flex flex-wrap gap-2">
             <Button

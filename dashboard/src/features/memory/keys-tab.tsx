@@ -61,21 +61,20 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
         label="Keys"
         {...{ list, columns, onSearch }}
         search={{ of, q, after, before }}
+        sought={`begins with “${q}”`}
         keeps={kept}
         row={(each) => (
           <KeyRow key={each.key} value={each} onEdit={() => setEditing(each)} onDelete={() => setDeleting(each)} />
         )}
         notes={
           !isReady && (
-            <EmptyState icon={UserRound} title={store.scope === "user" ? "Whose keys?" : "Which session?"}>
+            <EmptyState icon={UserRound} title={store.scope === "user" ? "Enter a user id" : "Enter a session id"}>
               <p className="max-w-[46ch] text-muted">
-                Each {store.scope} has keys of its own here. Enter its id above to see them.
+                Keys are kept per {store.scope}. Enter a {store.scope} id above to see its keys.
               </p>
             </EmptyState>
           )
         }
-        noMatch="No results"
-        clear="Clear search"
         empty={{
           icon: KeyRound,
           title: "No keys here yet",

@@ -27,7 +27,7 @@ test("the size of a store is told in what it holds", () => {
 
 test("what is typed is read, or told", () => {
   expect(readObject("")).toEqual({ value: undefined, fault: null });
-  expect(readObject("[]").fault).toBe("This is an object: { … }.");
+  expect(readObject("[]").fault).toBe("Expected an object: { … }.");
   expect(readSeconds("")).toEqual({ seconds: null, fault: null });
   expect(readSeconds("soon").fault).toContain("not a whole number");
 });

@@ -1,11 +1,11 @@
 import { rerankTypes } from "../../../../server/core/agent-snapshot.ts";
 import { entryStatuses, searchModes } from "../../../../server/wire/names.ts";
 import { memoryKinds, memoryTabs, type StoreSearch, type StoresSearch } from "../../entities/memory/memory-search.ts";
-import { given, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
+import { given, readChoice, readNamedSearch, readText } from "../../lib/page-search.ts";
 
 /** Of the list's address. */
 export const readStoresSearch = (search: Record<string, unknown>): StoresSearch =>
-  given({ kind: readChoice(search.kind, memoryKinds), ...readPageSearch(search, "mem") });
+  given({ kind: readChoice(search.kind, memoryKinds), ...readNamedSearch(search, "mem") });
 
 /** Of a store's address. The cursors of keys are keys, which may be any text. */
 export function readStoreSearch(search: Record<string, unknown>): StoreSearch {

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useId, useState } from "react";
 import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import { Button } from "../../ui/button.tsx";
 
@@ -12,6 +12,7 @@ export function ScopeField({
   of?: string;
   onChoose: (of: string | undefined) => void;
 }) {
+  const id = useId();
   const [text, setText] = useState(of);
   if (store.scope === "project") return null;
   const word = store.scope === "user" ? "User" : "Session";
@@ -21,8 +22,11 @@ export function ScopeField({
   };
   return (
     <form onSubmit={submit} className="flex shrink-0 items-center gap-2">
+      <label htmlFor={id} className="text-muted">
+        {word}
+      </label>
       <input
-        aria-label={word}
+        id={id}
         placeholder={`${word} id`}
         value={text}
         autoComplete="off"

@@ -72,7 +72,7 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
       <Form form={{ ...form, isUnsaved: false }} className="flex max-w-200 flex-col gap-3">
         <div className="flex flex-wrap items-end gap-2">
           <div className="min-w-60 flex-1">
-            <Field label="Question" autoComplete="off" {...form.text("text")} />
+            <Field label="Query" autoComplete="off" {...form.text("text")} />
           </div>
           {needsScope && (
             <div className="w-40">
@@ -144,7 +144,7 @@ function Found({ matches }: { matches: readonly Match[] }) {
     return (
       <EmptyState icon={SearchX} title="No results">
         <p className="max-w-[46ch] text-muted">
-          No passage matches the query and the filter. Word search also finds other languages.
+          No passage matches the query and the filter. Keyword search also finds other languages.
         </p>
       </EmptyState>
     );

@@ -8,8 +8,9 @@ import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
+import { Fact, IdFact } from "../../ui/facts.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { Time } from "../../ui/time.tsx";
 import { EntriesTab } from "./entries-tab.tsx";
 import { KeysTab } from "./keys-tab.tsx";
 import { sizeWords } from "./memory-words.ts";
@@ -65,13 +66,13 @@ function FoundStore({ store, search, onSearch, onLeave }: Omit<StorePageProps, "
             <Badge>{scopeWords[store.scope]}</Badge>
           </>
         }
-        links={
-          <span className="flex items-center text-xs text-muted">
-            {sizeWords(store)}
-            <CopyButton text={store.id} what="store id" />
-          </span>
-        }
-      />
+      >
+        <IdFact noun="store" id={store.id} />
+        <Fact name="Items">{sizeWords(store)}</Fact>
+        <Fact name="Created">
+          <Time at={store.created_at} />
+        </Fact>
+      </ObjectHead>
       <Tabs
         label="Store"
         value={tab}

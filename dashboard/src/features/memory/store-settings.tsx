@@ -140,7 +140,7 @@ function EmbeddingForm({ store }: { store: Store }) {
   return (
     <Form form={{ ...form, isPending, isUnsaved: isChanged && !isPending }} ready={isChanged}>
       <p>
-        Now: <code className="wrap-anywhere">{embeddingWords(store)}</code>
+        Current: <code className="wrap-anywhere">{embeddingWords(store)}</code>
       </p>
       {indexing && (
         <Note tone={indexing.error ? "warn" : "info"} role="status">

@@ -43,12 +43,13 @@ export function StoresPage({ search, onSearch, onOpen }: StoresPageProps) {
         noun="store"
         {...{ list, columns, search, onSearch }}
         row={(store) => <StoreRow key={store.id} store={store} />}
+        searchBy="name"
         filters={
           <Chip
             name="Kind"
             value={search.kind}
             choices={choicesOf(kindWords)}
-            onChange={(kind) => onSearch(kind ? { kind } : {})}
+            onChange={(kind) => onSearch({ q: search.q, kind })}
           />
         }
         create={{ act: "Create store", first: "Create the first store", onCreate: () => setCreating(true) }}

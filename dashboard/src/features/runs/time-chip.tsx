@@ -9,6 +9,7 @@ import {
   timeSpans,
   timeWords,
 } from "../../entities/run/runs-search.ts";
+import { capital } from "../../lib/format.ts";
 import { useForm } from "../../lib/use-form.ts";
 import { ClearChip, chipClass } from "../../ui/chip.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -111,5 +112,3 @@ const rangeFault = (from: string, to: string): string | null =>
   from !== "" && to !== "" && Date.parse(to) <= Date.parse(from) ? "The end is before the start." : null;
 
 const toUtc = (field: string): string | undefined => (field ? new Date(field).toISOString() : undefined);
-
-const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);

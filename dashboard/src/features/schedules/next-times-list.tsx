@@ -6,7 +6,7 @@ import { zoneTime } from "./next-times.ts";
 export function NextTimesList({ times, timezone }: { times: readonly number[]; timezone: string }) {
   const now = useNow();
   return (
-    <ol aria-label="Next times" className="flex flex-col text-xs tabular-nums">
+    <ol aria-label="Next runs" className="flex flex-col text-xs tabular-nums">
       {times.map((at) => (
         <li key={at} className="flex justify-between gap-4 py-0.5" title={new Date(at).toISOString()}>
           <span>{zoneTime(at, timezone)}</span>

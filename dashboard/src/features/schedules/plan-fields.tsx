@@ -55,7 +55,7 @@ export function PlanFields({
         <p className="mb-1 font-medium" aria-live="polite">
           {times === null && "This is not a valid cron expression yet."}
           {times?.length === 0 && "This date does not exist, so it would never run."}
-          {times && times.length > 0 && (words ?? "The next times")}
+          {times && times.length > 0 && (words ?? "Next runs")}
         </p>
         {times && times.length > 0 && <NextTimesList times={times} timezone={timezone} />}
         {times === null && (

@@ -89,7 +89,7 @@ function ScheduleHead({ schedule, onAct }: { schedule: Schedule; onAct: (act: Sc
           </>
         }
       >
-        <IdFact name="Schedule" noun="schedule" id={schedule.id} />
+        <IdFact noun="schedule" id={schedule.id} />
         <Fact name="Agent">
           <span className="cut" title={agent}>
             <AgentLink id={schedule.agent_id} className="cut block text-accent hover:underline" />

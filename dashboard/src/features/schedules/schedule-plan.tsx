@@ -30,7 +30,7 @@ export function SchedulePlan({ schedule }: { schedule: Schedule }) {
         </p>
       </div>
       <div>
-        <h3 className="mb-1 text-xs font-medium text-muted">Next times</h3>
+        <h3 className="mb-1 text-xs font-medium text-muted">Next runs</h3>
         {next_run_ats.length > 0 ? (
           <NextTimesList times={next_run_ats.map((at) => Date.parse(at))} timezone={timezone} />
         ) : (

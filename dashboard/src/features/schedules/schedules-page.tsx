@@ -8,7 +8,7 @@ import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { ListPage } from "../../entities/resource/list-page.tsx";
 import { lastFiringQuery, schedulesQuery } from "../../entities/schedule/schedule-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
-import type { PageSearch } from "../../lib/page-search.ts";
+import type { NamedSearch } from "../../lib/page-search.ts";
 import { plainLine } from "../../lib/plain-line.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -30,7 +30,7 @@ const columns = [
 ];
 
 /** What runs by the clock, in a project and mode. */
-export function SchedulesPage({ search, onSearch }: { search: PageSearch; onSearch: (search: PageSearch) => void }) {
+export function SchedulesPage({ search, onSearch }: { search: NamedSearch; onSearch: (search: NamedSearch) => void }) {
   const at = useWorkspace();
   const list = useQuery(schedulesQuery(at, search));
   const [act, setAct] = useState<ScheduleAct | null>(null);
@@ -43,6 +43,7 @@ export function SchedulesPage({ search, onSearch }: { search: PageSearch; onSear
         {...{ list, columns, search, onSearch }}
         row={(schedule) => <ScheduleRow key={schedule.id} {...{ schedule, run }} onAct={setAct} />}
         notes={<ErrorNote inset title="No run was started" error={run.error} />}
+        searchBy="name"
         create={{ act: "Create schedule", onCreate: () => setAct({ kind: "create" }) }}
         empty={{
           icon: CalendarClock,

@@ -1,5 +1,6 @@
 import type { AuditEntry } from "../../../../server/wire/audit.ts";
 import { placeOfId } from "../../entities/resource/place-of-id.ts";
+import { capital } from "../../lib/format.ts";
 
 /** Each action that the server notes, as a sentence goes on behind the name of who did it; `{}` is what it was done to. */
 const sentences: Record<string, Record<string, string>> = {
@@ -120,7 +121,7 @@ export function auditWords(action: string): { before: string; behind: string | n
 export function actionWord(action: string): string {
   const { before, behind } = auditWords(action);
   const words = `${before.replace(/ (for|of|as|to) $/, "").trimEnd()}${behind ?? ""}`.replaceAll(" the ", " ").trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return capital(words);
 }
 
 /** What an entry was about, by the name that it had then. */

@@ -45,7 +45,7 @@ export function AuditRow({ entry, name, targetName, onActor, onTarget }: AuditRo
         {target ? (
           <>
             <FilterButton text={target.id} what={`Show only what was done to ${target.id}`} onClick={onTarget} />
-            <SecondLine>{target.type.replaceAll("_", " ")}</SecondLine>
+            <SecondLine>{target.type === "api_key" ? kinds.api_key : target.type.replaceAll("_", " ")}</SecondLine>
           </>
         ) : (
           "–"

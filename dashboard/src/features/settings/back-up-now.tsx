@@ -21,8 +21,8 @@ export function BackUpNow({ databaseBytes }: { databaseBytes: number | null }) {
     <div className="flex flex-col items-start gap-3">
       <p className="max-w-[68ch] text-muted">
         The backup does not contain the master key: keep <code>master.key</code> of the data directory in another place.
-        Without it, stored secrets cannot be read. <code>runnel restore</code> takes the file back;{" "}
-        <code>runnel backup</code> makes the same from a terminal.
+        Without it, stored secrets cannot be read. Restore the file with <code>runnel restore</code>. From a terminal,
+        back up with <code>runnel backup</code>.
       </p>
       <Button disabled={!may || making.isPending} onClick={() => making.mutate()}>
         <Download aria-hidden className="size-4" strokeWidth={1.5} />

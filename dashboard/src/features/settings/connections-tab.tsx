@@ -4,15 +4,18 @@ import { useState } from "react";
 import type { Connection } from "../../../../server/wire/console.ts";
 import { connectionsQuery } from "../../entities/server/server-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
+import { hasWords } from "../../lib/has-words.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { NoResults } from "../../ui/no-results.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { AddConnection } from "./add-connection.tsx";
 import { RemoveConnection } from "./remove-connection.tsx";
-import { TabTable } from "./tab-table.tsx";
+import { type TabProps, TabTable } from "./tab-table.tsx";
 import { TestConnection } from "./test-connection.tsx";
 
 const columns = [
@@ -23,8 +26,9 @@ const columns = [
 ];
 
 /** How model providers are reached, for all projects. */
-export function ConnectionsTab() {
+export function ConnectionsTab({ search: { q = "" }, onSearch }: TabProps) {
   const list = useQuery(connectionsQuery);
+  const found = list.data?.filter(({ name, base_url }) => hasWords(`${name} ${base_url ?? ""}`, q)) ?? [];
   const may = useMay("owner");
   const [adding, setAdding] = useState(false);
   const [tested, setTested] = useState<string | null>(null);
@@ -32,10 +36,18 @@ export function ConnectionsTab() {
   return (
     <TabTable
       bar={
-        <Button kind="primary" size="sm" disabled={!may} onClick={() => setAdding(true)}>
-          <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
-          Add connection
-        </Button>
+        <>
+          <SearchField
+            label="Search connections by name or URL"
+            placeholder="Name or URL"
+            value={q}
+            onSearch={(text) => onSearch({ tab: "connections", q: text || undefined })}
+          />
+          <Button kind="primary" size="sm" disabled={!may} onClick={() => setAdding(true)}>
+            <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
+            Add connection
+          </Button>
+        </>
       }
       hint={
         may
@@ -52,9 +64,14 @@ export function ConnectionsTab() {
           <p className="text-muted">A connection gives agents access to a model provider. Test models need none.</p>
         </EmptyState>
       )}
-      {list.data && list.data.length > 0 && (
+      {list.data && list.data.length > 0 && found.length === 0 && (
+        <NoResults onClear={() => onSearch({ tab: "connections" })}>
+          No connection has “{q}” in its name or URL.
+        </NoResults>
+      )}
+      {found.length > 0 && (
         <Table label="Model connections" columns={columns}>
-          {list.data.map((connection) => (
+          {found.map((connection) => (
             <ConnectionRow
               key={`${connection.name} ${connection.source}`}
               connection={connection}

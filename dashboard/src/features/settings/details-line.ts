@@ -1,3 +1,7 @@
+import { formatDay } from "../../lib/format.ts";
+
+const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
 /** What an entry of the audit log says beside who and what, in one line: `name: Support, version: 3`. */
 export const detailsLine = (details: Record<string, unknown>): string =>
   Object.entries(details)
@@ -6,5 +10,7 @@ export const detailsLine = (details: Record<string, unknown>): string =>
 
 function shown(value: unknown): string {
   if (Array.isArray(value)) return value.map(shown).join(" ") || "none";
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "string") return JSON.stringify(value);
+  return time.test(value) ? formatDay(value) : value;
 }

@@ -7,7 +7,7 @@ const limit = (name: keyof typeof defaultLimits, label: string, hint: string, un
   ...{ name, label, hint, unit, usual: defaultLimits[name], blank: "No limit" },
   choices: [
     { value: "unset", label: `Default ${defaultLimits[name]}` },
-    { value: "off", label: "Off" },
+    { value: "off", label: "No limit" },
     { value: "own", label: "Number" },
   ],
 });
@@ -29,7 +29,7 @@ export function LimitsForm({ project }: { project: ProjectDetails }) {
       settings={limits}
       saved={project.limits}
       act="Save limits"
-      rule="Enter a whole number. Choose Off for no limit."
+      rule="Enter a whole number. Choose No limit for none."
     />
   );
 }

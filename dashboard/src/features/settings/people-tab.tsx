@@ -4,16 +4,19 @@ import { useState } from "react";
 import type { Invitation, Person } from "../../../../server/wire/console.ts";
 import { invitationsQuery, peopleQuery } from "../../entities/server/server-api.ts";
 import { useMay, useSessionUser } from "../../entities/session/use-may.ts";
+import { hasWords } from "../../lib/has-words.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { NoResults } from "../../ui/no-results.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Until } from "../../ui/until.tsx";
 import { InvitePerson } from "./invite-person.tsx";
 import { RemovePerson } from "./remove-person.tsx";
 import { RoleSelect } from "./role-select.tsx";
-import { TabTable } from "./tab-table.tsx";
+import { type TabProps, TabTable } from "./tab-table.tsx";
 import { WithdrawInvitation } from "./withdraw-invitation.tsx";
 
 const columns = [
@@ -24,21 +27,31 @@ const columns = [
 ];
 
 /** Who may use this dashboard, and who was asked to. */
-export function PeopleTab() {
+export function PeopleTab({ search: { q = "" }, onSearch }: TabProps) {
   const may = useMay("owner");
   const self = useSessionUser();
   const people = useQuery(peopleQuery);
   const invitations = useQuery({ ...invitationsQuery, enabled: may });
   const [inviting, setInviting] = useState(false);
+  const found = people.data?.filter(({ email }) => hasWords(email, q));
+  const invited = invitations.data?.filter(({ email }) => hasWords(email, q)) ?? [];
   const owners = people.data?.filter(({ role }) => role === "owner").length ?? 0;
   useKeys({ c: () => setInviting(true) }, may);
   return (
     <TabTable
       bar={
-        <Button kind="primary" size="sm" disabled={!may} onClick={() => setInviting(true)}>
-          <UserPlus aria-hidden className="size-3.5" strokeWidth={1.5} />
-          Invite person
-        </Button>
+        <>
+          <SearchField
+            label="Search people by email"
+            placeholder="Email"
+            value={q}
+            onSearch={(text) => onSearch({ tab: "people", q: text || undefined })}
+          />
+          <Button kind="primary" size="sm" disabled={!may} onClick={() => setInviting(true)}>
+            <UserPlus aria-hidden className="size-3.5" strokeWidth={1.5} />
+            Invite person
+          </Button>
+        </>
       }
       hint={
         may
@@ -53,9 +66,12 @@ export function PeopleTab() {
       }}
       failed="The people cannot be shown"
     >
-      {people.data && (
+      {found?.length === 0 && invited.length === 0 && (
+        <NoResults onClear={() => onSearch({ tab: "people" })}>No person has “{q}” in their email.</NoResults>
+      )}
+      {found && found.length + invited.length > 0 && (
         <Table label="People" columns={columns}>
-          {people.data.map((person) => (
+          {found.map((person) => (
             <PersonRow
               key={person.id}
               person={person}
@@ -64,7 +80,7 @@ export function PeopleTab() {
               isLast={person.role === "owner" && owners === 1}
             />
           ))}
-          {invitations.data?.map((invitation) => (
+          {invited.map((invitation) => (
             <InvitationRow key={invitation.id} invitation={invitation} />
           ))}
         </Table>

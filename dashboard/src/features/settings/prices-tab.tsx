@@ -5,16 +5,16 @@ import type { Price } from "../../../../server/wire/console.ts";
 import { pricesQuery } from "../../entities/server/server-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { formatCount } from "../../lib/format.ts";
+import { hasWords } from "../../lib/has-words.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
 import { formatPrice } from "./format-price.ts";
-import type { SettingsSearch } from "./read-settings-search.ts";
 import { ResetPrice } from "./reset-price.tsx";
 import { SetPrice } from "./set-price.tsx";
-import { TabTable } from "./tab-table.tsx";
+import { type TabProps, TabTable } from "./tab-table.tsx";
 
 const columns = [
   { label: "Model" },
@@ -24,18 +24,13 @@ const columns = [
   { label: "Actions", silent: true },
 ];
 
-interface PricesTabProps {
-  search: SettingsSearch;
-  onSearch: (search: SettingsSearch) => void;
-}
-
 /** What models cost, and the operator's own word on it. */
-export function PricesTab({ search, onSearch }: PricesTabProps) {
+export function PricesTab({ search, onSearch }: TabProps) {
   const list = useQuery(pricesQuery);
   const may = useMay("owner");
   const [edited, setEdited] = useState<Price | "new" | null>(null);
-  const q = search.q?.toLowerCase() ?? "";
-  const shown = list.data?.filter(({ id }) => id.toLowerCase().includes(q)) ?? [];
+  const { q = "" } = search;
+  const shown = list.data?.filter(({ id }) => hasWords(id, q)) ?? [];
   return (
     <TabTable
       bar={
@@ -43,7 +38,7 @@ export function PricesTab({ search, onSearch }: PricesTabProps) {
           <SearchField
             label="Search prices"
             placeholder="Model"
-            value={search.q ?? ""}
+            value={q}
             onSearch={(text) => onSearch({ tab: "prices", ...(text && { q: text }) })}
           />
           <Button size="sm" disabled={!may} onClick={() => setEdited("new")}>
@@ -58,9 +53,9 @@ export function PricesTab({ search, onSearch }: PricesTabProps) {
       failed="The prices cannot be shown"
     >
       {list.data && shown.length === 0 && (
-        <EmptyState icon={Coins} title={`No price for “${search.q ?? ""}”`}>
+        <EmptyState icon={Coins} title={`No price for “${q}”`}>
           <p className="text-muted">The cost of a model without a price is unknown, not zero.</p>
-          {search.q && <Button onClick={() => onSearch({ tab: "prices" })}>Clear search</Button>}
+          {q && <Button onClick={() => onSearch({ tab: "prices" })}>Clear search</Button>}
         </EmptyState>
       )}
       {shown.length > 0 && (

@@ -12,8 +12,9 @@ const settingsTabs = [
   "server",
 ] as const;
 export type SettingsTab = (typeof settingsTabs)[number];
+const searched: ReadonlySet<SettingsTab> = new Set(["prices", "people", "connections"]);
 
-/** What of the settings lies in the address; the filters are the audit log's, `q` is the search of prices. */
+/** What of the settings lies in the address; the filters are the audit log's, `q` is the search of a tab that lists. */
 export interface SettingsSearch extends PageSearch {
   tab?: SettingsTab;
   action?: string;
@@ -28,7 +29,7 @@ export function readSettingsSearch(search: Record<string, unknown>): SettingsSea
   const tab = readChoice(search.tab, settingsTabs);
   const chosen = given({
     tab: tab === "project" ? undefined : tab,
-    q: tab === "prices" ? readText(search.q) : undefined,
+    q: tab && searched.has(tab) ? readText(search.q) : undefined,
   });
   if (tab !== "audit") return chosen;
   return given({

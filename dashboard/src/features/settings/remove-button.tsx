@@ -1,5 +1,6 @@
 import type { QueryFilters } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { capital } from "../../lib/format.ts";
 import { ActDialog } from "../../ui/act-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
 import { toast } from "../../ui/toast.ts";
@@ -44,7 +45,7 @@ export function RemoveButton({
           run={remove}
           stale={stale}
           onClose={() => setOpen(false)}
-          onDone={() => toast(`${noun[0]?.toUpperCase()}${noun.slice(1)} removed`, name)}
+          onDone={() => toast(`${capital(noun)} removed`, name)}
         >
           {children}
         </ActDialog>

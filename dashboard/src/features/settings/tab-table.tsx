@@ -3,6 +3,13 @@ import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import { TableSkeleton } from "../../ui/table.tsx";
+import type { SettingsSearch } from "./read-settings-search.ts";
+
+/** What a tab knows of the address. */
+export interface TabProps {
+  search: SettingsSearch;
+  onSearch: (search: SettingsSearch) => void;
+}
 
 interface TabTableProps {
   /** Filters and acts. */

@@ -49,7 +49,7 @@ function Outcome({ tried, prefix }: { tried: Tried; prefix: string }) {
   if (ok)
     return (
       <Note tone="ok">
-        <b>It works.</b> <code>{name}</code> answered in {formatDuration(latency_ms)}
+        <b>The connection works.</b> <code>{name}</code> answered in {formatDuration(latency_ms)}
         {output ? `: “${output}”` : "."}
         <p className="text-muted">
           {formatCount(usage?.input_tokens)} → {formatCount(usage?.output_tokens)} tokens
@@ -58,7 +58,7 @@ function Outcome({ tried, prefix }: { tried: Tried; prefix: string }) {
     );
   return (
     <Note tone="bad">
-      <b>It does not work.</b>
+      <b>The connection failed.</b>
       <p>{error?.message}</p>
       <p className="text-muted">
         {name ? (

@@ -30,7 +30,7 @@ export function chosenRuns({ marked, typed }: RunChoice): { ids: string[]; fault
   const [first] = others;
   return {
     ids: [...new Set([...marked, ...ids])],
-    fault: first ? `“${first.slice(0, 40)}” is not the id of a run: those begin with run_.` : null,
+    fault: first ? `“${first.slice(0, 40)}” is not a run id. Run ids begin with run_.` : null,
   };
 }
 

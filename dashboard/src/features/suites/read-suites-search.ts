@@ -1,5 +1,5 @@
 import { type CaseStatus, caseStatuses } from "../../../../server/wire/names.ts";
-import { given, type PageSearch, readChoice, readId, readPageSearch } from "../../lib/page-search.ts";
+import { given, type NamedSearch, readChoice, readId, readNamedSearch } from "../../lib/page-search.ts";
 
 /** Which cases of a suite are listed, what of them is told, and the one that is looked at. */
 export interface SuiteSearch {
@@ -11,7 +11,7 @@ export interface SuiteSearch {
 }
 
 /** The page of the list in an address. */
-export const readSuitesSearch = (search: Record<string, unknown>): PageSearch => readPageSearch(search, "sui");
+export const readSuitesSearch = (search: Record<string, unknown>): NamedSearch => readNamedSearch(search, "sui");
 
 /** What the address of a suite says; what is none of it is left out. */
 export const readSuiteSearch = (search: Record<string, unknown>): SuiteSearch =>

@@ -45,9 +45,9 @@ export function SuitePage({ id, search, onSearch, onOpen, onLookIn, onLeave }: S
               </>
             }
           >
-            <IdFact name="Suite" noun="suite" id={id} />
+            <IdFact noun="suite" id={id} />
             <Fact name="Cases">{formatCount(suite.cases.length)}</Fact>
-            <Fact name="Changed">
+            <Fact name="Updated">
               <Time at={suite.updated_at} />
             </Fact>
             {suite.description && (

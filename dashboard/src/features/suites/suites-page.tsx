@@ -7,7 +7,7 @@ import { ListPage } from "../../entities/resource/list-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { suitesQuery } from "../../entities/suite/suite-api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
-import type { PageSearch } from "../../lib/page-search.ts";
+import type { NamedSearch } from "../../lib/page-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
@@ -30,8 +30,8 @@ export function SuitesPage({
   onSearch,
   onOpen,
 }: {
-  search: PageSearch;
-  onSearch: (search: PageSearch) => void;
+  search: NamedSearch;
+  onSearch: (search: NamedSearch) => void;
   onOpen: (suiteId: string) => void;
 }) {
   const at = useWorkspace();
@@ -44,6 +44,7 @@ export function SuitesPage({
         noun="suite"
         {...{ list, columns, search, onSearch }}
         row={(suite) => <SuiteRow key={suite.id} suite={suite} onAct={setAct} />}
+        searchBy="name"
         create={{ act: "Create suite", onCreate: () => setAct({ kind: "create" }) }}
         empty={{
           icon: ListChecks,

@@ -111,7 +111,7 @@ export function RunInThread({
                 : ""}
           </span>
           <Button type="submit" kind="primary" disabled={!isReady} className="max-rail:ml-auto">
-            {start.isPending ? "Starting" : "Run"}
+            {start.isPending ? "Sending" : "Send"}
           </Button>
         </div>
       </div>

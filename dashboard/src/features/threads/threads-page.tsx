@@ -22,7 +22,7 @@ const columns = [
   { label: "Status" },
   { label: "Title and owner" },
   { label: "Messages", right: true },
-  { label: "Last change", folds: true },
+  { label: "Updated", folds: true },
 ];
 const statuses = choicesOf(threadWords, (value) => <ThreadPill status={value} />);
 

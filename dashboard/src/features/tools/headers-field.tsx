@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, Plus, X } from "lucide-react";
-import { secretsQuery } from "../../entities/tool/tool-api.ts";
+import { secretApi } from "../../entities/tool/tool-api.ts";
 import type { Fields } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -19,7 +19,7 @@ export function HeadersField({
   set,
 }: Pick<Fields<CommonDraft>, "draft" | "faults" | "set">) {
   const at = useWorkspace();
-  const secrets = useQuery(secretsQuery(at)).data ?? [];
+  const secrets = useQuery(secretApi.every(at)).data ?? [];
   const change = (i: number, part: Partial<Header>) =>
     set({ headers: headers.map((each, n) => (n === i ? { ...each, ...part } : each)) });
   return (

@@ -1,11 +1,11 @@
 import { toolTypes } from "../../../../server/core/agent-snapshot.ts";
 import { readPeriod } from "../../entities/analytics/period.ts";
 import { type NewToolSearch, type ToolSearch, type ToolsSearch, toolTabs } from "../../entities/tool/tools-search.ts";
-import { given, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
+import { given, readChoice, readNamedSearch, readText } from "../../lib/page-search.ts";
 
 /** Of the list's address. */
 export const readToolsSearch = (search: Record<string, unknown>): ToolsSearch =>
-  given({ ...readNewToolSearch(search), ...readPageSearch(search, "tool") });
+  given({ ...readNewToolSearch(search), ...readNamedSearch(search, "tool") });
 
 /** Of a tool's address. */
 export const readToolSearch = (search: Record<string, unknown>): ToolSearch =>

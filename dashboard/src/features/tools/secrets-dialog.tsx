@@ -1,22 +1,26 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useMay } from "../../entities/session/use-may.ts";
-import { secretApi, secretsQuery, setSecret } from "../../entities/tool/tool-api.ts";
+import { secretApi, setSecret } from "../../entities/tool/tool-api.ts";
+import { hasWords } from "../../lib/has-words.ts";
 import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.ts";
+
+const searchFrom = 8;
 
 /** The names of secrets, and a new value for one. A value that was set is never shown again. */
 export function SecretsDialog({ onClose }: { onClose: () => void }) {
   const at = useWorkspace();
   const may = useMay("member");
   const client = useQueryClient();
-  const secrets = useQuery(secretsQuery(at));
+  const secrets = useQuery({ ...secretApi.every(at), refetchOnMount: "always" });
   const changed = () => void client.invalidateQueries(secretApi.all(at));
   const form = useForm({
     first: { name: "", value: "" },
@@ -36,6 +40,8 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
     onSuccess: (_, gone) => toast("Secret deleted", gone),
     onSettled: changed,
   });
+  const [q, setQ] = useState("");
+  const shown = secrets.data?.filter(({ name }) => hasWords(name, q));
   const isThere = secrets.data?.some((secret) => secret.name === form.draft.name.trim());
   return (
     <FormDialog
@@ -56,10 +62,14 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
         </div>
       )}
       <ErrorNote title="The secrets cannot be shown" error={secrets.error} />
+      {secrets.data && secrets.data.length >= searchFrom && (
+        <SearchField label="Search secrets by name" placeholder="Name" value={q} onSearch={setQ} />
+      )}
       {secrets.data?.length === 0 && <p className="text-muted">No secrets yet.</p>}
       {secrets.data && secrets.data.length > 0 && (
         <ul aria-label="Secrets" className="max-h-60 overflow-y-auto rounded-md border border-line">
-          {secrets.data.map((secret) => (
+          {shown?.length === 0 && <li className="px-3 py-2 text-muted">No results.</li>}
+          {shown?.map((secret) => (
             <li
               key={secret.name}
               className="flex min-h-9 items-center gap-3 border-b border-line-soft px-3 py-1 last:border-b-0"

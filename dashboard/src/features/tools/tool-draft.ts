@@ -51,7 +51,7 @@ export function readToolDraft(
   const object = (field: "parameters" | "when") => {
     const { value, fault } = readJson(draft[field]);
     if (fault !== null) faults[field] = fault;
-    else if (!isJsonObject(value)) faults[field] = "This is an object: { … }.";
+    else if (!isJsonObject(value)) faults[field] = "Expected an object: { … }.";
     return value;
   };
   const name = () => {

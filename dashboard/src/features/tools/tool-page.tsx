@@ -14,11 +14,12 @@ import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ActsMenu } from "../../ui/acts-menu.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { Fact, IdFact } from "../../ui/facts.tsx";
 import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { Time } from "../../ui/time.tsx";
 import { ToolDefinition } from "./tool-definition.tsx";
 import { ToolTest } from "./tool-test.tsx";
 import { ToolUsers } from "./tool-users.tsx";
@@ -88,14 +89,18 @@ function ToolHead({ tool, onLeave }: { tool: Tool; onLeave: () => void }) {
             {!tool.enabled && <Badge>off</Badge>}
           </>
         }
-        aside={<CopyButton text={tool.id} what="tool id" />}
-        links={<ToolUsers tool={tool} />}
         acts={
           <ActsMenu
             acts={[...acts, { icon: Trash2, word: "Delete tool", danger: true, onDo: () => setDeleting(true) }]}
           />
         }
-      />
+      >
+        <IdFact noun="tool" id={tool.id} />
+        <Fact name="Updated">
+          <Time at={tool.updated_at} />
+        </Fact>
+        <ToolUsers tool={tool} />
+      </ObjectHead>
       {dialog}
       {deleting && <DeleteTool tool={tool} onClose={() => setDeleting(false)} onDeleted={onLeave} />}
     </>

@@ -53,7 +53,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
   const schema = offered ? chosen?.parameters : tool.parameters;
   const [text, setText] = useState(() => jsonText(exampleArguments(schema)));
   const read = readJson(text);
-  const fault = read.fault ?? (isJsonObject(read.value) ? null : "Arguments are an object: { … }.");
+  const fault = read.fault ?? (isJsonObject(read.value) ? null : "Expected an object: { … }.");
   const body = { arguments: read.value, ...(chosen && { tool: chosen.name }) };
   const test = useMutation({ mutationFn: () => testTool(at, tool.id, body) });
   const refused = test.error instanceof ApiError && test.error.faults.length > 0 ? test.error.faults : null;

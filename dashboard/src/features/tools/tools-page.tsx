@@ -25,7 +25,7 @@ const columns = [
   { label: "Approval" },
   { label: "Used by" },
   ...activityColumns("Calls"),
-  { label: "Changed" },
+  { label: "Updated" },
 ];
 
 /** All tools of a project and mode. */
@@ -58,12 +58,13 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
             </Button>
           </>
         }
+        searchBy="name"
         filters={
           <Chip
             name="Type"
             value={search.type}
             choices={shownTypes.map((value) => ({ value, label: toolTypeWord(value), word: toolTypeWord(value) }))}
-            onChange={(type) => onSearch(type ? { type } : {})}
+            onChange={(type) => onSearch({ q: search.q, type })}
           />
         }
         create={{ act: "Create tool", first: "Create the first tool", to: "/tools/new" }}

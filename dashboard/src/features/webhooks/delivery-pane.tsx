@@ -70,7 +70,7 @@ export function DeliveryPane({ webhookId, id, search }: { webhookId: string; id:
           </Button>
         )}
         <Facts>
-          <IdFact name="Event" noun="event" id={delivery.event_id} />
+          <IdFact noun="event" id={delivery.event_id} />
           {delivery.run_id && (
             <Fact name="Run">
               <Link to="/runs/$runId" params={{ runId: delivery.run_id }} className="cut text-accent hover:underline">

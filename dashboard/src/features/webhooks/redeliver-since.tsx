@@ -44,8 +44,8 @@ export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose
       failed="The redelivery was not queued"
     >
       <div className="flex flex-col gap-1.5">
-        <span className="font-medium">Of the last</span>
-        <ChoiceBar name="since" label="Of the last" choices={choices} {...form.choose("hours")} />
+        <span className="font-medium">From the last</span>
+        <ChoiceBar name="since" label="From the last" choices={choices} {...form.choose("hours")} />
       </div>
       <p>
         Events that failed since {formatEnd(sinceOf(form.draft.hours), now)}, and events that wait for another attempt,

@@ -84,7 +84,7 @@ function WebhookHead({
           </>
         }
       >
-        <IdFact name="Webhook" noun="webhook" id={id} />
+        <IdFact noun="webhook" id={id} />
         <Fact name="Events">
           <span className="cut" title={events.join(", ")}>
             {events.includes("*") ? "all events" : events.join(", ")}

@@ -1,4 +1,5 @@
 import type { Webhook, WebhookDelivery as WholeDelivery } from "../../../../server/wire/webhook.ts";
+import { formatDuration } from "../../lib/format.ts";
 
 const reasons = {
   requested: "Disabled. Events that happen meanwhile are not sent.",
@@ -18,6 +19,6 @@ export function whyDisabled({ status, disabled_reason, failure_count }: Webhook)
 export function testWords({ status, attempts }: WholeDelivery): string {
   const last = attempts.at(-1);
   if (status === "delivered")
-    return `The endpoint returned ${last?.response?.status ?? 200} in ${last?.latency_ms ?? 0} ms.`;
+    return `The endpoint returned ${last?.response?.status ?? 200} in ${formatDuration(last?.latency_ms)}.`;
   return last?.error?.message ?? "The outcome is unknown.";
 }

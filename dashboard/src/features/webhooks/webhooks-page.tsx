@@ -6,7 +6,7 @@ import type { Webhook } from "../../../../server/wire/webhook.ts";
 import { ListPage } from "../../entities/resource/list-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { webhooksQuery } from "../../entities/webhook/webhook-api.ts";
-import type { PageSearch } from "../../lib/page-search.ts";
+import type { NamedSearch } from "../../lib/page-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -32,8 +32,8 @@ export function WebhooksPage({
   onSearch,
   onOpen,
 }: {
-  search: PageSearch;
-  onSearch: (search: PageSearch) => void;
+  search: NamedSearch;
+  onSearch: (search: NamedSearch) => void;
   onOpen: (webhookId: string, search: { delivery: string }) => void;
 }) {
   const at = useWorkspace();
@@ -64,6 +64,7 @@ export function WebhooksPage({
             onRetry={() => send(test.variables!)}
           />
         }
+        searchBy="URL or description"
         create={{ act: "Create webhook", onCreate: () => setAct({ kind: "create" }) }}
         empty={{
           icon: WebhookIcon,
