@@ -31,7 +31,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await page.getByRole("link", { name: /^Approvals/ }).click();
     await expect(page).toHaveURL(/\/approvals$/);
     await expect(cards(page)).toHaveCount(2);
-    await expect(cards(page).nth(0)).toContainText("Did refund happen?");
+    await expect(cards(page).nth(0)).toContainText("Did refund take effect?");
     await expect(cards(page).nth(1)).toContainText("Order changes · Please ship it to my office instead");
     await expect(cards(page).nth(1).getByLabel("Arguments")).toContainText("Main Street 12");
     await expect(page.getByRole("link", { name: "Approvals , 2 waiting" })).toBeVisible();
@@ -111,9 +111,9 @@ test("whatever a run asks of a person is answered where it stands, the longest w
   });
 
   await test.step("an unknown outcome is told in one of three ways", async () => {
-    const card = cards(page).filter({ hasText: "Did refund happen?" });
+    const card = cards(page).filter({ hasText: "Did refund take effect?" });
     await expect(card.getByRole("button", { name: "Continue the run" })).toBeDisabled();
-    await card.getByRole("radio", { name: /It happened/ }).check();
+    await card.getByRole("radio", { name: /It took effect/ }).check();
     await card.getByLabel("Result of the call").fill('{"refunded": 36.9}');
     await expectAccessible(page, "unknown outcome");
     await card.getByRole("button", { name: "Continue the run" }).click();

@@ -30,7 +30,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
 
   await test.step("an output that was edited is told by lines, after a line that says where the fork begins", async () => {
     await page.goto(`${server.url}/dashboard/runs/${run.id}/diff/${fork.id}`);
-    await expect(page.getByText("B was forked here, at step 1: another output of check_stock")).toBeVisible();
+    await expect(page.getByText("B was forked here, at step 1: a different output of check_stock")).toBeVisible();
     const edited = row(/^check_stock, changed/);
     await expect(edited).toContainText("edited");
     await expect(edited.locator("del").first()).toContainText('"code": "http_error"');
@@ -88,7 +88,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
   });
 
   await test.step("what a model wrote is told by words, in its step and at the end", async () => {
-    await expect(page.getByText("B was forked here, at step 2: another answer of the model")).toBeVisible();
+    await expect(page.getByText("B was forked here, at step 2: a different model output")).toBeVisible();
     const output = page.getByRole("region", { name: "Final output" });
     await expect(output.locator("del").first()).toContainText("Stock could not be confirmed");
     await expect(output.locator("ins").first()).toContainText("There are 14 mugs");

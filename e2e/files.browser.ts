@@ -155,7 +155,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await page.getByRole("button", { name: "More for manual.md" }).click();
     await page.getByRole("menuitem", { name: "Delete file" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete manual.md" });
-    await expect(dialog).toContainText("found no more in Manuals");
+    await expect(dialog).toContainText("searches of Manuals no longer find");
     await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
     await expectAccessible(page, "delete file");
     await dialog.getByRole("button", { name: "Delete file" }).click();

@@ -158,7 +158,7 @@ test("an operator learns from the overview, in three clicks at most, why each of
     {
       what: "a call that a crash cut short",
       way: [needs.getByRole("link", { name: "Review charge_card" })],
-      why: "It is unknown whether this call happened",
+      why: "It is unknown whether this call took effect",
     },
   ];
   for (const { what, way, why } of causes)

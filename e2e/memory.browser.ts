@@ -65,7 +65,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
 
   await test.step("a search shows what was found, how well, and where it stands", async () => {
     await page.getByRole("tab", { name: "Search" }).click();
-    await page.getByLabel("Question").fill("How do I get rid of limescale?");
+    await page.getByLabel("Query").fill("How do I get rid of limescale?");
     await page.keyboard.press("Enter");
     const found = page.getByRole("region", { name: "Passages found" });
     await expect(found.getByRole("listitem").first()).toContainText("Pour vinegar");
@@ -151,7 +151,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     const { id } = (await server.post("/v1/memory", { name: "Scratchpad", kind: "kv", scope: "user" })).body;
     await page.reload();
     await page.getByRole("link", { name: "Scratchpad" }).click();
-    await expect(page.getByRole("heading", { name: "Whose keys?" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Enter a user id" })).toBeVisible();
     await page.getByLabel("User").fill("ann");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Set key" }).click();
@@ -169,7 +169,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     const path = `/v1/memory/${id}/keys/${encodeURIComponent("plan/next step")}?scope_id=ann`;
     await server.fetch(path, { method: "PUT", body: JSON.stringify({ value: { by: "somebody else" } }) });
     await page.keyboard.press("Control+Enter");
-    const conflict = dialog.getByRole("alert").filter({ hasText: "Someone wrote version 2 meanwhile" });
+    const conflict = dialog.getByRole("alert").filter({ hasText: "Someone saved version 2 meanwhile" });
     await expect(conflict).toContainText("somebody else");
     await expectAccessible(page, "key conflict");
     await conflict.getByRole("button", { name: "Keep mine, overwrite version 2" }).click();

@@ -77,8 +77,8 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     const failures = page.getByRole("region", { name: "Failed runs" });
     await expect(failures.getByText("model_error").first()).toBeVisible();
     await expect(failures.getByText("3×")).toBeVisible();
-    await expect(page.getByRole("img", { name: /^Runs per day\. Most: today/ })).toBeVisible();
-    await expect(page.getByRole("img", { name: /^Time per run\. today: half of the runs within \d/ })).toBeVisible();
+    await expect(page.getByRole("img", { name: /^Runs per day\. Most: Today/ })).toBeVisible();
+    await expect(page.getByRole("img", { name: /^Time per run\. Today: half of the runs within \d/ })).toBeVisible();
     const agents = page.getByRole("table", { name: "By agent" });
     await expect(agents.getByRole("columnheader")).toHaveText([
       "Agent",
@@ -136,9 +136,9 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await page.reload();
     const table = page.getByRole("table", { name: "Runs per day" });
     await expect(table.getByRole("row")).toHaveCount(31);
-    await expect(table.getByRole("row", { name: /^today 1 3 0$/ })).toBeVisible();
+    await expect(table.getByRole("row", { name: /^Today 1 3 0$/ })).toBeVisible();
     const times = page.getByRole("table", { name: "Time per run" });
-    await expect(times.getByRole("row").nth(1)).toHaveText(/^today4\d.*s\d.*s$/);
+    await expect(times.getByRole("row").nth(1)).toHaveText(/^Today4\d.*s\d.*s$/);
     await expect(times.getByRole("row").nth(2)).toHaveText(/^[A-Z][a-z]{2} \d+0––$/);
     await expect(page.getByRole("table", { name: "Latency of runs" })).toBeVisible();
     await expectAccessible(page, "overview tables");

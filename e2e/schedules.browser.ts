@@ -82,7 +82,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await expect(page.getByRole("region", { name: "Plan" })).toContainText("None: it is not active.");
     await expectAccessible(page, "paused");
     await page.getByRole("button", { name: "Resume" }).click();
-    await expect(page.getByRole("list", { name: "Next times" }).getByRole("listitem")).toHaveCount(5);
+    await expect(page.getByRole("list", { name: "Next runs" }).getByRole("listitem")).toHaveCount(5);
   });
 
   await test.step("it is edited, and what changes is what is planned", async () => {

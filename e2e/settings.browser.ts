@@ -98,13 +98,13 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await reads.press("Enter");
     await saved("Limits");
     expect((await server.get("/v1/agents")).headers.get("x-ratelimit-limit")).toBe("5");
-    await choose(row(page, "Reads"), "Off");
+    await choose(row(page, "Reads"), "No limit");
     await choose(row(page, "Runs in progress"), "Number");
     await section("Limits").getByLabel("Runs in progress, at once").fill("7");
     await section("Limits").getByRole("button", { name: "Save limits" }).click();
     await saved("Limits");
     await page.reload();
-    await expect(row(page, "Reads").getByRole("radio", { name: "Off" })).toBeChecked();
+    await expect(row(page, "Reads").getByRole("radio", { name: "No limit" })).toBeChecked();
     await expect(section("Limits").getByLabel("Runs in progress, at once")).toHaveValue("7");
     const { stdout } = await server.command("projects", "limits", "shop", "--json");
     expect(JSON.parse(stdout).limits).toMatchObject({
@@ -125,14 +125,14 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
 
   await test.step("a choice can be made and discarded by keyboard alone", async () => {
     const reads = row(page, "Reads");
-    await reads.getByRole("radio", { name: "Off" }).focus();
+    await reads.getByRole("radio", { name: "No limit" }).focus();
     await page.keyboard.press("ArrowLeft");
     await expect(reads.getByRole("radio", { name: /Default/ })).toBeChecked();
     await expect(section("Limits").getByLabel("Reads, per minute")).toHaveValue("600");
     const discard = section("Limits").getByRole("button", { name: "Discard" });
     await discard.focus();
     await page.keyboard.press("Enter");
-    await expect(reads.getByRole("radio", { name: "Off" })).toBeChecked();
+    await expect(reads.getByRole("radio", { name: "No limit" })).toBeChecked();
     await expect(discard).toBeHidden();
   });
 
@@ -304,7 +304,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     const tests = page.getByRole("dialog", { name: "Test gpu" });
     await tests.getByLabel(/Model/).fill("words-1-0");
     await page.keyboard.press("Enter");
-    await expect(tests.getByText("It works.")).toBeVisible();
+    await expect(tests.getByText("The connection works.")).toBeVisible();
     expect(model.count("words-1-0")).toBe(1);
     await tests.getByLabel(/Model/).fill("fails-401");
     await page.keyboard.press("Enter");

@@ -43,7 +43,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await create.getByLabel("Name").fill("smoke");
     await create.getByRole("checkbox", { name: /Where is 4711/ }).check();
     await create.getByLabel("Or any runs, by their ids").fill("agt_1");
-    await expect(create.getByText("is not the id of a run")).toBeVisible();
+    await expect(create.getByText("is not a run id")).toBeVisible();
     await create.getByLabel("Or any runs, by their ids").fill(second.id);
     await expectAccessible(page, "create");
     await page.keyboard.press("Control+Enter");

@@ -37,7 +37,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await say(page, "I want to see **Oslo**.");
     await expect(parts(page)).toHaveCount(1);
     await expect(parts(page).first().locator("strong")).toHaveText("Oslo");
-    await expect(page.getByRole("button", { name: "Run", exact: true })).toBeDisabled();
+    await expect(page.getByRole("button", { name: "Send", exact: true })).toBeDisabled();
     await say(page, "How do I get there?");
     await expect(parts(page)).toHaveCount(2);
     await expect(page.getByText("Idle")).toBeVisible();
@@ -117,7 +117,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await expect(page).toHaveURL(/session=tab/);
     await page.getByRole("button", { name: "Status", exact: true }).click();
     await page.getByRole("menuitemradio", { name: "Waiting" }).click();
-    await expect(page.getByText("Nothing with status “Waiting” and session “tab 7”.")).toBeVisible();
+    await expect(page.getByText("No thread with status “Waiting” and session “tab 7”.")).toBeVisible();
     await page.getByRole("button", { name: "Clear filters" }).click();
     await expect(rows(page)).toHaveCount(3);
   });

@@ -297,9 +297,9 @@ test("a call whose outcome a crash left unknown is asked about, and the restart 
   const detail = page.getByRole("region", { name: "Selected step" });
   await expect(row(page, /Tool call charge_card Unknown/)).toHaveAttribute("aria-selected", "true");
   await expect(row(page, /Restart Server restarted/)).toBeVisible();
-  await expect(detail.getByRole("heading", { name: "Did charge_card happen?" })).toBeVisible();
+  await expect(detail.getByRole("heading", { name: "Did charge_card take effect?" })).toBeVisible();
   await expect(detail.getByRole("button", { name: "Continue the run" })).toBeDisabled();
-  await detail.getByRole("radio", { name: /It happened/ }).check();
+  await detail.getByRole("radio", { name: /It took effect/ }).check();
   await expectAccessible(page, "unknown outcome");
   await expectToFit(page, "unknown outcome");
   await detail.getByLabel("Result of the call").fill('{"charged": true}');

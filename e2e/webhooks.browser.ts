@@ -165,6 +165,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
   await test.step("switched off it says why it hears nothing, and is switched on again from there", async () => {
     await more(page, "Disable");
     await expect(page.getByText("Disabled.")).toBeVisible();
+    await expect(page.getByText("Webhook disabled")).toBeVisible(); // Half-faded text has no colour to judge.
     await expectAccessible(page, "switched off");
     await page.getByRole("button", { name: "Enable" }).click();
     await expect(page.getByText("Disabled.")).toBeHidden();

@@ -67,7 +67,7 @@ export function useCommands(projects: readonly Project[]): { groups: CommandGrou
     onGo,
     groups: [
       { value: "Go to", items: [...usePlaceCommands(onGo), ...useAgentCommands(onGo)] },
-      { value: "Do", items: [...pageActs(), ...useActCommands(projects, onGo)] },
+      { value: "Actions", items: [...pageActs(), ...useActCommands(projects, onGo)] },
       { value: "Recent", items: useRecentCommands(onGo) },
     ],
   };

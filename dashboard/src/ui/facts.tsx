@@ -2,15 +2,19 @@ import type { ReactNode } from "react";
 import { capital } from "../lib/format.ts";
 import { CopyButton } from "./copy-button.tsx";
 
-/** The facts of a thing in a line below its name. */
+/** The facts of a thing in a line below its name. On a phone it is one line, which scrolls sideways. */
 export function Facts({ children }: { children: ReactNode }) {
-  return <dl className="flex w-full min-w-0 flex-wrap items-center gap-x-5 gap-y-0.5 text-xs">{children}</dl>;
+  return (
+    <dl className="flex w-full min-w-0 items-center gap-x-5 gap-y-0.5 text-xs max-rail:overflow-x-auto max-rail:[scrollbar-width:none] rail:flex-wrap">
+      {children}
+    </dl>
+  );
 }
 
 /** One of them. */
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="flex min-h-6 max-w-full min-w-0 items-center gap-1.5">
+    <div className="flex min-h-6 max-w-full min-w-0 items-center gap-1.5 max-rail:shrink-0">
       <dt className="shrink-0 text-muted">{name}</dt>
       <dd className="flex min-w-0 items-center gap-0.5 tabular-nums">{children}</dd>
     </div>

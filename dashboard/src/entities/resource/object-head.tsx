@@ -1,5 +1,4 @@
 import { Link } from "@tanstack/react-router";
-import { clsx } from "clsx";
 import type { ReactNode } from "react";
 import { useTitle } from "../../lib/use-title.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
@@ -37,10 +36,7 @@ export function ObjectHead({
       <Breadcrumb>
         <Link to={list}>{placeNames[list]}</Link>
       </Breadcrumb>
-      <h1
-        className={clsx("cut text-lg", children ? "max-rail:w-full" : "max-rail:grow max-rail:basis-2/5")}
-        title={name}
-      >
+      <h1 className="cut text-lg max-rail:grow max-rail:basis-2/5" title={name}>
         {name}
       </h1>
       {pills}

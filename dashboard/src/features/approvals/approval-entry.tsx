@@ -116,7 +116,7 @@ function Origin({ call, run }: { call: Approval; run: Run | undefined }) {
         {run && <span className="text-muted"> · {plainLine(lastText(run.input))}</span>}
       </Link>
       <span className="shrink-0 text-xs text-muted">
-        Asked <Time at={call.created_at} />
+        Requested <Time at={call.created_at} />
       </span>
     </div>
   );

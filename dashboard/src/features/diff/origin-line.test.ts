@@ -24,7 +24,7 @@ test("a fork that edited an output begins before that step, and says so", () => 
   const fork = run("run_b", { forked_from: { run_id: "run_a", step_index: 1 } });
   expect(originLine(run("run_a"), fork, pairs("equal", "changed"))).toEqual({
     before: 1,
-    text: "B was forked here, at step 1: another output of look_up",
+    text: "B was forked here, at step 1: a different output of look_up",
     again: { runId: "run_a", step: 1 },
   });
 });
@@ -33,7 +33,7 @@ test("a fork that changed what follows begins after the step, on whichever side 
   const fork = run("run_b", { model: "test/script", forked_from: { run_id: "run_a", step_index: 0 } });
   expect(originLine(fork, run("run_a"), pairs("equal", "changed"))).toEqual({
     before: 1,
-    text: "A was forked here, after step 0: test/script in place of test/echo",
+    text: "A was forked here, after step 0: test/script instead of test/echo",
     again: { runId: "run_a", step: 0 },
   });
 });

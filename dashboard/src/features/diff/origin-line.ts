@@ -43,12 +43,12 @@ function forkLine(source: Compared, fork: Compared, side: Side, step: number, pa
 }
 
 const editOf = ({ type, name }: StepPair): string =>
-  type === "model_call" ? "another answer of the model" : `another output of ${name}`;
+  type === "model_call" ? "a different model output" : `a different output of ${name}`;
 
 function edits(source: Compared, fork: Compared): string[] {
   return [
-    ...(fork.input !== source.input ? ["another input"] : []),
-    ...(fork.model !== source.model ? [`${fork.model} in place of ${source.model}`] : []),
+    ...(fork.input !== source.input ? ["a different input"] : []),
+    ...(fork.model !== source.model ? [`${fork.model} instead of ${source.model}`] : []),
     ...(fork.agent_version !== source.agent_version ? [`version ${fork.agent_version} of the agent`] : []),
   ];
 }

@@ -100,7 +100,7 @@ export function UploadDialog({
         </div>
       )}
       <div className="rail:w-1/2 rail:pr-2">
-        <Select label="Deleted" value={lifetime} choices={lifetimes} onChoose={setLifetime} />
+        <Select label="Expires" value={lifetime} choices={lifetimes} onChoose={setLifetime} />
       </div>
     </FormDialog>
   );

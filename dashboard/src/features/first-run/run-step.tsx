@@ -11,7 +11,7 @@ import { followRun } from "../../entities/run/follow-run.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import { ApiError } from "../../lib/api.ts";
 import type { Frame, StreamState } from "../../lib/events.ts";
-import { formatCount } from "../../lib/format.ts";
+import { formatDuration } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -186,7 +186,7 @@ function Streamed({ frames }: { frames: readonly Frame[] }) {
       <ol>
         {streamLines(frames).map(({ key, ms, event, step, detail }) => (
           <li key={key} className="flex items-center gap-2.5 py-0.5 text-xs">
-            <span className="w-16 shrink-0 text-right text-muted tabular-nums">{formatCount(ms)} ms</span>
+            <span className="w-16 shrink-0 text-right text-muted tabular-nums">{formatDuration(ms)}</span>
             <StepIcon type={step} />
             <b>{event}</b>
             <code className="cut text-muted">{detail}</code>

@@ -98,7 +98,7 @@ function Entry({ call }: { call: Approval }) {
 const questions: Record<Needs, (tool: string) => string> = {
   approval: (tool) => `Approve ${tool}?`,
   output: (tool) => `${tool} waits for its output`,
-  reconcile: (tool) => `Did ${tool} happen?`,
+  reconcile: (tool) => `Did ${tool} take effect?`,
 };
 
 /** All is well, in a line. */

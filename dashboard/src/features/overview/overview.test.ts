@@ -25,21 +25,21 @@ describe("days", () => {
 
   test("are called by weekday and number, the last one today", () => {
     expect(dayLabel("2026-11-20", "2026-11-21")).toBe("Fri 20");
-    expect(dayLabel("2026-11-21", "2026-11-21")).toBe("today");
+    expect(dayLabel("2026-11-21", "2026-11-21")).toBe("Today");
   });
 });
 
 test("a trend says how much more or less, and nothing absurd where there was nothing", () => {
   expect(trendWords(112, 100, "7d")).toBe("12% more than the 7 days before");
   expect(trendWords(88, 100, "today")).toBe("12% less so far than yesterday");
-  expect(trendWords(100, 100, "30d")).toBe("As in the 30 days before");
+  expect(trendWords(100, 100, "30d")).toBe("Same as the 30 days before");
   expect(trendWords(5, 0, "7d")).toBe("None in the 7 days before");
   expect(trendWords(5, 0, "today")).toBe("None yesterday");
   expect(trendWords(88, 100, { days: 3, isOver: true })).toBe("12% less than the 3 days before");
   expect(trendWords(88, 100, { days: 1, isOver: false })).toBe("12% less so far than the day before");
   expect([trendWords(0, 0, "today"), trendWords(0, 0, "7d")]).toEqual([
-    "None, as yesterday",
-    "None, as in the 7 days before",
+    "None, same as yesterday",
+    "None, same as the 7 days before",
   ]);
   expect(trendWords(2000, 100, "7d")).toBe("20 times as many as the 7 days before");
 });
@@ -59,7 +59,7 @@ describe("an axis", () => {
     expect(marks(countAxis([9_000_000]))).toEqual(["0", "5 M", "10 M"]);
     expect(marks(dollarAxis([4.7]))).toEqual(["$0.00", "$2.50", "$5.00"]);
     expect(marks(dollarAxis([0.9]))).toEqual(["$0.00", "$0.50", "$1.00"]);
-    expect(marks(dollarAxis([0.00017]))).toEqual(["$0.0000", "$0.0001", "$0.0002"]);
+    expect(marks(dollarAxis([0.00017]))).toEqual(["$0.00", "$0.0001", "$0.0002"]);
     expect(marks(dollarAxis([]))).toEqual(["$0", "$1", "$2"]);
   });
 

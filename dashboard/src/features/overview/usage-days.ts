@@ -56,9 +56,9 @@ export function trendWords(now: number, before: number, period: Period | { days:
     typeof period === "object"
       ? `the ${plural(period.days, "day")} before`.replace("1 day", "day")
       : beforeWords[period];
-  if (before === 0) return `${now === 0 ? "None, as in" : "None in"} ${than}`.replace("in yesterday", "yesterday");
+  if (before === 0) return `${now === 0 ? "None, same as" : "None in"} ${than}`.replace("in yesterday", "yesterday");
   const change = Math.round(((now - before) / before) * 100);
-  if (change === 0) return `As ${than}`.replace("As the", "As in the");
+  if (change === 0) return `Same as ${than}`;
   // Beyond this nobody reads a percentage any more.
   if (change > 900) return `${Math.round(now / before)} times as many as ${than}`;
   return change > 0 ? `${change}% more than ${than}` : `${-change}% less ${isOver ? "" : "so far "}than ${than}`;
@@ -73,9 +73,9 @@ export const dayLabels = (days: readonly { day: string }[]): string[] => {
 /** The day in UTC. */
 export const todayUtc = (): string => new Date().toISOString().slice(0, 10);
 
-/** “Fri 20”, “today” for that day. */
+/** “Fri 20”, “Today” for that day. */
 export function dayLabel(day: string, today: string): string {
-  if (day === today) return "today";
+  if (day === today) return "Today";
   const [weekday, number] = new Date(`${day}T12:00:00Z`)
     .toLocaleDateString("en-GB", { weekday: "short", day: "numeric", timeZone: "UTC" })
     .split(" ");

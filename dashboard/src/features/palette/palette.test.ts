@@ -31,7 +31,7 @@ describe("commands", () => {
   const command = (label: string, more: Partial<Command> = {}) => ({ id: label, label, run() {}, ...more }) as Command;
   const groups: CommandGroup[] = [
     { value: "Go to", items: [command("Overview"), command("Runs"), command("API keys", { also: "secret" })] },
-    { value: "Do", items: [command("Create key"), command("Refund desk", { hidden: true })] },
+    { value: "Actions", items: [command("Create key"), command("Refund desk", { hidden: true })] },
   ];
   const found = (text: string) => findCommands(groups, text).flatMap(({ items }) => items.map(({ label }) => label));
 

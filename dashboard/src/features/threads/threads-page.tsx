@@ -22,7 +22,7 @@ const columns = [
   { label: "Status" },
   { label: "Title and owner" },
   { label: "Messages", right: true },
-  { label: "Updated", folds: true },
+  { label: "Updated" },
 ];
 const statuses = choicesOf(threadWords, (value) => <ThreadPill status={value} />);
 
@@ -112,7 +112,7 @@ function ThreadRow({ thread }: { thread: Thread }) {
         {formatCount(message_count)}
         <span className="rail:hidden"> {message_count === 1 ? "message" : "messages"}</span>
       </Cell>
-      <Cell folds className="whitespace-nowrap text-muted max-rail:ml-auto">
+      <Cell className="whitespace-nowrap text-muted max-rail:ml-auto">
         <Time at={updated_at} />
       </Cell>
     </Row>

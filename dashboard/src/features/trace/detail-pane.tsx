@@ -180,12 +180,12 @@ function StepFacts({ row, step }: { row: Row; step: TraceStep }) {
     <dl className="flex min-w-0 flex-wrap gap-x-3.5 gap-y-0.5 text-xs">
       <Fact name={typeWord(step.type)}>step {step.step_index}</Fact>
       {model && model !== row.name && <Fact name="Model">{model}</Fact>}
-      <Fact name="Took">
+      <Fact name="Duration">
         <Took row={row} step={step} />
       </Fact>
       {waited > 0 && Number.isFinite(waited) && <Fact name="Waited">{formatDuration(waited)}</Fact>}
       {step.time_to_first_token_ms !== null && (
-        <Fact name="First token">{formatDuration(step.time_to_first_token_ms)}</Fact>
+        <Fact name="Time to first token">{formatDuration(step.time_to_first_token_ms)}</Fact>
       )}
       {usage && (
         <>

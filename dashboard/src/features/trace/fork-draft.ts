@@ -73,7 +73,7 @@ function callsFault(text: string): string | null {
   const { value, fault } = readJson(text);
   if (fault !== null) return fault;
   const isList = Array.isArray(value) && value.every((each) => isCall(each));
-  return isList ? null : "This is a list of calls, each with a name and an object of arguments.";
+  return isList ? null : "Expected a list of calls, each with a name and an object of arguments.";
 }
 
 const isCall = (value: unknown): boolean =>

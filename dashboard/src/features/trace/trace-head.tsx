@@ -10,6 +10,7 @@ import type { StreamState } from "../../lib/events.ts";
 import { formatCost, formatCount } from "../../lib/format.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
@@ -66,7 +67,7 @@ export function TraceHead({
           {may && <CancelRun run={run} beside={() => [...(acts.current?.querySelectorAll("button") ?? [])].at(-1)} />}
           {menu}
         </span>
-        <Facts run={run} />
+        <RunFacts run={run} />
       </SheetHead>
       {stale && (
         <div className="px-4 py-2 rail:px-5">
@@ -77,11 +78,11 @@ export function TraceHead({
   );
 }
 
-function Facts({ run }: { run: Run }) {
+function RunFacts({ run }: { run: Run }) {
   const { usage, thread_id, parent_run_id, forked_from, replay_of, metadata } = run;
   const timing = useTiming(run);
   return (
-    <dl className="flex w-full min-w-0 items-center gap-x-5 gap-y-0.5 text-xs max-rail:overflow-x-auto max-rail:[scrollbar-width:none] rail:flex-wrap">
+    <Facts>
       <Fact name="Run">
         <code className="cut max-w-40" title={run.id}>
           {run.id}
@@ -154,7 +155,7 @@ function Facts({ run }: { run: Run }) {
             </Link>
           </Fact>
         ))}
-    </dl>
+    </Facts>
   );
 }
 
@@ -178,14 +179,5 @@ function RunFact({ name, id, children }: { name: string; id: string; children?: 
       </Link>
       {children}
     </Fact>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="flex min-h-6 max-w-full min-w-0 items-center gap-1.5 max-rail:shrink-0">
-      <dt className="whitespace-nowrap text-muted">{name}</dt>
-      <dd className="flex min-w-0 items-center gap-0.5 font-medium tabular-nums">{children}</dd>
-    </div>
   );
 }
