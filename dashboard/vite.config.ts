@@ -13,7 +13,7 @@ const first = { name: "first", tags: ["$initial" as const], priority: 2 };
  * take longer than some kilobytes that this page does not need. A higher threshold puts all of it into every page.
  */
 const shared = {
-  ...{ name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 12_000 },
+  ...{ name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 8_000 },
   test: (id: string) => !late.test(id),
   includeDependenciesRecursively: false,
 };
