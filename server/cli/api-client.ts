@@ -16,10 +16,7 @@ export type ApiClient = ReturnType<typeof createApiClient>;
 
 /** The server could not be reached, or the connection broke: worth another try, unlike a refusal. */
 export class ConnectionLost extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = "ConnectionLost";
-  }
+  override readonly name = "ConnectionLost";
 }
 
 export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
@@ -34,7 +31,7 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
       ...(ca && { tls: { ca } }),
     }).catch((error) => {
       if (init.signal?.aborted && !isLate(error)) throw error;
-      throw new ConnectionLost(`The server at ${address} cannot be reached: ${reasonOf(error)}`, error);
+      throw new ConnectionLost(`The server at ${address} cannot be reached: ${reasonOf(error)}`, { cause: error });
     });
     // Overloaded and stopping servers say so: the same as one that is not there yet. A read may be made again later.
     if (response.status === 503 || (response.status === 429 && method === "GET"))
@@ -75,7 +72,7 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
         }
       } catch (error) {
         if (signal.aborted || error instanceof CliError) throw error;
-        throw new ConnectionLost(reasonOf(error), error);
+        throw new ConnectionLost(reasonOf(error), { cause: error });
       }
     },
   };

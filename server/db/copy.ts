@@ -9,10 +9,7 @@ import { syncFile, syncFolder } from "./durable-file.ts";
 
 /** A copy could not be made, or may not be put where it was asked for. */
 export class CopyRefused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "CopyRefused";
-  }
+  override readonly name = "CopyRefused";
 }
 
 /**

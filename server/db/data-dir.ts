@@ -17,10 +17,7 @@ export class DataDirInUse extends Error {
 
 /** The folder is not there, or others could read it. */
 export class DataDirRefused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "DataDirRefused";
-  }
+  override readonly name = "DataDirRefused";
 }
 
 /** Where everything lives that runnel keeps. */

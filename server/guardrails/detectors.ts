@@ -1,7 +1,7 @@
-import { creditCards, ibans, partOf } from "./account-numbers.ts";
+import { creditCards, ibans } from "./account-numbers.ts";
 import { compile, type Pattern } from "./pattern/pattern.ts";
 import type { Scanner, Span } from "./span.ts";
-import { searchVerified, VerifiedScanner, type Verify, type VerifyPart } from "./verified.ts";
+import { searchVerified, VerifiedScanner, type Verify } from "./verified.ts";
 
 /** Finds something in whole texts and in texts that still arrive. */
 export interface Detector {
@@ -25,21 +25,11 @@ const ipAddress = [
   String.raw`\b(?:[0-9A-Fa-f]{1,4}:){2,6}(?::[0-9A-Fa-f]{1,4}){1,5}\b`,
 ];
 
-interface Looked {
-  pattern: string;
-  verify?: Verify;
-  verifyPart?: VerifyPart;
-}
-
-const pii: Record<string, Looked> = {
+const pii: Record<string, { pattern: string; verify?: Verify }> = {
   email: { pattern: String.raw`[\pL\pN.!#$%&'*+/=?^_{|}~-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)*\.\pL[\pL\pN-]+` },
   phone: { pattern: phone.join("|") },
-  credit_card: { pattern: String.raw`\b\d(?:[ -]?\d){12,18}\b`, verify: creditCards, verifyPart: partOf(creditCards) },
-  iban: {
-    pattern: String.raw`(?i)\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}\b`,
-    verify: ibans,
-    verifyPart: partOf(ibans),
-  },
+  credit_card: { pattern: String.raw`\b\d(?:[ -]?\d){12,18}\b`, verify: creditCards },
+  iban: { pattern: String.raw`(?i)\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}\b`, verify: ibans },
   ssn: { pattern: ssn },
   ip_address: { pattern: ipAddress.join("|") },
 };
@@ -82,13 +72,13 @@ function once(name: string, make: () => Detector): Detector {
   return known;
 }
 
-function create({ pattern, verify, verifyPart }: Looked): Detector {
+function create({ pattern, verify }: { pattern: string; verify?: Verify }): Detector {
   const compiled = compile(pattern, stepsMax);
-  return verify ? verified(compiled, verify, verifyPart) : compiled;
+  return verify ? verified(compiled, verify) : compiled;
 }
 
 /** Finds what a pattern proposes and code confirms. */
-export const verified = (pattern: Pattern, verify: Verify, verifyPart?: VerifyPart): Detector => ({
+export const verified = (pattern: Pattern, verify: Verify): Detector => ({
   search: searchVerified(pattern, verify),
-  scan: () => new VerifiedScanner(pattern, verify, verifyPart),
+  scan: () => new VerifiedScanner(pattern, verify),
 });

@@ -1,4 +1,5 @@
 import type { ModelRequest } from "../core/model-call.ts";
+import { fieldsOf, parsedJson } from "../lib/json.ts";
 
 /** What a chat model reads of each passage, in UTF-16 code units. */
 const passageMax = 2000;
@@ -55,19 +56,14 @@ export const rankRequest = (question: string, passages: readonly string[]): Mode
 /** The scores in its answer, from 0 to 1 and in the order of the passages; null if there are none that can be read. */
 export function readScores(answer: string, count: number): number[] | null {
   const json = /\{[\s\S]*\}/.exec(answer)?.[0];
-  if (json === undefined) return null;
-  try {
-    const { scores } = JSON.parse(json) as { scores?: unknown };
-    if (!Array.isArray(scores)) return null;
-    const given = Array.from({ length: count }, () => 0);
-    for (const one of scores) {
-      const { passage, score } = (one ?? {}) as Record<string, unknown>;
-      const isPlace = Number.isInteger(passage) && (passage as number) >= 1 && (passage as number) <= count;
-      if (!isPlace || !Number.isFinite(score)) return null;
-      given[(passage as number) - 1] = Math.min(best, Math.max(0, score as number)) / best;
-    }
-    return given;
-  } catch {
-    return null;
+  const { scores } = fieldsOf(json && parsedJson(json));
+  if (!Array.isArray(scores)) return null;
+  const given = Array.from({ length: count }, () => 0);
+  for (const one of scores) {
+    const { passage, score } = fieldsOf(one);
+    const isPlace = Number.isInteger(passage) && (passage as number) >= 1 && (passage as number) <= count;
+    if (!isPlace || !Number.isFinite(score)) return null;
+    given[(passage as number) - 1] = Math.min(best, Math.max(0, score as number)) / best;
   }
+  return given;
 }
