@@ -2,6 +2,7 @@
 export const limits = {
   body_bytes: 1024 * 1024,
   json_depth: 64,
+  json_numbers: 20_000,
   /** Of the body of a list. */
   page_bytes: 1024 * 1024,
   /** Of all messages of an input together. */
@@ -69,6 +70,7 @@ export const limits = {
 export const limitMeanings: Record<keyof typeof limits, string> = {
   body_bytes: "Length of a JSON body.",
   json_depth: "Levels of objects and arrays in a JSON body.",
+  json_numbers: "Names of one object in a JSON body that are whole numbers.",
   page_bytes: "Length of one page of a list.",
   input_bytes: "Length of all messages of an input together.",
   input_messages: "Messages of an input.",

@@ -1,6 +1,6 @@
 import { AppError, tolerate } from "../core/errors.ts";
 import { ifThere, notFound } from "../core/not-found.ts";
-import type { ModelAnswer, RequiredCall } from "../core/run-event.ts";
+import type { RequiredCall } from "../core/run-event.ts";
 import type { ToolAnswer } from "../core/submit.ts";
 import { mayAnswer, mayRun, mayUse } from "../http/auth.ts";
 import { invalid } from "../http/errors.ts";
@@ -44,8 +44,6 @@ export interface Followed {
   answered: number;
   /** Whether the client answers what the run asks; else the stream goes on until somebody else has. */
   answers: boolean;
-  /** What the model said in the step that this entry ends. */
-  answerAt(seq: number): ModelAnswer | null;
 }
 
 /** Says the parameters of what the API refused as the client knows them. */
@@ -254,13 +252,8 @@ export function createConversations({
       cancelOnLeave = false,
     ): Response {
       const { seq, status } = runs.standing(principal, runId);
-      const dialect = dialectOf({
-        ...{ run_id: runId, answered: status === "requires_action" ? seq - 1 : seq, answers: mayAnswer(principal) },
-        answerAt(at) {
-          const [entry] = journal.read(runId, at - 1, 1);
-          return entry?.event.type === "step.completed" ? entry.event.answer : null;
-        },
-      });
+      const answered = status === "requires_action" ? seq - 1 : seq;
+      const dialect = dialectOf({ run_id: runId, answered, answers: mayAnswer(principal) });
       const place = { seq: from, anchor: null, offset: 0 };
       const response = openStream(principal, runId, place, request, { noLongerValid, dialect, cancelOnLeave });
       response.headers.set("x-runnel-run-id", runId);

@@ -1,13 +1,29 @@
 import type { Span } from "./span.ts";
+import type { VerifyPart } from "./verified.ts";
+
+/** Numbers in a text that begin from one place on and before another one. */
+type FindNumbers = (text: string, from?: number, to?: number) => Span[];
+
+// More than any of these numbers takes.
+const reach = 128;
+
+/** Of a text that goes on, what begins near its end is not looked at yet. */
+export const partOf =
+  (find: FindNumbers): VerifyPart =>
+  (begun, from) => {
+    const decided = Math.max(from, begun.length - reach);
+    return { spans: find(begun, from, decided), decided };
+  };
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /** Card numbers in a text of digits, blanks and hyphens: 13 to 19 digits, with the right check digit. */
-export function creditCards(text: string): Span[] {
+export function creditCards(text: string, from = 0, to = text.length): Span[] {
   const places = [...text.matchAll(/\d/g)].map(({ index }) => index);
   const digits = Uint8Array.from(places, (at) => text.charCodeAt(at) - 48);
   const found: Span[] = [];
-  for (let first = 0; first + 13 <= digits.length; first++) {
+  for (let first = 0; first + 13 <= digits.length && places[first]! < to; first++) {
+    if (places[first]! < from) continue;
     const isStart = places[first] === 0 || !isDigit(text.charCodeAt(places[first]! - 1));
     if (!isStart || digits[first]! < 2 || digits[first]! > 6) continue;
     for (let last = Math.min(first + 18, digits.length - 1); last >= first + 12; last--) {
@@ -43,9 +59,10 @@ const lengths: Record<string, number> = Object.fromEntries(
 );
 
 /** Bank account numbers in a text of letters, digits, blanks and hyphens, with the right length and check digits. */
-export function ibans(text: string): Span[] {
+export function ibans(text: string, from = 0, to = text.length): Span[] {
   const found: Span[] = [];
   for (const { index } of text.matchAll(/(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}/g)) {
+    if (index < from || index >= to) continue;
     let [number, end] = ["", index];
     const length = lengths[text.slice(index, index + 2).toUpperCase()] ?? 0;
     for (; number.length < length && end < text.length; end++)

@@ -1,7 +1,7 @@
-import { creditCards, ibans } from "./account-numbers.ts";
+import { creditCards, ibans, partOf } from "./account-numbers.ts";
 import { compile, type Pattern } from "./pattern/pattern.ts";
 import type { Scanner, Span } from "./span.ts";
-import { searchVerified, VerifiedScanner, type Verify } from "./verified.ts";
+import { searchVerified, VerifiedScanner, type Verify, type VerifyPart } from "./verified.ts";
 
 /** Finds something in whole texts and in texts that still arrive. */
 export interface Detector {
@@ -25,11 +25,21 @@ const ipAddress = [
   String.raw`\b(?:[0-9A-Fa-f]{1,4}:){2,6}(?::[0-9A-Fa-f]{1,4}){1,5}\b`,
 ];
 
-const pii: Record<string, { pattern: string; verify?: Verify }> = {
+interface Looked {
+  pattern: string;
+  verify?: Verify;
+  verifyPart?: VerifyPart;
+}
+
+const pii: Record<string, Looked> = {
   email: { pattern: String.raw`[\pL\pN.!#$%&'*+/=?^_{|}~-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)*\.\pL[\pL\pN-]+` },
   phone: { pattern: phone.join("|") },
-  credit_card: { pattern: String.raw`\b\d(?:[ -]?\d){12,18}\b`, verify: creditCards },
-  iban: { pattern: String.raw`(?i)\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}\b`, verify: ibans },
+  credit_card: { pattern: String.raw`\b\d(?:[ -]?\d){12,18}\b`, verify: creditCards, verifyPart: partOf(creditCards) },
+  iban: {
+    pattern: String.raw`(?i)\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}\b`,
+    verify: ibans,
+    verifyPart: partOf(ibans),
+  },
   ssn: { pattern: ssn },
   ip_address: { pattern: ipAddress.join("|") },
 };
@@ -72,13 +82,13 @@ function once(name: string, make: () => Detector): Detector {
   return known;
 }
 
-function create({ pattern, verify }: { pattern: string; verify?: Verify }): Detector {
+function create({ pattern, verify, verifyPart }: Looked): Detector {
   const compiled = compile(pattern, stepsMax);
-  return verify ? verified(compiled, verify) : compiled;
+  return verify ? verified(compiled, verify, verifyPart) : compiled;
 }
 
 /** Finds what a pattern proposes and code confirms. */
-export const verified = (pattern: Pattern, verify: Verify): Detector => ({
+export const verified = (pattern: Pattern, verify: Verify, verifyPart?: VerifyPart): Detector => ({
   search: searchVerified(pattern, verify),
-  scan: () => new VerifiedScanner(pattern, verify),
+  scan: () => new VerifiedScanner(pattern, verify, verifyPart),
 });

@@ -57,3 +57,11 @@ test("hosts are compared as a browser looks them up", () => {
   expect(normalHost("a.com:80")).toBe("a.com");
   expect(normalHost("a.com:81")).toBeNull();
 });
+
+// A pattern looked at each of them from each of them: 256 KB kept everybody waiting for a minute.
+test("many signs that might end an address, and do not, are looked at once", () => {
+  const signs = "!".repeat(200_000);
+  const text = `https://evil.com/${signs}a`;
+  expect(search(text)).toEqual([[0, text.length]]);
+  expect(found(`https://evil.com/${signs}`)).toEqual(["https://evil.com/"]);
+});

@@ -9,6 +9,7 @@ const candidate = String.raw`(?i)${before}(?:[a-z0-9+.-]:|[/\\]{2}|www\.)[^${out
 
 const known = /^(?:https?|wss?|ftp)$/i;
 const authorityMax = 2048;
+const schemeMax = 40;
 
 /** Finds the addresses in a text whose hosts are not on the list. */
 export function createUrlDetector(hosts: readonly string[]): Detector {
@@ -20,7 +21,11 @@ export function createUrlDetector(hosts: readonly string[]): Detector {
     const host = normalHost(written);
     return host !== null && (exact.has(host) || suffixes.some((suffix) => host.endsWith(suffix!)));
   };
-  return verified(compile(candidate), (text) => forbiddenUrls(text, allows));
+  return verified(
+    compile(candidate),
+    (text, from) => forbiddenUrls(text, from, allows).spans,
+    (begun, from) => forbiddenUrls(begun, from, allows, true),
+  );
 }
 
 /** A host as a browser would look it up, or null: lower case, IDN and numbers as they go out, no dot behind. */
@@ -28,7 +33,7 @@ export function normalHost(written: string): string | null {
   try {
     const { hostname, host } = new URL(`http://${written}/`);
     if (host !== hostname) return null;
-    return hostname.replace(/\.+$/, "") || null;
+    return withoutEnd(hostname, /\./) || null;
   } catch {
     return null;
   }
@@ -36,22 +41,49 @@ export function normalHost(written: string): string | null {
 
 const marks = /:|[/\\]{2,}|www\./gi;
 
-/** Looks at every place where an address may begin, also one within another. */
-function forbiddenUrls(text: string, allows: (host: string) => boolean): Span[] {
-  const found: Span[] = [];
-  let floor = 0;
+/**
+ * Looks at every place from `from` on where an address may begin, also one within another. Of a text that goes on, what
+ * more of it could make another address is left: it is all before `decided`.
+ */
+function forbiddenUrls(
+  text: string,
+  from: number,
+  allows: (host: string) => boolean,
+  goesOn = false,
+): { spans: Span[]; decided: number } {
+  const spans: Span[] = [];
+  let floor = from;
   const finder = new RegExp(marks);
+  finder.lastIndex = from;
   for (let mark = finder.exec(text); mark; mark = finder.exec(text)) {
+    if (goesOn && behindMark(text, mark.index) + 2 * authorityMax > text.length)
+      return { spans, decided: openAt(text, mark.index, floor) };
     const url = urlAt(text, mark.index, mark[0], floor);
     if (!url) continue;
     if (url.isScript || !url.hosts(allows)) {
-      const end = urlEnd(text, url.start, url.authority);
-      found.push([url.start, end]);
+      const bracket = closingBracket(text, url.start);
+      if (goesOn && bracket === text.length) return { spans, decided: url.start };
+      const end = urlEnd(text, url, bracket);
+      spans.push([url.start, end]);
       finder.lastIndex = end;
     } else finder.lastIndex = Math.max(url.authority, finder.lastIndex);
     floor = finder.lastIndex;
   }
-  return found;
+  return { spans, decided: goesOn ? openAt(text, text.length, floor) : text.length };
+}
+
+/** Behind all that an address may have between its beginning and its host. */
+function behindMark(text: string, at: number): number {
+  let end = at;
+  while (end < text.length && /[:/\\]/.test(text[end]!)) end++;
+  return end;
+}
+
+/** From where on a text is read again for what may begin before `at`: a scheme, and no slash but the first of several. */
+function openAt(text: string, at: number, floor: number): number {
+  let from = Math.max(floor, at - schemeMax);
+  while (from > floor && /[/\\]/.test(text[from - 1]!)) from--;
+  return from;
 }
 
 interface Url {
@@ -75,7 +107,7 @@ function urlAt(text: string, at: number, mark: string, floor: number): Url | nul
 }
 
 function withScheme(text: string, colon: number, floor: number): Url | null {
-  const scheme = /[a-z][a-z0-9+.-]*$/i.exec(text.slice(Math.max(floor, colon - 40), colon))?.[0];
+  const scheme = /[a-z][a-z0-9+.-]*$/i.exec(text.slice(Math.max(floor, colon - schemeMax), colon))?.[0];
   if (!scheme) return null;
   const start = colon - scheme.length;
   const behind = text.slice(colon + 1, colon + 40);
@@ -99,7 +131,7 @@ const toUrl = (start: number, authority: number, hosts: string[] | null): Url | 
 // What ends a host in prose and in Markdown. A browser would take some of them for a part of its name.
 const delimiter =
   /[()[\]{}|^,;:*!$&'~=@\u2018-\u201f\u2026\u3001\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]/;
-const trailing = /[)\]}.,;:!?*_'~\u2019\u201d\u2026\u3001\u3002\u3009-\u3011\uff01\uff09\uff0c\uff1b\uff1f]+$/;
+const trailing = /[)\]}.,;:!?*_'~\u2019\u201d\u2026\u3001\u3002\u3009-\u3011\uff01\uff09\uff0c\uff1b\uff1f]/;
 
 /**
  * The hosts that different readers find: one ends it at the first sign that cannot be in a name, another takes everything
@@ -108,13 +140,13 @@ const trailing = /[)\]}.,;:!?*_'~\u2019\u201d\u2026\u3001\u3002\u3009-\u3011\uff
 function hostsAt(text: string, from: number): string[] | null {
   const length = text.slice(from, from + authorityMax).search(/[/\\?#]/);
   if (length < 0 && text.length - from > authorityMax) return null;
-  const whole = text.slice(from, length < 0 ? text.length : from + length).replace(length < 0 ? trailing : /(?!)/, "");
+  const whole = length < 0 ? withoutEnd(text.slice(from), trailing) : text.slice(from, from + length);
   const hosts: string[] = [];
   const short = whole.startsWith("[") ? whole.slice(0, whole.indexOf("]") + 1 || whole.length) : upTo(delimiter, whole);
   const rest = whole.slice(short.length);
   // A user's name and password of plain signs are what everybody takes them for.
-  if (!/^(?::[\w.~%+-]*)?@/.test(rest)) hosts.push(short.replace(/[._]+$/, ""));
-  if (/[@.]/.test(rest.replace(trailing, ""))) hosts.push(whole.slice(whole.lastIndexOf("@") + 1).replace(/:\d*$/, ""));
+  if (!/^(?::[\w.~%+-]*)?@/.test(rest)) hosts.push(withoutEnd(short, /[._]/));
+  if (/[@.]/.test(withoutEnd(rest, trailing))) hosts.push(whole.slice(whole.lastIndexOf("@") + 1).replace(/:\d*$/, ""));
   return hosts.filter((host) => host !== "");
 }
 
@@ -123,13 +155,25 @@ function upTo(sign: RegExp, text: string): string {
   return at < 0 ? text : text.slice(0, at);
 }
 
-/** To the end of the text, but not over the bracket that closes a Markdown link, nor the full stop of a sentence. */
-function urlEnd(text: string, start: number, authority: number): number {
+/** Where the bracket of a Markdown link closes that an address stands in; else the end of the text. */
+function closingBracket(text: string, start: number): number {
   let [open, end] = [0, start];
   for (; end < text.length; end++) {
     if (text[end] === "(") open++;
     else if (text[end] === ")" && open-- === 0) break;
   }
-  const trimmed = start + text.slice(start, end).replace(/[\]}.,;:!?*_'~]+$/, "").length;
+  return end;
+}
+
+/** Not the full stop of a sentence. */
+function urlEnd(text: string, { start, authority }: Url, bracket: number): number {
+  const trimmed = start + withoutEnd(text.slice(start, bracket), /[\]}.,;:!?*_'~]/).length;
   return Math.max(trimmed, Math.min(authority + 1, text.length));
+}
+
+/** A text without the signs that it ends with. A pattern would look at each of many from each of them. */
+function withoutEnd(text: string, sign: RegExp): string {
+  let end = text.length;
+  while (end > 0 && sign.test(text[end - 1]!)) end--;
+  return text.slice(0, end);
 }

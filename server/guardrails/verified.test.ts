@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Detector, piiDetector } from "./detectors.ts";
 import { compile } from "./pattern/pattern.ts";
+import type { Span } from "./span.ts";
+import { createUrlDetector } from "./urls.ts";
 import { searchVerified, VerifiedScanner } from "./verified.ts";
 
 test("a candidate is not verified while more could join it", () => {
@@ -31,4 +35,50 @@ test("findings of one candidate that overlap or touch are one, in whole texts an
   ];
   expect(searchVerified(pattern, several)("xaaaaaaaax")).toEqual(expected as [number, number][]);
   expect(scanner.spans).toEqual(expected as [number, number][]);
+});
+
+function scanned({ scan }: Detector, text: string, length: number): Span[] {
+  const scanner = scan();
+  for (let at = 0; at < text.length; at += length) scanner.push(text.slice(at, at + length));
+  scanner.end();
+  return scanner.spans;
+}
+
+const urls = createUrlDetector(["good.com"]);
+const words = "http://good.com/,https:,//,/,www.,evil.com,),(,!,;,a,:,@,javascript:,\\,".split(",");
+const longWords = ["/".repeat(300), "x".repeat(700), "!".repeat(300), "(".repeat(40), ")".repeat(40), ",", "."];
+test.each<[string, Detector, string[], string]>([
+  [
+    "credit_card",
+    piiDetector("credit_card"),
+    ["4111", "1111", "378282246310005", "5500-0000-0000-0004", "2", "0"],
+    " ",
+  ],
+  ["iban", piiDetector("iban"), ["DE89", "3704", "0044", "0532", "0130", "00", "NO9386011117947", "AB12", "x"], "-"],
+  ["an address", urls, [...words, ...longWords], ""],
+])("%s within a text that is one long candidate is found in pieces as it is at once", (_, detector, parts, between) => {
+  const text = fc.array(fc.constantFrom(...parts), { minLength: 300, maxLength: 900 }).map((all) => all.join(between));
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 3000 }), (whole, length) => {
+      expect(scanned(detector, whole, length)).toEqual(detector.search(whole));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+// 256 KB of digits took 30 ms at its end.
+test("a candidate that does not end is verified while it grows, each part once", () => {
+  const lengths: number[] = [];
+  const verify = (text: string, from: number): Span[] => {
+    lengths.push(text.length - from);
+    return [];
+  };
+  const scanner = new VerifiedScanner(compile("a+"), verify, (text, from) => ({
+    spans: verify(text, from),
+    decided: text.length,
+  }));
+  for (let piece = 0; piece < 200; piece++) scanner.push("a".repeat(1000));
+  scanner.end();
+  expect(Math.max(...lengths)).toBeLessThanOrEqual(2000);
+  expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(200_000);
 });

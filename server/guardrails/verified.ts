@@ -1,20 +1,28 @@
 import type { Pattern } from "./pattern/pattern.ts";
-import { mergeSpans, type Scanner, type Span } from "./span.ts";
+import { addSpan, mergeSpans, type Scanner, type Span } from "./span.ts";
 
-/** What of a text that looks right is right; the spans are of that text. */
-export type Verify = (candidate: string) => Span[];
+/** What of a text that looks right is right, from a place on; the spans are of that text. */
+export type Verify = (candidate: string, from: number) => Span[];
+
+/** The same of a text that goes on: what can be said already, and the place from which on nothing is. */
+export type VerifyPart = (begun: string, from: number) => { spans: Span[]; decided: number };
+
+// What is longer is verified while it grows: all of it at once would take long.
+const part = 1024;
+// What stands before a place says what may begin there.
+const context = 64;
 
 /** Searches a whole text: candidates by a pattern, of which code keeps what it can verify. */
 export const searchVerified =
   (pattern: Pattern, verify: Verify) =>
   (text: string): Span[] =>
-    pattern.search(text).flatMap(([start, end]) => confirmed(verify, text.slice(start, end), start));
+    pattern
+      .search(text)
+      .flatMap(([start, end]) => mergeSpans([verify(text.slice(start, end), 0)]).map((span) => moved(span, start)));
 
-/** What of a candidate is right, as spans of the whole text. One candidate may hold several that overlap: they are one. */
-const confirmed = (verify: Verify, candidate: string, from: number): Span[] =>
-  mergeSpans([verify(candidate)]).map(([start, end]) => [from + start, from + end]);
+const moved = ([start, end]: Span, by: number): Span => [start + by, end + by];
 
-/** The same of a text that still arrives; a candidate is undecided until it cannot grow any more. */
+/** The same of a text that still arrives; a candidate is undecided until it cannot grow any more, or is long. */
 export class VerifiedScanner implements Scanner {
   readonly spans: Span[] = [];
   safe = 0;
@@ -22,10 +30,14 @@ export class VerifiedScanner implements Scanner {
   private held = "";
   private heldFrom = 0;
   private position = 0;
+  /** Of a candidate that is long and may still grow: all before this is verified, and its end when that was done. */
+  private verified = 0;
+  private looked = 0;
 
   constructor(
     pattern: Pattern,
     private readonly verify: Verify,
+    private readonly verifyPart?: VerifyPart,
   ) {
     this.candidates = pattern.scan();
   }
@@ -42,18 +54,41 @@ export class VerifiedScanner implements Scanner {
     this.settle(this.position);
   }
 
-  /** Verifies the candidates that end before or at a place. */
+  /** Verifies the candidates that end before or at a place, and what there is of a long one. */
   private settle(before: number): void {
     const { spans } = this.candidates;
     let settled = 0;
     for (; settled < spans.length && spans[settled]![1] <= before; settled++) {
-      const [start, end] = spans[settled]!;
-      const candidate = this.held.slice(start - this.heldFrom, end - this.heldFrom);
-      this.spans.push(...confirmed(this.verify, candidate, start));
+      const { text, from, at } = this.unverified(spans[settled]!);
+      this.add(this.verify(text, at), from - at);
     }
     spans.splice(0, settled);
-    this.safe = Math.min(this.candidates.safe, spans[0]?.[0] ?? this.position);
-    this.held = this.held.slice(this.safe - this.heldFrom);
-    this.heldFrom = this.safe;
+    if (this.verifyPart && spans[0]) this.look(spans[0], this.verifyPart);
+    const open = Math.min(this.candidates.safe, spans[0]?.[0] ?? this.position);
+    this.safe = Math.max(open, this.verified);
+    const keep = Math.max(open, this.verified - context);
+    this.held = this.held.slice(keep - this.heldFrom);
+    this.heldFrom = keep;
+  }
+
+  private look(open: Span, verifyPart: VerifyPart): void {
+    const [start, end] = open;
+    if (end - Math.max(start, this.looked) < part) return;
+    const { text, from, at } = this.unverified(open);
+    const { spans, decided } = verifyPart(text, at);
+    this.add(spans, from - at);
+    this.verified = from - at + decided;
+    this.looked = end;
+  }
+
+  /** What is not verified of a candidate begins at `from`, which is `at` a place of the text. */
+  private unverified([start, end]: Span): { text: string; from: number; at: number } {
+    const from = Math.max(start, this.verified);
+    const begin = Math.max(start, from - context);
+    return { text: this.held.slice(begin - this.heldFrom, end - this.heldFrom), from, at: from - begin };
+  }
+
+  private add(spans: readonly Span[], by: number): void {
+    for (const span of mergeSpans([spans])) addSpan(this.spans, ...moved(span, by));
   }
 }

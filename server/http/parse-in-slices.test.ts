@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
 import { AppError } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
 import { turnsDuring } from "../testing/turns.ts";
 import { parseJsonInSlices } from "./parse-in-slices.ts";
 import { parseJson } from "./parse-json.ts";
@@ -147,4 +148,30 @@ test("a long text is parsed piece by piece", async () => {
   };
   expect(a).toBe("A".repeat(200_000));
   expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(100_000);
+});
+
+const numbered = (count: number) => `{${Array.from({ length: count }, (_, index) => `"${index}":1`).join()}}`;
+
+// The engine takes 35 ms to list 90,000 of them, each time that a schema asks which there are.
+test("an object may have 20,000 names that are whole numbers, at once and in slices", async () => {
+  const { json_numbers: most } = limits;
+  for (const text of [numbered(most), `{"a":${numbered(most)},"b":${json(many)}}`])
+    expect(await outcome(text, parseJsonInSlices)).toEqual({ value: JSON.parse(text) });
+  const message = "An object in it has more than 20000 names that are whole numbers.";
+  for (const parse of [parseJson, parseJsonInSlices])
+    expect(await outcome(`[${numbered(most + 1)}]`, parse)).toMatchObject({ code: "invalid_json", message });
+});
+
+// A megabyte of them took 800 MB: each has room for a thousand items.
+test("objects that would take many times what they say are refused before they are parsed", async () => {
+  using parse = spyOn(JSON, "parse");
+  for (const name of ["999", "9\\u00399"]) {
+    const text = `[${Array(50_000).fill(`{"${name}":1}`).join()}]`;
+    expect(await outcome(text, parseJsonInSlices)).toMatchObject({ code: "invalid_json" });
+    expect(await outcome(text, parseJson)).toMatchObject({ code: "invalid_json" });
+  }
+  expect(parse.mock.calls.map(([text]) => text.length).reduce((sum, length) => sum + length, 0)).toBeLessThan(200_000);
+  parse.mockRestore();
+  const statuses = Array.from({ length: 1500 }, () => ({ 200: 1, 404: "x".repeat(30) }));
+  expect(await parseJsonInSlices(Buffer.from(json(statuses)))).toEqual(statuses);
 });

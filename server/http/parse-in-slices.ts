@@ -2,7 +2,7 @@ import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { endOfText } from "../lib/json-limits.ts";
 import { inSlices } from "../lib/slices.ts";
-import { lossy, notJson, parseJson, tooDeep } from "./parse-json.ts";
+import { lossy, nothingTaken, notJson, parseJson, type Taken, tooDeep, tooManyNumbers } from "./parse-json.ts";
 
 /** What is shorter is parsed at once. */
 export const piece = 64 * 1024;
@@ -26,12 +26,15 @@ interface Open {
   /** Null: all of it lies in one piece so far, and is parsed with what it stands in. */
   value: unknown[] | Record<string, unknown> | null;
   path: string;
+  /** How many of its names are whole numbers. */
+  numbers: number;
 }
 
 /** Like {@link parseJson}, of long JSON: it is read once, piece by piece, and others on this thread go first in between. */
 export async function parseJsonInSlices(bytes: Uint8Array, depth: number = limits.json_depth): Promise<unknown> {
   if (bytes.length <= piece) return parseJson(bytes, depth);
   const rest = inSlices();
+  const taken = nothingTaken();
   const start = startsWithMark(bytes) ? 3 : 0;
   // The whole is read as the one item of a list.
   const whole: unknown[] = [];
@@ -100,17 +103,19 @@ export async function parseJsonInSlices(bytes: Uint8Array, depth: number = limit
     const first = Array.isArray(into.value) && into !== root ? into.value.length : null;
     const bracket = into.isList ? openBracket : openBrace;
     const inner = bytes.subarray(range.from, range.to);
-    const values = parseWithin(bracket, inner, depth - level + 1, into.path, first, depth);
+    const values = parseWithin(bracket, inner, { depth: depth - level + 1, most: depth, taken }, into.path, first);
     if (Array.isArray(values)) for (const value of values) put(into, null, value);
     else for (const [name, value] of Object.entries(values as object)) put(into, name, value);
   }
 
-  function put({ isList, value }: Open, name: string | null, item: unknown): void {
+  function put(into: Open, name: string | null, item: unknown): void {
+    const { isList, value } = into;
     if (isList) return void (value as unknown[]).push(item);
     const object = value as Record<string, unknown>;
     if (Object.hasOwn(object, name!))
       throw lossy(`An object in it has the name ${JSON.stringify(name!.slice(0, 100))} twice.`);
     object[name!] = item;
+    if (isNumber.test(name!) && ++into.numbers > limits.json_numbers) throw tooManyNumbers();
   }
 
   /** The name of the item that begins at `to`; null in a list, where nothing stands before it. */
@@ -120,7 +125,7 @@ export async function parseJsonInSlices(bytes: Uint8Array, depth: number = limit
       return null;
     }
     const named = Buffer.concat([bytes.subarray(item, to), Buffer.from("null")]);
-    const [name] = Object.keys(parseWithin(openBrace, named, depth, path, null, depth) as object);
+    const [name] = Object.keys(parseWithin(openBrace, named, { depth, most: depth, taken }, path, null) as object);
     return name!;
   }
 
@@ -169,7 +174,7 @@ export async function parseJsonInSlices(bytes: Uint8Array, depth: number = limit
 }
 
 const opened = (isList: boolean, at: number): Open => ({
-  ...{ isList, at, taken: at + 1, item: at + 1, isPut: false, value: null, path: "" },
+  ...{ isList, at, taken: at + 1, item: at + 1, isPut: false, value: null, path: "", numbers: 0 },
 });
 
 /** Where a text can be parted, before `to`: between two characters, and between two escapes. */
@@ -187,19 +192,19 @@ function endOfPiece(bytes: Uint8Array, from: number, to: number): number {
 }
 
 const mark = Buffer.from('"');
+const isNumber = /^\d{1,10}$/;
 
 /** Parses what stands in an object or a list. Faults name their place in the whole. */
 function parseWithin(
   open: number,
   inner: Uint8Array,
-  depth: number,
+  { depth, most, taken }: { depth: number; most: number; taken: Taken },
   path: string,
   first: number | null,
-  most: number,
 ): unknown {
   const [before, after] = open === openBracket ? "[]" : "{}";
   try {
-    return parseJson(Buffer.concat([Buffer.from(before!), inner, Buffer.from(after!)]), depth, most);
+    return parseJson(Buffer.concat([Buffer.from(before!), inner, Buffer.from(after!)]), depth, most, taken);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "validation_failed" || !error.param) throw error;
     const [, index, below] = /^(?:\[(\d+)\])?\.?(.*)$/s.exec(error.param)!;

@@ -1,14 +1,38 @@
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import { countMembers, findDangerousKey, lossOf, mayHoldDangerousKey } from "../lib/json-limits.ts";
+import {
+  findDangerousKey,
+  isSparse,
+  lossOf,
+  mayHoldDangerousKey,
+  sparseFault,
+  type Weight,
+  weigh,
+} from "../lib/json-limits.ts";
+
+/** What the parts of one body have taken so far. */
+export interface Taken extends Pick<Weight, "places"> {
+  bytes: number;
+}
+
+export const nothingTaken = (): Taken => ({ bytes: 0, places: 0 });
 
 /** What bytes of JSON say, within the limits. Where they are a part of a body, `most` is how deep that may be as a whole. */
-export function parseJson(bytes: Uint8Array, depth: number = limits.json_depth, most = depth): unknown {
-  const members = countMembers(bytes, depth);
-  if (members === null) throw tooDeep(most);
+export function parseJson(
+  bytes: Uint8Array,
+  depth: number = limits.json_depth,
+  most = depth,
+  taken: Taken = nothingTaken(),
+): unknown {
+  const weight = weigh(bytes, depth);
+  if (weight === null) throw tooDeep(most);
+  if (weight.numbers > limits.json_numbers) throw tooManyNumbers();
+  taken.bytes += bytes.length;
+  taken.places += weight.places;
+  if (isSparse(taken, taken.bytes)) throw new AppError("invalid_json", sparseFault);
   const text = decode(bytes);
   const value = parse(text);
-  const loss = lossOf(text, members, value);
+  const loss = lossOf(text, weight.members, value);
   if (loss !== null) throw lossy(loss);
   const key = mayHoldDangerousKey(text) ? findDangerousKey(value) : null;
   if (key !== null) {
@@ -38,5 +62,7 @@ function parse(text: string): unknown {
 
 export const notJson = (cause?: unknown) => new AppError("invalid_json", "The body is not valid JSON.", { cause });
 export const tooDeep = (most: number) => new AppError("invalid_json", `The body nests deeper than ${most}.`);
+export const tooManyNumbers = () =>
+  new AppError("invalid_json", `An object in it has more than ${limits.json_numbers} names that are whole numbers.`);
 export const lossy = (loss: string) =>
   new AppError("invalid_json", `The body would not be read as it was meant. ${loss}`);

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  countMembers,
   endOfText,
   findDangerousKey,
   isShallow,
   isShallowValue,
   lossOf,
   mayHoldDangerousKey,
+  weigh,
 } from "./json-limits.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -43,7 +43,7 @@ test("what the parser kept is what the text has, whatever it is", () => {
   const text = fc.json({ noUnicodeString: false, maxDepth: 5 });
   fc.assert(
     fc.property(text, (json) => {
-      expect(lossOf(json, countMembers(bytes(json), 64)!, JSON.parse(json))).toBeNull();
+      expect(lossOf(json, weigh(bytes(json), 64)!.members, JSON.parse(json))).toBeNull();
     }),
   );
 });
@@ -56,7 +56,7 @@ test("a member that is put in a second time is found, however its name is writte
       const units = Array.from({ length: name.length }, (_, i) => name.charCodeAt(i).toString(16).padStart(4, "0"));
       const again = isEscaped ? `"${units.map((unit) => `\\u${unit}`).join("")}"` : plain;
       const text = `[{${plain}:${json},${again} : ${json}}]`;
-      const loss = lossOf(text, countMembers(bytes(text), 64)!, JSON.parse(text));
+      const loss = lossOf(text, weigh(bytes(text), 64)!.members, JSON.parse(text));
       expect(loss).toBe(`An object in it has the name ${plain} twice.`);
     }),
   );
@@ -73,4 +73,16 @@ test("a text ends at its first quote that is not escaped, however long it is", (
     }),
     { numRuns: 1000 },
   );
+});
+
+test("names that are whole numbers are counted, and the places before them that stay empty, however they are written", () => {
+  const weightOf = (text: string) => {
+    const { numbers, places } = weigh(bytes(text), 64)!;
+    return [numbers, places];
+  };
+  for (const name of ["999", "\\u0039\\u0039\\u0039", "9\\u00399"])
+    expect(weightOf(`[{"${name}":1}]`)).toEqual([1, 999]);
+  expect(weightOf('{"0":0,"1":{"2":["7"]},"a":{"b":"9"}}')).toEqual([2, 2]);
+  expect(weightOf('{"1000":1,"4294967294":{"12345678901":1,"01":2,"1a":3,"-1":4,"":5,"1\\n":6}}')).toEqual([2, 0]);
+  expect(weightOf(`{${Array.from({ length: 1000 }, (_, i) => `"${999 - i}":1`).join()}}`)).toEqual([1000, 0]);
 });

@@ -34,25 +34,93 @@ function nextQuote(json: Uint8Array, from: number): { at: number; isEnd: boolean
   return { at, isEnd: (at - first) % 2 === 0 };
 }
 
-/**
- * How many members the objects of JSON text have, or null when it nests deeper than this. Asked of the bytes, since a
- * parser has used the stack before it can say no.
- */
-export function countMembers(json: Uint8Array, maxDepth: number): number | null {
-  let [depth, members] = [0, 0];
-  for (let i = 0; i < json.length; i++) {
-    const byte = json[i];
-    if (byte === quote) i = endOfText(json, i + 1);
-    else if (byte === openBracket || byte === openBrace) {
-      if (++depth > maxDepth) return null;
-    } else if (byte === closeBracket || byte === closeBrace) depth--;
-    else if (byte === colon) members++;
-  }
-  return members;
+/** What JSON text comes to once it is parsed. */
+export interface Weight {
+  /** How many members its objects have. */
+  members: number;
+  /** How many of one object have whole numbers for names, at the most: the engine needs ten times as long to list those. */
+  numbers: number;
+  /** Places of eight bytes that stay empty: names below 1,000 are kept as items of a list, from 0 on. */
+  places: number;
 }
 
+// From here on a name alone takes no place for those before it.
+const sparse = 1000;
+
+/**
+ * Weighs JSON text, or null when it nests deeper than this. Asked of the bytes, since a parser has used the stack, and the
+ * memory, before it can say no.
+ */
+export function weigh(json: Uint8Array, maxDepth: number): Weight | null {
+  const weight = { members: 0, numbers: 0, places: 0 };
+  // Of each open object: the names that are whole numbers, and the places that they need.
+  const [counts, tops] = [new Uint32Array(maxDepth + 1), new Uint16Array(maxDepth + 1)];
+  let [depth, name] = [0, -1];
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i];
+    if (byte === quote) {
+      const end = endOfText(json, i + 1);
+      name = numberIn(json, i + 1, end);
+      i = end;
+    } else if (byte === openBracket || byte === openBrace) {
+      if (++depth > maxDepth) return null;
+      counts[depth] = 0;
+      tops[depth] = 0;
+    } else if (byte === closeBracket || byte === closeBrace) {
+      if (depth > 0) weight.places += Math.max(0, tops[depth]! - counts[depth]!);
+      depth--;
+    } else if (byte === colon) {
+      weight.members++;
+      if (name < 0 || depth < 1) continue;
+      weight.numbers = Math.max(weight.numbers, ++counts[depth]!);
+      if (name < sparse) tops[depth] = Math.max(tops[depth]!, name + 1);
+    }
+  }
+  return weight;
+}
+
+/** The whole number that a text is, also where its digits are escaped; -1 where it is none that could be a place in a list. */
+function numberIn(json: Uint8Array, from: number, to: number): number {
+  let value = 0;
+  let digits = 0;
+  for (let at = from; at < to; at++) {
+    let byte = json[at]!;
+    if (byte === backslash) {
+      byte = escapedDigit(json, at);
+      at += 5;
+    }
+    if (byte < zero || byte > zero + 9 || ++digits > 10 || (value === 0 && digits > 1)) return -1;
+    value = value * 10 + byte - zero;
+  }
+  return digits === 0 ? -1 : value;
+}
+
+/** `\u0039` is 9; 0 is anything else. */
+function escapedDigit(json: Uint8Array, at: number): number {
+  for (let i = 0; i < beforeDigit.length; i++) if (json[at + 1 + i] !== beforeDigit[i]) return 0;
+  return json[at + 5] ?? 0;
+}
+
+const zero = 48;
+const beforeDigit = new TextEncoder().encode("u003");
+
+// Besides one for each byte: 8 MB, as two thousand objects take whose names are statuses of HTTP.
+const freePlaces = 1_000_000;
+
+/** Whether so many places are too many for JSON of so many bytes: half a megabyte of `{"999":1}` takes 400 of them. */
+export const isSparse = ({ places }: Pick<Weight, "places">, bytes: number): boolean => places > bytes + freePlaces;
+
+/** Why JSON text is not to be parsed, as a sentence, or null. */
+export function textFault(json: Uint8Array, maxDepth = 64): string | null {
+  const weight = weigh(json, maxDepth);
+  if (weight === null) return `The JSON nests deeper than ${maxDepth}.`;
+  return isSparse(weight, json.length) ? sparseFault : null;
+}
+
+export const sparseFault = "Too many objects in it have names that are whole numbers, such as 999, and few others.";
+
 /** Whether JSON text nests no deeper than this. */
-export const isShallow = (json: Uint8Array, maxDepth: number): boolean => countMembers(json, maxDepth) !== null;
+export const isShallow = (json: Uint8Array, maxDepth: number): boolean => weigh(json, maxDepth) !== null;
 
 /**
  * What a parser lost of the text, or null: of a name that an object has twice it keeps the last, and a number beyond all

@@ -358,6 +358,42 @@ test("what a long step has said is told part by part where it is told one by one
   db.close();
 });
 
+// A megabyte that a reader who comes late has missed was one text.
+test("what was said live is caught up with part by part, and others have their turn in between", async () => {
+  const watches = createWatches();
+  const db = openDatabase(":memory:");
+  db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
+  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now: () => 0 });
+  const { run_id } = created();
+  const begun = journal.append(run_id, [created(), started(0)]);
+  db.write.flush();
+  await begun;
+  const words = Array.from({ length: 10_000 }, (_, index) => `${index} ${"x".repeat(95)}`);
+  for (const text of words) watches.delta(run_id, { anchor: 2, step_index: 0, part: 0, kind: "output", ms: 1, text });
+  const whole = words.join("");
+  const tail = createRunStream({ journal, watches, publicUrl: () => "https://localhost" });
+  const lengths: number[] = [];
+  const token = ({ text }: { text: string }) => {
+    lengths.push(text.length);
+    Bun.sleepSync(5); // More than a slice.
+    return text;
+  };
+  const dialect = { event: () => "", token, error: () => "", isLast: () => false };
+  let [turns, said] = [0, ""];
+  const reading = (async () => {
+    for await (const text of textsOf((wake) => tail(run_id, parseCursor(null, ""), wake, { dialect }))) {
+      said += text.replace(/^(?:retry:|: open).*\n+/, "");
+      if (said.length >= whole.length) return;
+    }
+  })();
+  for (; said.length < whole.length; turns++) await new Promise((resolve) => setImmediate(resolve));
+  await reading;
+  expect(said).toBe(whole);
+  expect(Math.max(...lengths)).toBeLessThan(128 * 1024);
+  expect(turns).toBeGreaterThan(lengths.length / 2);
+  db.close();
+});
+
 test("a slim stream says with each token what is new, and the rest once for each step, kind and connection", async () => {
   using fixture = runFixture();
   const { id } = await fixture.start(waits, { tools: [tool("look")] });

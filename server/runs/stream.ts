@@ -24,8 +24,8 @@ const stillValid = () => null;
 // What a reader is handed at once, so that one that does not take it holds no more: a whole journal may be large.
 const text_length = 64 * 1024;
 const page_entries = 16;
-// Of the tokens of one step: told one by one they may be a hundred times as long as what was said.
-const tokens_length = 1024 * 1024;
+// Of the tokens of one step, as they are told: one by one they may be a hundred times as long as what was said.
+const tokens_length = 256 * 1024;
 
 /** Reads `12` or `12.340`, as it stood in the `id:` of the last event; null or empty means from the beginning. */
 export function parseCursor(text: string | null, param: string): Cursor {
@@ -95,7 +95,8 @@ export interface ReadOptions {
 
 /** How a stream says what happens to its run. A text may be empty: nothing is said then. */
 export interface Dialect {
-  event(frame: Frame): string;
+  /** `answer`: what the model said in the step that this ends. */
+  event(frame: Frame, answer?: ModelAnswer | null): string;
   token(piece: Piece, of: { start: number; step_index: number; at: number }): string;
   /** Why the stream ends before its run does. */
   error(why: AppError): string;
@@ -171,7 +172,7 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
         if (end) return last(events(dialect.error(end)));
         const text = committed();
         if (text !== null) return text;
-        const live = reader!.live(watch.live());
+        const live = reader!.live(watch.live(), wake);
         if (live) return events(live);
         if (begins) return sseComment("open"); // Headers go out with the first text.
         return quiet_ms > 0 && quiet_ms % ping_ms === 0 ? sseComment("ping") : null;
@@ -201,15 +202,14 @@ function anchored(journal: Journal, runId: string, { seq }: Cursor): Cursor {
 function createReader(journal: Journal, runId: string, from: Cursor, dialect: Dialect) {
   let { seq, anchor, offset } = from;
   let size = page_entries;
-  // Whether there are more tokens than were told the last time, and the record that has them: it may take long to read.
+  // Whether there are more tokens than were told the last time, and of a record all that was not told yet.
   let isCut = false;
-  let held: JournalEntry | null = null;
+  let held: { entry: JournalEntry; pieces: Iterator<Piece> } | null = null;
 
   /** The next entries as text; with `more`, there may be others after them. */
   function entries(): { text: string; last: boolean; more: boolean } {
-    const list = held ? [held] : journal.read(runId, seq, size);
+    const list = held ? [held.entry] : journal.read(runId, seq, size);
     const more = held !== null || list.length === size;
-    held = null;
     let text = "";
     let last = false;
     for (const entry of list) {
@@ -218,17 +218,17 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Di
         return { text, last, more: true };
       }
       const { event } = entry;
-      if (event.type === "step.completed" && event.answer && anchor !== null) {
-        text += tokens(anchor, event.step_index, entry.at, recorded(event.answer));
-        if (isCut) {
-          held = entry;
-          return { text, last, more: true };
-        }
+      const answer = event.type === "step.completed" ? event.answer : null;
+      if (event.type === "step.completed" && answer && anchor !== null) {
+        const pieces = held?.pieces ?? (dialect.isApart ? recorded(answer) : together(recorded(answer)));
+        text += tokens(pieces, { start: anchor, step_index: event.step_index, at: entry.at });
+        held = isCut ? { entry, pieces } : null;
+        if (held) return { text, last, more: true };
         anchor = null;
       }
       if (event.type === "step.started" || event.type === "step.restarted") [anchor, offset] = [entry.seq, 0];
       const frame = frameOf(runId, entry);
-      text += dialect.event(frame);
+      text += dialect.event(frame, answer);
       seq = entry.seq;
       last ||= dialect.isLast(frame);
     }
@@ -236,21 +236,35 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Di
     return { text, last, more };
   }
 
-  function live(step: Live | null): string {
+  /** What was said live and not told yet: of much a part, and the next one when others have had their turn. */
+  function live(step: Live | null, goOn: () => void): string {
     if (!step || step.anchor !== anchor || step.length <= offset) return "";
-    const pieces = unseen(step, offset);
-    return tokens(anchor, step.step_index, step.pieces.at(-1)!.at, dialect.isApart ? eachOf(pieces) : pieces);
+    if (isCut && !mayGoOn(goOn)) return "";
+    const of = { start: anchor, step_index: step.step_index, at: step.pieces.at(-1)!.at };
+    let text = "";
+    do {
+      text = tokens(toldOf(unseen(step, offset)), of);
+      isCut = step.length > offset;
+    } while (isCut && !text && mayGoOn(goOn)); // A dialect may say nothing of it.
+    return text;
   }
 
-  /** Token events for what lies beyond the offset: neighbours of one kind go together. */
-  function tokens(start: number, step_index: number, at: number, pieces: Iterable<Piece>): string {
+  // Of one piece alone, as there is nearly always, nothing is to be made.
+  const toldOf = (pieces: readonly LivePiece[]): Iterator<Piece> =>
+    dialect.isApart ? eachOf(pieces) : pieces.length === 1 ? pieces.values() : together(pieces);
+
+  /** Token events for these, as many as are told at once. */
+  function tokens(pieces: Iterator<Piece>, of: { start: number; step_index: number; at: number }): string {
+    const begun = offset;
     let text = "";
     isCut = false;
-    for (const piece of dialect.isApart ? beyond(pieces, offset) : together(pieces, offset)) {
-      isCut = text.length > tokens_length;
+    for (let next = pieces.next(); !next.done; next = pieces.next()) {
+      const { kind, end, text: said } = next.value;
+      if (end <= offset) continue;
+      text += dialect.token({ kind, text: said.slice(Math.max(0, said.length - (end - offset))), end }, of);
+      offset = end;
+      isCut = text.length > tokens_length || offset - begun > tokens_length;
       if (isCut) break;
-      text += dialect.token(piece, { start, step_index, at });
-      offset = piece.end;
     }
     return text;
   }
@@ -280,9 +294,9 @@ function apiDialect(runId: string, slim: boolean, publicUrl: PublicUrl): Dialect
 /** The same for visitors of a chat page: what the model says to them, and not what it thinks. */
 const forVisitors = (dialect: Dialect): Dialect => ({
   ...dialect,
-  event(frame) {
+  event(frame, answer) {
     const shown = frameForVisitor(frame);
-    return shown ? dialect.event(shown) : "";
+    return shown ? dialect.event(shown, answer) : "";
   },
   token: (piece, of) => (piece.kind === "output" ? dialect.token(piece, of) : ""),
 });
@@ -294,22 +308,17 @@ interface Piece {
   end: number;
 }
 
-/** What lies beyond `offset`. */
-function* beyond(pieces: Iterable<Piece>, offset: number): Generator<Piece> {
-  for (const { kind, text, end } of pieces)
-    if (end > offset) yield { kind, text: text.slice(Math.max(0, text.length - (end - offset))), end };
-}
-
-/** The same with neighbours of one kind joined. */
-function together(pieces: Iterable<Piece>, offset: number): Piece[] {
-  const joined: Piece[] = [];
-  for (const piece of beyond(pieces, offset)) {
-    const last = joined.at(-1);
-    if (last?.kind === piece.kind)
-      joined[joined.length - 1] = { kind: piece.kind, text: last.text + piece.text, end: piece.end };
-    else joined.push(piece);
+/** The same with neighbours of one kind joined, to as much as is told at once. */
+function* together(pieces: Iterable<Piece>): Generator<Piece> {
+  let open = null as Piece | null;
+  for (const { kind, text, end } of pieces) {
+    if (open?.kind === kind && open.text.length < text_length) open = { kind, text: open.text + text, end };
+    else {
+      if (open) yield open;
+      open = { kind, text, end };
+    }
   }
-  return joined;
+  if (open) yield open;
 }
 
 /** The recorded deltas in the order in which they were streamed. */
@@ -327,18 +336,21 @@ function* recorded({ parts, deltas }: ModelAnswer): Generator<Piece> {
   }
 }
 
-/** The live deltas from the one that holds `offset` on, found from the end: readers are near it. */
-function unseen({ pieces, length }: Live, offset: number): LivePiece[] {
-  const found: LivePiece[] = [];
-  for (let place = pieces.length - 1, end = length; place >= 0 && end > offset; place--) {
-    const { kind, text, marks } = pieces[place]!;
-    found.push({ kind, text, end, marks });
-    end -= text.length;
+/** The live deltas from the one that holds `offset` on: as many as are told at once. */
+function unseen({ pieces }: Live, offset: number): LivePiece[] {
+  let [from, to] = [0, pieces.length - 1];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (pieces[middle]!.end > offset) to = middle;
+    else from = middle + 1;
   }
-  return found.reverse();
+  const most = pieces[from]!.end + text_length;
+  let next = from + 1;
+  while (next < pieces.length && pieces[next]!.end <= most) next++;
+  return pieces.slice(from, next);
 }
 
-type LivePiece = Piece & Pick<Live["pieces"][number], "marks">;
+type LivePiece = Live["pieces"][number];
 
 /** Each delta by itself, also of those that came together. */
 function* eachOf(pieces: readonly LivePiece[]): Generator<Piece> {

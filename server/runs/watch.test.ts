@@ -124,7 +124,7 @@ test("what was streamed has the shape of the entry that would have ended its ste
     piece(2, "hm", { part: 3, kind: "reasoning", ms: 1 }),
     piece(2, "Hel", { part: 7, ms: 2 }),
     piece(2, "lo", { part: 7, ms: 5 }),
-  ].map((one) => ({ ...one, at: 0 }));
+  ].map((one) => ({ ...one, at: 0, end: 0 }));
   expect(partialAnswer({ anchor: 2, step_index: 0, pieces, length: 7 })).toEqual({
     parts: [
       { type: "reasoning", text: "hm" },

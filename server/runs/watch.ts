@@ -6,8 +6,8 @@ export interface Live {
   /** `seq` of the step's newest start. */
   anchor: number;
   step_index: number;
-  /** Each with all that came together. */
-  pieces: (Delta & { at: number })[];
+  /** Each with all that came together; it ends where the step was so long. */
+  pieces: (Delta & { at: number; end: number })[];
   /** UTF-16 code units so far. */
   length: number;
 }
@@ -105,8 +105,8 @@ export function createWatches(now: () => number = Date.now) {
     const watch = watches.get(runId);
     // A delta of a start that was given up in the meantime belongs to nothing.
     if (watch?.live?.anchor !== piece.anchor) return;
-    watch.live.pieces.push({ ...piece, at: now() });
     watch.live.length += piece.text.length;
+    watch.live.pieces.push({ ...piece, at: now(), end: watch.live.length });
     wake(watch);
   }
 

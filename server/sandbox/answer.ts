@@ -1,4 +1,4 @@
-import { isShallow } from "../lib/json-limits.ts";
+import { textFault } from "../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
 import { decodeFile, readEnd } from "./end-message.ts";
 import type { Packet } from "./packet.ts";
@@ -14,7 +14,8 @@ export function openAnswer() {
   const takeResult = (bytes: Uint8Array) => {
     if (bytes.length > bounds.result) throw new Error("The result is too large.");
     // Deeper JSON parses, but ends whoever writes it out again.
-    if (!isShallow(bytes, bounds.depth)) throw new Error(`The result nests deeper than ${bounds.depth}.`);
+    const fault = textFault(bytes, bounds.depth);
+    if (fault) throw new Error(fault);
     result = JSON.parse(new TextDecoder().decode(bytes));
   };
   const takeFile = (bytes: Uint8Array<ArrayBuffer>) => {

@@ -363,3 +363,17 @@ test("arguments too large to be judged need a person's word, since size may not 
   expect(await needs(`N${"o".repeat(20_000)}`)).toBe("approval");
   expect(await needs("Oslo")).toBeNull();
 });
+
+// An answer of 130,000 words took everybody 20 ms where it was written down, and as long where it was read.
+test("of very many deltas those of a moment are one, for who hears them and in the record alike", async () => {
+  const words = Array.from({ length: 50_000 }, (_, index): ModelEvent => {
+    return { type: "delta", part: 0, kind: "output", text: `${index % 10}` };
+  });
+  const loop = loopOf([[...words, { type: "done", finish: "stop", usage }]]);
+  const state = await loop.run();
+  expect(state.output).toBe("0123456789".repeat(5000));
+  const [{ answer }] = loop.events("step.completed") as [Extract<RunEvent, { type: "step.completed" }>];
+  const lengths = answer!.deltas.filter((_, index) => index % 3 === 1);
+  expect(loop.deltas.map(({ text }) => text.length)).toEqual(lengths);
+  expect(lengths.length).toBeLessThan(10_000);
+});

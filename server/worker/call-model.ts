@@ -16,6 +16,7 @@ import { type ModelError, unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
 import { ask } from "./ask.ts";
 import { fetchImages } from "./fetch-images.ts";
+import { gathered } from "./gathered.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import { createScreen, type Piece, type Screen } from "./screen.ts";
 import { screenCalls } from "./screen-calls.ts";
@@ -122,6 +123,7 @@ async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: 
   const either = AbortSignal.any([signal, giveUp.signal]);
   const asked = performance.now();
   const rest = inSlices();
+  const voice = gathered((piece) => show([piece], heard, anchor, turn, begun));
   let events = 0;
   try {
     for await (const event of ports.model.stream(request, either)) {
@@ -132,7 +134,7 @@ async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: 
       else if (event.type === "delta") {
         heard.time_to_first_token_ms ??= Math.round(performance.now() - asked);
         transcript.opened(event);
-        show(screen.push(event), heard, anchor, turn, begun);
+        for (const piece of screen.push(event)) voice.push(piece);
         if (screen.blocked()) giveUp.abort();
       } else if (event.type === "tool_call") transcript.toolCall(event);
       else if (event.type === "metadata") transcript.metadata(event.part, event.metadata);
@@ -145,6 +147,7 @@ async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: 
     }
   } finally {
     clearTimeout(alarm);
+    voice.flush();
   }
   return heard;
 }

@@ -52,7 +52,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
     const body = bytes.length === 0 ? {} : await parseJsonInSlices(bytes);
     if (typeof body !== "object" || body === null || Array.isArray(body))
       throw new A2aError("INVALID_REQUEST", "Expected an object.");
-    return inCamelCase(body) as Json;
+    return (await inCamelCase(body)) as Json;
   }
 
   /** JSON-RPC 2.0. */
@@ -90,7 +90,9 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
       const [name, of] = operationAt(request.method, path) ?? [];
       if (!name) throw new A2aError("METHOD_NOT_FOUND", "There is no such address.");
       const body =
-        request.method === "POST" ? await bodyOf(request) : (inCamelCase(Object.fromEntries(searchParams)) as Json);
+        request.method === "POST"
+          ? await bodyOf(request)
+          : ((await inCamelCase(Object.fromEntries(searchParams))) as Json);
       const wrap: Wrap = (message) => ("error" in message ? message.error.http() : message.result);
       const result = await operationNamed(name)!({ request, principal, agentId, params: { ...body, ...of }, wrap });
       return result instanceof Response ? result : json(200, result, undefined, typeFor(request));

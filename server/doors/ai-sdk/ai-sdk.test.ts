@@ -398,7 +398,7 @@ describe("a chat", () => {
 });
 
 test("what a model call said before it began anew is taken back", () => {
-  const of = { run_id: "run_x", answered: 0, answers: true, asked: [], answerAt: () => null };
+  const of = { run_id: "run_x", answered: 0, answers: true, asked: [] };
   const dialect = uiMessageDialect(of);
   const frame = (seq: number, event: string, data: object) =>
     dialect.event({ seq, event, at: "", data } as unknown as Frame);

@@ -1,4 +1,4 @@
-import type { RequiredCall } from "../../core/run-event.ts";
+import type { ModelAnswer, RequiredCall } from "../../core/run-event.ts";
 import type { Dialect } from "../../runs/stream.ts";
 import { type Frame, isLastFrame } from "../../wire/frames.ts";
 import type { Followed } from "../conversations.ts";
@@ -16,7 +16,7 @@ const line = (part: object): string => `data: ${JSON.stringify(part)}\n\n`;
 const finishOf: Record<string, string> = { length: "length", content_filter: "content-filter" };
 
 /** A run as one message of the assistant: its id is that of the run, and each model call begins a step. */
-export function uiMessageDialect({ run_id, answered, answers, answerAt, asked: before }: Streamed): Dialect {
+export function uiMessageDialect({ run_id, answered, answers, asked: before }: Streamed): Dialect {
   let isBegun = false;
   /** The model call that the last step is, and whether it has said something. */
   let step = { index: -1, isOpen: false, isSaid: false };
@@ -103,7 +103,7 @@ export function uiMessageDialect({ run_id, answered, answers, answerAt, asked: b
   const finish = (reason: string, messageMetadata?: object): string =>
     `${endStep()}${line({ type: "finish", finishReason: reason, messageMetadata })}data: [DONE]\n\n`;
 
-  function said(frame: Frame): string {
+  function said(frame: Frame, answer: ModelAnswer | null): string {
     switch (frame.event) {
       case "run.queued":
         return line({ type: "data-queued", data: { position: frame.data.queue_position }, transient: true });
@@ -117,7 +117,7 @@ export function uiMessageDialect({ run_id, answered, answers, answerAt, asked: b
         return line({ type: "reset-step" });
       case "step.completed": {
         if (frame.data.type !== "model_call") return "";
-        finishReason = finishOf[answerAt(frame.seq)?.finish ?? ""] ?? "stop";
+        finishReason = finishOf[answer?.finish ?? ""] ?? "stop";
         return endPart();
       }
       case "memory.retrieved":
@@ -163,7 +163,7 @@ export function uiMessageDialect({ run_id, answered, answers, answerAt, asked: b
   const isWait = (frame: Frame): boolean => frame.event === "run.requires_action" && answers && frame.seq > answered;
 
   return {
-    event: (frame) => begin() + said(frame),
+    event: (frame, answer = null) => begin() + said(frame, answer),
     token: ({ kind, text }) => begin() + say(kind === "output" ? "text" : "reasoning", text),
     // What was said so far is no whole answer: the client resumes when the server is back.
     closing: fault("The server is stopping. The run goes on when it is back."),

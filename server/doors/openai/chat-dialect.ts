@@ -14,8 +14,6 @@ interface ChatOf {
   usage: boolean;
   /** Whether the answer is to be JSON, and nothing but that. */
   isJson: boolean;
-  /** What the model said in the step that this entry ends; null for steps of others. */
-  answerAt(seq: number): ModelAnswer | null;
 }
 
 interface Failed {
@@ -36,6 +34,8 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
   const { id, model, created, stream } = of;
   const counts = { input: 0, cached: 0, output: 0, reasoning: 0 };
   let [content, thought] = ["", ""];
+  /** The first character of the content that is no space: to look into what was joined of many takes it apart. */
+  let first = "";
   /** What of the content a stream has not told yet. */
   let held = "";
   let isTold = false;
@@ -109,8 +109,9 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
     if (said.step !== step) said = begun(step);
     content += whole;
     held += whole;
+    first ||= whole.trimStart().charAt(0);
     // What does not begin as JSON is told when it turns out to be the last.
-    return of.isJson && !isTold && !/^\s*[[{]/.test(content) ? "" : tell();
+    return of.isJson && !isTold && first !== "{" && first !== "[" ? "" : tell();
   }
 
   function tell(): string {
@@ -122,13 +123,13 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
 
   function takeBack(to: number): void {
     content = content.slice(0, to);
+    first = content.trimStart().charAt(0);
     held = "";
   }
 
-  function event(frame: Frame): string {
+  function event(frame: Frame, answer: ModelAnswer | null): string {
     switch (frame.event) {
       case "step.completed": {
-        const answer = of.answerAt(frame.seq);
         if (!answer) return "";
         count(answer);
         if (said.step !== frame.data.step_index) said = begun(frame.data.step_index); // It said nothing.
@@ -158,7 +159,7 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
   }
 
   return {
-    event: (frame) => (result ? "" : event(frame)),
+    event: (frame, answer = null) => (result ? "" : event(frame, answer)),
     token({ kind, text: delta }, { step_index }) {
       if (result) return "";
       if (kind === "output") return text(delta, step_index);

@@ -1,4 +1,3 @@
-import type { ModelAnswer } from "../../core/run-event.ts";
 import type { Scope } from "../../core/scope.ts";
 import { read } from "../../http/page.ts";
 import type { Journal } from "../../journal/journal.ts";
@@ -12,12 +11,6 @@ export const entriesOf = (journal: Reader, runId: string, after = 0) =>
     after,
     ({ seq }) => seq,
   );
-
-/** What the model said in the step that this entry ends; null for steps of others. */
-export function answerAt(journal: Reader, runId: string, seq: number): ModelAnswer | null {
-  const [entry] = journal.read(runId, seq - 1, 1);
-  return entry?.event.type === "step.completed" ? entry.event.answer : null;
-}
 
 /** When a run was made, in seconds. */
 export const createdAt = (journal: Reader, runId: string): number =>

@@ -14,7 +14,7 @@ import { CreateChatCompletion } from "./chat-schema.ts";
 import { createDoor, json, noRetry, readerOf } from "./door.ts";
 import { ofMessages } from "./errors.ts";
 import { withFetchedImages } from "./fetch-images.ts";
-import { answerAt, createdAt, isOfSchema, lastAsked } from "./journal-places.ts";
+import { createdAt, isOfSchema, lastAsked } from "./journal-places.ts";
 import { createModels, type ModelDeps } from "./models.ts";
 import type { InputMessage } from "./request-fields.ts";
 import { askerOf, handOver, type Results, submitResults, userLast } from "./results.ts";
@@ -63,7 +63,6 @@ export function openAiRoutes({
       created: createdAt(journal, run_id),
       usage: body.stream_options?.include_usage === true,
       isJson: isOfSchema(journal, principal, run_id),
-      answerAt: (at) => answerAt(journal, run_id, at),
     });
     const from = { seq, anchor: null, offset: 0 };
     const named = { "x-runnel-run-id": run_id };

@@ -2,7 +2,7 @@ import type { HttpCall } from "../../core/agent-snapshot.ts";
 import { limits } from "../../core/limits.ts";
 import type { EgressResponse } from "../../lib/egress.ts";
 import { parsedJson } from "../../lib/json.ts";
-import { jsonFault } from "../../lib/json-limits.ts";
+import { jsonFault, textFault } from "../../lib/json-limits.ts";
 import { hideInAnyCase, hideInJson, hideInSlices } from "../../lib/redact.ts";
 import { fillTemplate } from "../../lib/url-template.ts";
 import { inTurn, noteLength, withRoom } from "../long-answers.ts";
@@ -72,6 +72,8 @@ export async function readResult(
     return done(`${await hideInSlices(text, hidden, true)}\n[cut after ${limits.tool_answer_bytes} bytes]`);
   if (response === "text") return done(await hideInSlices(text, hidden));
   if (text === "") return done(null);
+  const heavy = textFault(body);
+  if (heavy) return fault("invalid_response", heavy);
   const value = parsedJson(text);
   if (value === undefined) {
     const said = (await hideInSlices(text, hidden)).slice(0, 200).toWellFormed();

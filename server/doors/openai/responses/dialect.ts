@@ -16,8 +16,6 @@ interface ResponseOf {
   after: number | null;
   /** Whether it goes on where the client is asked for something, to the end of the run. */
   whole?: boolean;
-  /** What the model said in the step that this entry ends; null for steps of others. */
-  answerAt(seq: number): ModelAnswer | null;
 }
 
 /** An item of a response, as clients read it. */
@@ -159,14 +157,13 @@ export function responseDialect(of: ResponseOf): Dialect & { soFar(): ResponseSo
     limit = finish === "length" ? "max_output_tokens" : finish === "content_filter" ? "content_filter" : null;
   }
 
-  function event(frame: Frame): string {
+  function event(frame: Frame, answer: ModelAnswer | null): string {
     switch (frame.event) {
       case "run.started":
         if (status !== "queued") return "";
         status = "in_progress";
         return sent("response.in_progress", { response: object() });
       case "step.completed": {
-        const answer = of.answerAt(frame.seq);
         if (!answer) return "";
         answered = frame.data.step_index;
         count(answer);
@@ -212,12 +209,12 @@ export function responseDialect(of: ResponseOf): Dialect & { soFar(): ResponseSo
   }
 
   return {
-    event(frame) {
+    event(frame, answer = null) {
       if (isOver) return "";
       seq = frame.seq;
       const opening = isBegun ? "" : begin(frame.event === "run.created" && frame.data.status === "queued");
       floor = placeOf(frame.seq, 0);
-      return opening + event(frame);
+      return opening + event(frame, answer);
     },
     token({ kind, text, end: to }, { start: entry, step_index }) {
       if (isOver) return "";

@@ -10,7 +10,7 @@ import type { RunStream } from "../../../runs/stream.ts";
 import { runOfItem, type Stretch, stretchOf } from "../item-ids.ts";
 import type { InputItem } from "../item-schema.ts";
 import { type Entry, itemsOf, readItems, saidAgain } from "../items.ts";
-import { answerAt, entriesOf } from "../journal-places.ts";
+import { entriesOf } from "../journal-places.ts";
 import type { InputMessage } from "../request-fields.ts";
 import { type ResponseSoFar, responseDialect } from "./dialect.ts";
 import { aboutResponse } from "./object.ts";
@@ -74,7 +74,6 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
         at: journal.read(run_id, seq, 1)[0]?.at ?? 0,
         before: seq === 0 ? null : { run_id, seq: startBefore(run_id, seq) },
       }),
-      answerAt: (at) => answerAt(journal, run_id, at),
     });
   }
 
