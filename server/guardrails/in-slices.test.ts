@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import type { Guardrail } from "../core/agent-snapshot.ts";
 import { turnsDuring } from "../testing/turns.ts";
 import { compileGuardrails } from "./compile.ts";
-import { searched, textsOf } from "./in-slices.ts";
-import { screenOutput } from "./inspect.ts";
+import { screenInSlices, searched, textsOf } from "./in-slices.ts";
+import { screenCall, screenOutput, screenText } from "./inspect.ts";
 
 const guardrails: Guardrail[] = [
   { type: "pii", on: ["tool_output"], action: "redact", config: {} },
@@ -31,4 +31,45 @@ test("many texts that are searched at once take no more of a turn than one", asy
   const one = await turnsDuring(search);
   const many = await turnsDuring(() => Promise.all(Array.from({ length: 10 }, search)));
   expect(many.turns).toBeGreaterThan(5 * one.turns);
+});
+
+test("what is said of a value in slices, and left of it, is what it is at once", async () => {
+  const on = ["input", "tool_output", "tool_call"] as const;
+  const list = compileGuardrails([
+    { type: "pii", on: ["input", "tool_output"], action: "redact", config: {} },
+    { type: "pii", on: [...on], action: "flag", config: { kinds: ["email"] } },
+    { type: "secrets", on: ["input", "tool_output"], action: "redact", config: {} },
+    { type: "json_schema", on: ["input", "tool_output"], action: "flag", config: { schema: { type: "object" } } },
+    { type: "max_length", on: ["tool_output"], action: "redact", config: { max_length: 40 } },
+    { type: "tool_allowlist", on: ["tool_call"], action: "block", config: { tools: ["look"] } },
+  ]);
+  const email = "Write to ann@example.com. ";
+  const values: unknown[] = [
+    email,
+    long,
+    "{}",
+    4111111111111111,
+    null,
+    { [email]: [email, email, { a: 1 }], "a@b.cc": "a@b.cc" },
+  ];
+  for (const value of values) {
+    expect(await screenInSlices(list, "tool_output", value)).toEqual(screenOutput(list, value));
+    if (typeof value === "string")
+      expect(await screenInSlices(list, "input", value)).toEqual(screenText(list, "input", value));
+    const call: Parameters<typeof screenCall>[1] = { tool: "other", arguments: { value } };
+    const called = await screenInSlices(list, "tool_call", call.arguments, { tool: call.tool });
+    expect(called).toEqual(screenCall(list, call));
+  }
+});
+
+// 40,000 numbers under one guardrail took 200 ms once they were searched, and 35,000 addresses under 32 of them 300.
+test.each([
+  ["many texts", Array.from({ length: 2000 }, (_, index) => `a${index}@b.cc`)],
+  ["a text with many places", "a@b.cc ".repeat(6000)],
+])("of %s others come first in between, also while it is written without them", async (_, value) => {
+  const list = compileGuardrails([guardrails[0]!]);
+  const { turns: searching } = await turnsDuring(() => searched(list, "tool_output", textsOf(value)));
+  const { turns, result } = await turnsDuring(() => screenInSlices(list, "tool_output", value));
+  expect(turns).toBeGreaterThan(searching + 100);
+  expect(JSON.stringify(result.value)).not.toContain("@");
 });

@@ -65,14 +65,14 @@ function inspectValue(one: CompiledGuardrail, value: unknown): number {
 }
 
 /** A value without what these guardrails find in it: of the same shape, unless it is cut. */
-export function redactValue(list: CompiledGuardrails, value: unknown): unknown {
+function redactValue(list: CompiledGuardrails, value: unknown): unknown {
   const others = except(list, "length");
   let without = others.length > 0 ? rewrite(value, (text) => redact(text, sourcesOf(others, text))) : value;
   for (const one of list.filter(({ kind }) => kind.about === "length")) without = cutValue(one, without);
   return without;
 }
 
-const isRedacting = ({ guardrail }: CompiledGuardrail): boolean => guardrail.action === "redact";
+export const isRedacting = ({ guardrail }: CompiledGuardrail): boolean => guardrail.action === "redact";
 
 const verdicts = {
   block: "blocked",
@@ -99,7 +99,7 @@ export function trigger(
   ];
 }
 
-const conclude = <T>(value: T, triggered: Triggered[]): Screened<T> => ({
+export const conclude = <T>(value: T, triggered: Triggered[]): Screened<T> => ({
   value,
   triggered,
   blocked: triggered.find(({ verdict }) => verdict === "blocked") ?? null,
@@ -112,17 +112,17 @@ function sourcesOf(list: CompiledGuardrails, text: string): Source[] {
     .filter(({ spans }) => spans.length > 0);
 }
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
 
 /** A value whose text is too long becomes what of its text may stay. */
-function cutValue(one: CompiledGuardrail, value: unknown): unknown {
+export function cutValue(one: CompiledGuardrail, value: unknown): unknown {
   const text = textOf(value);
   const sources = sourcesOf([one], text);
   return sources.length > 0 ? redact(text, sources) : value;
 }
 
 /** The same value with other texts: its strings, keys, and numbers, which stay numbers where nothing is changed. */
-function rewrite(value: unknown, change: (text: string) => string): unknown {
+export function rewrite(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
   if (typeof value === "number") {
     const text = String(value);

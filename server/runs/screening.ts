@@ -3,8 +3,8 @@ import type { Finding } from "../core/guardrail-event.ts";
 import type { Asked, EarlierMessage, InputCall } from "../core/run-input.ts";
 import type { ToolAnswer } from "../core/submit.ts";
 import { type CompiledGuardrails, compileGuardrails, except, guardrailsOn } from "../guardrails/compile.ts";
-import { searched, textsOf } from "../guardrails/in-slices.ts";
-import { inspectText, redactValue, type Screened, screenCall, screenOutput, trigger } from "../guardrails/inspect.ts";
+import { screenInSlices } from "../guardrails/in-slices.ts";
+import type { Screened } from "../guardrails/inspect.ts";
 
 type Guarded = Pick<AgentSnapshot, "guardrails">;
 
@@ -37,13 +37,12 @@ export async function screenInput({ guardrails = [] }: Guarded, asked: Asked): P
   const list = compiled(guardrails);
   if (guardrailsOn(list, "input").length === 0) return { asked, findings: [], isBlocked: false };
   const findings: Finding[] = [];
-  async function screened<T>(by: CompiledGuardrails, value: T): Promise<T> {
-    const texts = textsOf(value);
-    const searching = await searched(by, "input", texts);
-    for (const text of texts)
-      findings.push(...searching.flatMap((one) => trigger(one, "input", inspectText(one, text))));
-    const masking = searching.filter(({ guardrail: { action } }) => action === "redact" || action === "block");
-    return redactValue(masking, value) as T;
+  async function screened<T>(by: CompiledGuardrails, given: T): Promise<T> {
+    const { value, triggered } = await screenInSlices(by, "input", given, {
+      masks: ({ guardrail: { action } }) => action === "redact" || action === "block",
+    });
+    findings.push(...triggered);
+    return value;
   }
   // Arguments keep their shape, whatever is taken out of them: nobody asked for that length.
   const [ofTexts, ofArguments] = [except(list, "shape"), except(list, "shape", "length")];
@@ -84,8 +83,7 @@ export async function screenAnswer(
   const { tool_call_id, output, decision, reason, arguments: args } = answer;
   const own = (findings: readonly Finding[]) => findings.map((finding) => ({ ...finding, tool_call_id }));
   if (args && guardrailsOn(list, "tool_call").length > 0) {
-    const known = await searched(list, "tool_call", textsOf(args));
-    const { value, triggered, blocked } = screenCall(known, { tool, arguments: args });
+    const { value, triggered, blocked } = await screenInSlices(list, "tool_call", args, { tool });
     // Whoever edits the arguments has been asked already.
     const findings = own(triggered.filter(({ verdict }) => verdict !== "approval_required"));
     const fault = blocked && `A guardrail (${blocked.guardrail.type}) blocked these arguments.`;
@@ -105,7 +103,5 @@ export async function screenAnswer(
 }
 
 /** An error has no shape to keep to. */
-async function screenGiven(list: CompiledGuardrails, { output, is_error }: ToolAnswer): Promise<Screened<unknown>> {
-  const known = await searched(list, "tool_output", textsOf(output));
-  return screenOutput(is_error ? except(known, "shape") : known, output);
-}
+const screenGiven = (list: CompiledGuardrails, { output, is_error }: ToolAnswer): Promise<Screened<unknown>> =>
+  screenInSlices(is_error ? except(list, "shape") : list, "tool_output", output);

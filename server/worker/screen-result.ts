@@ -2,8 +2,7 @@ import { type Finding, isBlocked } from "../core/guardrail-event.ts";
 import { toolText } from "../core/prompt.ts";
 import { addChildRun } from "../core/usage.ts";
 import { type CompiledGuardrails, compileGuardrails, except, guardrailsOn } from "../guardrails/compile.ts";
-import { searched, textsOf } from "../guardrails/in-slices.ts";
-import { screenOutput } from "../guardrails/inspect.ts";
+import { screenInSlices } from "../guardrails/in-slices.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import { type Done, failed } from "./tools/outcome.ts";
 import type { Turn } from "./turn.ts";
@@ -28,12 +27,11 @@ export async function screenResult(
 
 /** An error's message is an output too, but has no shape to keep to. */
 async function screenDone(list: CompiledGuardrails, done: Done) {
-  const known = await searched(list, "tool_output", textsOf(done.error?.message ?? done.output));
   if (!done.error) {
-    const { value, triggered, blocked } = screenOutput(known, done.output);
+    const { value, triggered, blocked } = await screenInSlices(list, "tool_output", done.output);
     return { done: { ...done, output: value }, triggered, blocked };
   }
-  const { value, triggered, blocked } = screenOutput(except(known, "shape"), done.error.message);
+  const { value, triggered, blocked } = await screenInSlices(except(list, "shape"), "tool_output", done.error.message);
   return { done: { ...done, error: { ...done.error, message: String(value) } }, triggered, blocked };
 }
 
