@@ -26,7 +26,7 @@ export function SearchField({
   }, [value]);
   useKeys({ "/": () => field.current?.select() });
   return (
-    <span className="relative inline-flex w-60 shrink-0 max-rail:w-44">
+    <span className="relative inline-flex w-60 shrink-0 max-rail:w-48">
       <Search
         aria-hidden
         className="pointer-events-none absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-faint"

@@ -36,7 +36,7 @@ export function ObjectHead({
       <Breadcrumb>
         <Link to={list}>{placeNames[list]}</Link>
       </Breadcrumb>
-      <h1 className="cut text-lg max-rail:grow max-rail:basis-2/5" title={name}>
+      <h1 className="cut text-lg" title={name}>
         {name}
       </h1>
       {pills}

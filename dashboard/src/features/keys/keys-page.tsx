@@ -74,7 +74,7 @@ export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (
           onChange={(status) => onSearch({ ...search, status })}
         />
         <Chip name="Scope" value={search.scope} choices={scopes} onChange={(scope) => onSearch({ ...search, scope })} />
-        <span className="ml-auto text-xs whitespace-nowrap text-muted" aria-live="polite">
+        <span className="ml-auto text-xs whitespace-nowrap text-muted max-rail:sr-only" aria-live="polite">
           {found && plural(found.length, "key")}
         </span>
       </SheetBar>

@@ -68,7 +68,7 @@ function Entry({ call }: { call: Approval }) {
   const { data: run } = useQuery(runQuery(useWorkspace(), call.run_id));
   const agent = useAgentName(run?.agent_id ?? "");
   const now = useNow();
-  const waits = `waits ${formatElapsed(now - Date.parse(call.created_at))}`;
+  const waiting = `waiting ${formatElapsed(now - Date.parse(call.created_at))}`;
   const ends = call.expires_at ? ` · expires ${formatUntil(call.expires_at, now)}` : "";
   return (
     <div className="flex items-center gap-2.5 px-4 py-2">
@@ -79,7 +79,7 @@ function Entry({ call }: { call: Approval }) {
         </div>
         <div className="cut text-xs text-muted">
           {agent && `${agent} · `}
-          {waits}
+          {waiting}
           {ends}
         </div>
       </div>
