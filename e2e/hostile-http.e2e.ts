@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { parserRefusals } from "../scripts/docs/errors.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
 import { envelopeOf, ours, type RawAnswer, rawRequest } from "./raw-request.ts";
@@ -34,6 +35,50 @@ function expectRefusedByParser(answer: RawAnswer, status = 400): void {
 function expectRefused(answer: RawAnswer, status: number, code: string): void {
   expect({ status: answer.status, code: envelopeOf(answer).code }).toEqual({ status, code });
 }
+
+// These are all that have no id of the request: everything else that is refused here is refused by runnel, with one.
+describe("the documentation lists what the parser answers by itself", () => {
+  const headers = Array.from({ length: 300 }, (_, index) => `X-${index}: a\r\n`).join("");
+  const line = (text: string) => `${text}\r\n${ours(server)}\r\n`;
+  const requests: Record<(typeof parserRefusals)[number][1], () => string[]> = {
+    "two lengths of one body, or a length that is no number": () =>
+      ["2\r\nTransfer-Encoding: chunked", "-1", "2, 2", "x"].map((length) =>
+        post(`Content-Length: ${length}\r\n`, "{}"),
+      ),
+    "broken chunks, or another transfer encoding than `chunked`": () => [
+      post("Transfer-Encoding: chunked\r\n", "zz\r\n{}\r\n0\r\n\r\n"),
+      post("Transfer-Encoding: gzip\r\n"),
+    ],
+    "a header with a control character or a blank in its name, without a colon, or on two lines": () =>
+      ["X\x01: a", "X: a\0b", "X A: b", "X-A : b", "XAB", ": x", "X: a\r\n folded"].map((text) => get(`${text}\r\n`)),
+    "no `Host`": () => [`GET /v1/me HTTP/1.1\r\n${close}\r\n`],
+    "an address that is none, or a blank or an empty line too many before it": () => [
+      ...["*", "", "x", "?", "#"].map((target) => get("", target)),
+      ...[` ${get()}`, `\r\n${get()}`, line("GET  /v1/me HTTP/1.1"), "\x16\x03\x01\x00\xa5\x01\x00\x00"],
+    ],
+    "a chunk with too large an extension": () => [
+      post("Transfer-Encoding: chunked\r\n", `2;a=${"b".repeat(20_000)}\r\n{}\r\n0\r\n\r\n`),
+    ],
+    "more than 64 KB of headers, or more than 200 of them": () => [
+      ...[get(`X: ${"a".repeat(70_000)}\r\n`), get("", `/${"x".repeat(70_000)}`), get(headers)],
+    ],
+    "another version than HTTP/1.1 or 1.0, none, or a blank in the address": () =>
+      ["GET /v1/me HTTP/1.2", "GET /v1/me HTTP/2.0", "GET /v1/me", "GET /v1/me x HTTP/1.1"].map(line),
+    "a method that no standard knows": () =>
+      ["BREW", "get", "X".repeat(40)].map((method) => line(`${method} / HTTP/1.1`)),
+  };
+
+  test.each(parserRefusals)("%s: %s", async (status, when) => {
+    for (const request of requests[when]()) {
+      const answer = await send(request);
+      const told = { status: answer.status || "none", id: answer.headers.get("x-request-id"), text: answer.text };
+      expect({ request: request.slice(0, 100), closed: answer.closed, ...told }).toEqual({
+        ...{ request: request.slice(0, 100), closed: true },
+        ...{ status: status === "none" ? status : Number(status), id: null, text: "" },
+      });
+    }
+  });
+});
 
 describe("a length of the body", () => {
   const framings: [title: string, headers: string, body: string][] = [

@@ -2,6 +2,19 @@ import { catalogue, runErrors } from "../../server/core/errors.ts";
 import { everyCode } from "../../server/http/describe-operations.ts";
 import { type Page, pageOf } from "./pages.ts";
 
+/** What the parser answers by itself, and when. */
+export const parserRefusals = [
+  ["400", "two lengths of one body, or a length that is no number"],
+  ["400", "broken chunks, or another transfer encoding than `chunked`"],
+  ["400", "a header with a control character or a blank in its name, without a colon, or on two lines"],
+  ["400", "no `Host`"],
+  ["400", "an address that is none, or a blank or an empty line too many before it"],
+  ["413", "a chunk with too large an extension"],
+  ["431", "more than 64 KB of headers, or more than 200 of them"],
+  ["505", "another version than HTTP/1.1 or 1.0, none, or a blank in the address"],
+  ["none", "a method that no standard knows"],
+] as const;
+
 /** A page for each type of error, one for the ends of runs, and one that lists them. */
 export function errorPages(): Page[] {
   const byType = Map.groupBy(Object.entries(catalogue), ([, { type }]) => type);
@@ -64,15 +77,11 @@ The page of an [operation](../api/index.md) lists the others that it may return.
 
 ## Requests that are not HTTP
 
-The parser refuses these before the API sees them. The response has no \`X-Request-Id\` and no body of this shape, and the connection closes.
+The parser refuses these, and only these, before the API sees them. The response has no \`X-Request-Id\` and no body of this shape, and the connection closes.
 
 | Status | When |
 |---|---|
-| 400 | two lengths of one body, broken chunks, a control character in a header, no \`Host\`, or an address that is none |
-| 413 | a chunk with too large an extension |
-| 431 | more than 64 KB of headers, or more than 200 of them |
-| 505 | another version than HTTP/1.1 or 1.0 |
-| none | a method that no standard knows |
+${parserRefusals.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
 ## Slow and large requests
 

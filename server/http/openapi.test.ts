@@ -323,6 +323,34 @@ test("a query parameter is taken as its schema says, neither more nor less", asy
   expect(wrong).toEqual([]);
 }, 60_000);
 
+test("a name in a path is taken as its schema says, neither more nor less", async () => {
+  const { parameters } = document.paths["/v1/secrets/{name}"].put;
+  const { schema } = parameters.find((one: { in: string }) => one.in === "path");
+  for (const value of ["x", "_X1", "1x", "a-b", "ü", "x".repeat(64), "x".repeat(65)]) {
+    const { status } = await admin.put(`/v1/secrets/${encodeURIComponent(value)}`, { value: "y" });
+    expect([value, status === 200]).toEqual([value, validateAgainst(schema, value).length === 0]);
+  }
+});
+
+// Each of them would be somebody's, or something's, whom nobody has named.
+test.each<[route: string, body: object, field: string]>([
+  ["POST /v1/runs", { input: "Hi." }, "user_id"],
+  ["POST /v1/runs", { input: "Hi." }, "session_id"],
+  ["POST /v1/threads", {}, "user_id"],
+  ["POST /v1/threads", {}, "session_id"],
+  ["POST /v1/agents", { name: "a", instructions: "" }, "model"],
+  ["POST /v1/agents", { model: "test/echo", instructions: "" }, "name"],
+  ["POST /v1/files", { filename: "a.txt", text: "a", purpose: "attachment" }, "scope_id"],
+])("%s with %j takes no empty %s", async (route, body, field) => {
+  const [method = "", path = ""] = route.split(" ");
+  const agent_id = path === "/v1/runs" ? newId("agent") : undefined;
+  const answer = await server.send(method, path, { ...body, agent_id, [field]: "" }, bearer(admin));
+  expect([answer.status, answer.body.error.errors?.map(({ param }: { param: string }) => param)]).toEqual([
+    400,
+    [field],
+  ]);
+});
+
 const kindOf: Record<string, Kind> = { files: "file", threads: "thread", webhooks: "webhook" };
 
 /** As a client would read a text into the type that a schema asks for. */
