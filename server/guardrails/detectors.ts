@@ -8,6 +8,8 @@ export interface Detector {
   /** What its scanner finds in the whole: in order, apart from one another. */
   search(text: string): Span[];
   scan(): Scanner;
+  /** In slices, what the first search would else take long for. */
+  prepare?(rest: () => Promise<void>): Promise<void>;
 }
 
 const phone = [

@@ -37,6 +37,7 @@ export async function searched(
 
 async function search(detector: Detector, text: string, rest: () => Promise<void>): Promise<Span[]> {
   await rest();
+  await detector.prepare?.(rest);
   if (text.length <= pieceMax) return detector.search(text);
   const scanner = detector.scan();
   for (let at = 0; at < text.length; ) {

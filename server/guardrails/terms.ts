@@ -16,13 +16,36 @@ interface Tree {
 
 const blank = 32;
 
-/** Looks for terms in whatever case, width, accents and disguise they stand, also within longer words. */
-export function createTermSearch(terms: readonly string[]): () => Scanner {
-  const tree = growTree(terms.map(foldTerm).filter((units) => units.length > 0));
-  return () => new TermScanner(tree);
+/**
+ * Looks for terms in whatever case, width, accents and disguise they stand, also within longer words. The tree of a hundred
+ * thousand characters takes 50 ms: it is made with the first scanner, or in slices before it.
+ */
+export function createTermSearch(terms: readonly string[]): { scan(): Scanner; prepare(rest: Rest): Promise<void> } {
+  const growing = growTree(terms);
+  let tree: Tree | null = null;
+  const grow = (): boolean => {
+    const { done, value } = growing.next();
+    if (done) tree ??= value ?? null;
+    return !done;
+  };
+  return {
+    scan() {
+      while (!tree) grow();
+      return new TermScanner(tree);
+    },
+    async prepare(rest) {
+      while (!tree && grow()) await rest();
+    },
+  };
 }
 
-function growTree(terms: readonly (readonly string[])[]): Tree {
+type Rest = () => Promise<void>;
+
+// Of the tree between two rests.
+const piece = 512;
+
+/** Rests where it says nothing yet. */
+function* growTree(terms: readonly string[]): Generator<undefined, Tree> {
   const children = new Map<number, number>();
   const tree: Tree = {
     child: (node, unit) => children.get(node * 0x110000 + unit) ?? 0,
@@ -31,8 +54,12 @@ function growTree(terms: readonly (readonly string[])[]): Tree {
     longest: [0],
     begins: new Uint8Array(128),
   };
-  const inner: { node: number; parent: number; unit: number }[] = [];
-  for (const term of terms) {
+  /** By how deep they are. */
+  const levels: { node: number; parent: number; unit: number }[][] = [];
+  let grown = 0;
+  for (const given of terms) {
+    const term = foldTerm(given);
+    if (term.length === 0) continue;
     let node = 0;
     for (const char of term) {
       const unit = char.codePointAt(0)!;
@@ -40,20 +67,27 @@ function growTree(terms: readonly (readonly string[])[]): Tree {
       if (next === 0) {
         next = tree.depth.push(tree.depth[node]! + 1) - 1;
         children.set(node * 0x110000 + unit, next);
-        inner.push({ node: next, parent: node, unit });
+        const depth = tree.depth[next]! - 1;
+        levels[depth] ??= [];
+        levels[depth].push({ node: next, parent: node, unit });
         tree.longest.push(0);
         tree.fallback.push(0);
       }
       node = next;
     }
     tree.longest[node] = term.length;
+    grown += term.length;
+    if (grown < piece) continue;
+    grown = 0;
+    yield;
   }
   // Shallow ones first: what a node falls back to is always shallower than itself.
-  inner.sort((a, b) => tree.depth[a.node]! - tree.depth[b.node]!);
-  for (const { node, parent, unit } of inner) {
-    if (parent !== 0) tree.fallback[node] = follow(tree, tree.fallback[parent]!, unit);
-    tree.longest[node] ||= tree.longest[tree.fallback[node]!]!;
-  }
+  for (const level of levels)
+    for (const [index, { node, parent, unit }] of level.entries()) {
+      if (parent !== 0) tree.fallback[node] = follow(tree, tree.fallback[parent]!, unit);
+      tree.longest[node] ||= tree.longest[tree.fallback[node]!]!;
+      if (index % piece === 0) yield;
+    }
   tree.begins = tree.begins.map((_, unit) => (children.has(unit) ? 1 : 0));
   return tree;
 }

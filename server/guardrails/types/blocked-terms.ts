@@ -25,9 +25,9 @@ const lengthOf = (terms: unknown): number =>
   Array.isArray(terms) ? terms.reduce<number>((sum, term) => sum + (typeof term === "string" ? term.length : 0), 0) : 0;
 
 function termDetector(terms: readonly string[]): Detector {
-  const scan = createTermSearch(terms);
+  const { scan, prepare } = createTermSearch(terms);
   return {
-    scan,
+    ...{ scan, prepare },
     search(text) {
       const scanner = scan();
       scanner.push(text);
