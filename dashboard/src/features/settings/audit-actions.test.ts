@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { newId } from "../../../../server/core/ids.ts";
-import { actionWord, auditActions, auditPlace, auditTarget, auditWords } from "./audit-actions.ts";
+import { actionWord, auditActions, auditPlace, auditTarget, auditWords, targetKind } from "./audit-actions.ts";
 
 const server = join(import.meta.dir, "../../../../server");
 
@@ -42,4 +42,14 @@ test("what was changed is called by its name, and leads to its page unless it is
   expect(auditPlace({ action: "agent.updated", target })).toBe(`/agents/${target.id}`);
   expect(auditPlace({ action: "agent.deleted", target })).toBeNull();
   expect(auditPlace({ action: "model_price.set", target: { type: "model", id: "openai/gpt" } })).toBeNull();
+});
+
+test("a target is called what its kind is called everywhere else", () => {
+  const said = [
+    { type: "api_key", id: newId("api_key", 0) },
+    { type: "memory", id: newId("memory", 0) },
+    { type: "user", id: "usr_1" },
+    { type: "model_connection", id: "openai" },
+  ].map(targetKind);
+  expect(said).toEqual(["API key", "Memory store", "Person", "Model connection"]);
 });

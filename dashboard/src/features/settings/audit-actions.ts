@@ -131,6 +131,10 @@ export function auditTarget({ target, details }: Pick<AuditEntry, "target" | "de
   return (named as string | undefined) ?? target?.id ?? null;
 }
 
+/** What kind of thing a target is, as everywhere else: `API key`, `Memory store`. */
+export const targetKind = ({ type, id }: NonNullable<AuditEntry["target"]>): string =>
+  type === "user" ? "Person" : (placeOfId(id)?.noun ?? capital(type.replaceAll("_", " ")));
+
 const gone = /\.(deleted|removed|revoked|withdrawn|reset)$/;
 
 /** Where it is shown, below `/dashboard`; null for what has no page, or is gone by what was done. */

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { AuditEntry } from "../../../../server/wire/audit.ts";
 import { Cell, Row, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { auditPlace, auditTarget, auditWords } from "./audit-actions.ts";
+import { auditPlace, auditTarget, auditWords, targetKind } from "./audit-actions.ts";
 import { detailsLine } from "./details-line.ts";
 
 interface AuditRowProps {
@@ -45,7 +45,7 @@ export function AuditRow({ entry, name, targetName, onActor, onTarget }: AuditRo
         {target ? (
           <>
             <FilterButton text={target.id} what={`Show only what was done to ${target.id}`} onClick={onTarget} />
-            <SecondLine>{target.type === "api_key" ? kinds.api_key : target.type.replaceAll("_", " ")}</SecondLine>
+            <SecondLine>{targetKind(target)}</SecondLine>
           </>
         ) : (
           "–"
