@@ -103,7 +103,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(
       palette.getByRole("group", { name: "Recent" }).getByRole("option", { name: /Refund desk/ }),
     ).toBeVisible();
-    await expect(palette.getByRole("group")).toHaveText([/^Go to/, /^DoSearch this page\/?Create key/, /^Recent/]);
+    await expect(palette.getByRole("group")).toHaveText([/^Go to/, /^ActionsSearch this page\/?Create key/, /^Recent/]);
     await page.keyboard.press("Escape");
     await expect(palette).toBeHidden();
   });

@@ -188,7 +188,7 @@ test("from any step a run goes on with another output, and stands beside what it
     await expect(page.getByText("Fork created")).toBeVisible();
     await expect(page).not.toHaveURL(new RegExp(run.id));
     await page.getByRole("link", { name: "Compare with it" }).click();
-    await expect(page.getByText(/B was forked here, at step 1: another output of look_up/)).toBeVisible();
+    await expect(page.getByText(/B was forked here, at step 1: a different output of look_up/)).toBeVisible();
     await page.getByRole("link", { name: "Fork again" }).click();
     await expect(output).toBeVisible();
   });
