@@ -22,11 +22,13 @@ export function createLoopAppends({ journal, recovery, parking, hasDayBudget, ho
   // By run, the attempt whose loop was told of a commit that failed then: it has gone on with what is not so.
   const misled = new Map<string, number>();
 
-  async function append({ run_id, attempt, ticket, events }: Extract<Notice, { do: "append" }>, thread: Thread) {
+  async function append(notice: Extract<Notice, { do: "append" }>, thread: Thread): Promise<void> {
+    const { run_id, attempt, ticket, events, leaves } = notice;
     const told = { ahead: false, inVain: false };
     const callsModel = events.some(beginsModelCall);
 
     function confirm(entries: readonly JournalEntry[]): void {
+      if (leaves !== undefined) return; // Nobody hears it.
       const { seq, at } = entries[0]!;
       const head = callsModel ? journal.head(run_id) : null;
       thread.send({ do: "appended", ticket, seq, at, ...(head && { day_budget: hasDayBudget(head) }) });

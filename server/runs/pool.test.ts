@@ -164,8 +164,7 @@ test("a model is asked while the commit of its step is under way, and a tool whe
     ["start", 0], // Ahead of the first commit.
     ["appended", 2], // The second one has the intent of the tool's call.
     ["appended", 2], // Its result, and the intent of a model call: ahead of the third.
-    ["appended", 4], // The end.
-  ]);
+  ]); // The end is told to nobody: the loop has left with it.
 });
 
 test("what a loop does on the strength of a commit that failed is refused, and its run is recovered", async () => {

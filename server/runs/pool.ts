@@ -122,8 +122,7 @@ export function createPool(options: PoolOptions) {
     try {
       const { history, agent } = begun ?? recorded(head);
       const owner = nameOf(head);
-      const placed = [...drives.values()].map((drive) => [drive.owner, drive.thread] as const);
-      const thread = threads.choose(run_id, owner, placed);
+      const thread = threads.choose(run_id, owner, drives.values());
       const id = ++count;
       const order: Order = {
         do: "start",
@@ -147,9 +146,15 @@ export function createPool(options: PoolOptions) {
     if (notice.do === "warn") log.warn(notice.message, notice.fields);
     else if (notice.do === "free_place") places.free(notice.place);
     else if (notice.do === "delta") watches.delta(notice.run_id, notice.delta);
-    else if (notice.do === "append") void appends.append(notice, thread);
+    else if (notice.do === "append") void append(notice, thread);
     else if (notice.do === "ask") void tell(notice, thread);
     else if (notice.do === "left") leave(notice);
+  }
+
+  async function append(notice: Extract<Notice, { do: "append" }>, thread: Thread): Promise<void> {
+    await appends.append(notice, thread);
+    const { run_id, attempt, leaves } = notice;
+    if (leaves !== undefined && !stopped) leave({ do: "left", drive: leaves, run_id, attempt, fault: null });
   }
 
   /** Who asks for a run that has moved on, or does so before there is an answer, is told to stop. */

@@ -4,7 +4,8 @@ import type { Thread } from "./threads.ts";
 
 const thread = (): Thread => ({ separate: true, send() {}, end() {} });
 const [first, second, third] = [thread(), thread(), thread()];
-const works = (owner: string, on: Thread, count: number): Placed[] => Array.from({ length: count }, () => [owner, on]);
+const works = (owner: string, thread: Thread, count: number): Placed[] =>
+  Array.from({ length: count }, () => ({ owner, thread }));
 
 test("one owner's work spreads over the threads that it may have, and no further", () => {
   expect(chooseThread("a", [first, second], works("a", first, 1), 2)).toBe(second);

@@ -1,7 +1,10 @@
 import type { Thread } from "./threads.ts";
 
 /** Work on a thread, and whose it is. */
-export type Placed = readonly [owner: string, thread: Thread];
+export interface Placed {
+  owner: string;
+  thread: Thread;
+}
 
 /**
  * Where an owner's next work goes: to the thread with the least work of others, and then of its own. One owner has at most
@@ -14,9 +17,9 @@ export function chooseThread(
   most: number,
 ): Thread | null {
   const load = new Map([...threads].map((thread) => [thread, { own: 0, others: 0 }]));
-  for (const [whose, thread] of placed) {
-    const on = load.get(thread);
-    if (on) on[whose === owner ? "own" : "others"]++;
+  for (const one of placed) {
+    const on = load.get(one.thread);
+    if (on) on[one.owner === owner ? "own" : "others"]++;
   }
   const mine = [...load].filter(([, { own }]) => own > 0);
   const open = mine.length >= most ? mine : [...load];

@@ -100,7 +100,7 @@ test("who comes beside another gets a thread more, and a set that was stopped sa
   const heard: Notice[] = [];
   using all = set({ hear: (notice) => heard.push(notice) });
   const first = all.threads.choose("one", "a", []);
-  expect(all.threads.choose("two", "b", [["a", first]])).toBe(all.made[1]!.thread);
+  expect(all.threads.choose("two", "b", [{ owner: "a", thread: first }])).toBe(all.made[1]!.thread);
   all.threads.stop();
   expect(all.made.map(({ ended }) => ended)).toEqual([true, true]);
   all.made[0]!.say({ do: "warn", message: "late", fields: {} });

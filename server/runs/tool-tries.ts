@@ -10,12 +10,12 @@ import { untilAborted } from "../lib/until-aborted.ts";
 import type { RunTool } from "../tools/test-call.ts";
 import type { Notice, RunStart, TriedOutcome } from "../worker/messages.ts";
 import { type Answerers, createAnswers } from "./answers.ts";
+import type { Placed } from "./thread-choice.ts";
 import { createThreadSet } from "./thread-set.ts";
 import { type Thread, workerThread } from "./threads.ts";
 
-interface Try {
+interface Try extends Placed {
   scope: Scope;
-  thread: Thread;
   done(outcome: TriedOutcome): void;
   failed(error: unknown): void;
 }
@@ -84,11 +84,10 @@ export function createToolTries({
       secrets: secretsOf(scope, [tool]),
       egress: policyOf(scope.environment),
     };
-    const { drive } = attempt;
+    const { drive, owner } = attempt;
     const { promise, resolve, reject } = Promise.withResolvers<TriedOutcome>();
-    const placed = [...tries.values()].map((each) => [nameOf(each.scope), each.thread] as const);
-    const thread = threads.choose(String(drive), attempt.owner, placed);
-    tries.set(drive, { scope, thread, done: resolve, failed: reject });
+    const thread = threads.choose(String(drive), owner, tries.values());
+    tries.set(drive, { scope, owner, thread, done: resolve, failed: reject });
     const { send } = thread;
     send({ do: "try", attempt });
     const forget = untilAborted([signal], () => send({ do: "abort", drive }));

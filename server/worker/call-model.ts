@@ -12,6 +12,7 @@ import { addModelCall } from "../core/usage.ts";
 import { compileGuardrails } from "../guardrails/compile.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { inSlices } from "../lib/slices.ts";
+import { untilAborted } from "../lib/until-aborted.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
 import { ask } from "./ask.ts";
@@ -120,13 +121,13 @@ async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: 
     heard.error!.retryable = true;
   };
   const alarm = setTimeout(silent, silenceMax_ms);
-  const either = AbortSignal.any([signal, giveUp.signal]);
+  const forget = untilAborted([signal], () => giveUp.abort());
   const asked = performance.now();
   const rest = inSlices();
   const voice = gathered((piece) => show([piece], heard, anchor, turn, begun));
   let events = 0;
   try {
-    for await (const event of ports.model.stream(request, either)) {
+    for await (const event of ports.model.stream(request, giveUp.signal)) {
       // What comes without a pause would be in memory as a whole before the first of it crosses.
       if (++events % eventsAtOnce === 0) await rest();
       if (giveUp.signal.aborted) break;
@@ -146,6 +147,7 @@ async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: 
       alarm.refresh();
     }
   } finally {
+    forget();
     clearTimeout(alarm);
     voice.flush();
   }

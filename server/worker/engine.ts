@@ -58,13 +58,20 @@ export function createEngine(
   }
 
   async function drive(start: RunStart): Promise<void> {
-    const abort = new AbortController();
-    aborts.set(start.drive, abort);
-    const fault = await faultOf(loop(start, abort.signal));
-    abort.abort(); // Nothing that this loop began may outlive it.
-    aborts.delete(start.drive);
     const { drive, run_id, attempt } = start;
-    send({ do: "left", drive, run_id, attempt, fault });
+    const abort = new AbortController();
+    aborts.set(drive, abort);
+    let hasLeft = false;
+    /** Nothing follows the end of a run: its loop leaves with it. */
+    const leave = (events: RunEvent[]): never => {
+      hasLeft = true;
+      send({ do: "append", run_id, attempt, ticket: 0, events, leaves: drive });
+      throw new Superseded();
+    };
+    const fault = await faultOf(loop(start, abort.signal, leave));
+    abort.abort(); // Nothing that this loop began may outlive it.
+    aborts.delete(drive);
+    if (!hasLeft) send({ do: "left", drive, run_id, attempt, fault });
   }
 
   async function tryOut(attempt: ToolTry): Promise<void> {
@@ -81,7 +88,7 @@ export function createEngine(
     send({ do: "tried", drive, outcome, fault });
   }
 
-  async function loop(start: RunStart, signal: AbortSignal): Promise<void> {
+  async function loop(start: RunStart, signal: AbortSignal, leave: (events: RunEvent[]) => never): Promise<void> {
     const { run_id, attempt } = start;
     const ask: Ask = (of, question) => tickets.wait(asking(run_id, attempt, of, question), signal);
     let { day_budget } = start;
@@ -93,6 +100,7 @@ export function createEngine(
     };
     const ports: Ports = {
       async append(events) {
+        if (events.at(-1)?.type === "run.completed") leave(events);
         const appended = await append(start, events);
         day_budget = appended.day_budget ?? day_budget;
         return appended;

@@ -176,7 +176,8 @@ export type TriedOutcome = Done | { later: true; attempts: number };
 
 /** From a worker to the main thread. */
 export type Notice =
-  | { do: "append"; run_id: string; attempt: number; ticket: number; events: RunEvent[] }
+  /** `leaves`: they end the run, and with them the loop of this start, which hears no answer. */
+  | { do: "append"; run_id: string; attempt: number; ticket: number; events: RunEvent[]; leaves?: number }
   | { do: "ask"; run_id: string; attempt: number; ticket: number; question: Question }
   /** `first` of its start of a step: somebody waits for it. */
   | { do: "delta"; run_id: string; delta: Delta; first?: boolean }
@@ -187,7 +188,7 @@ export type Notice =
   | { do: "warn"; message: string; fields: Record<string, unknown> }
   /** What a try came to; null and a `fault` for a bug. What it asks, it asks as the run of its number. */
   | { do: "tried"; drive: number; outcome: TriedOutcome | null; fault: string | null }
-  /** The loop has ended: the run waits, is over, or (with a `fault`) met a bug. */
+  /** The loop has ended, if no append has said so: the run waits, is over, or (with a `fault`) met a bug. */
   | { do: "left"; drive: number; run_id: string; attempt: number; fault: string | null };
 
 /** A piece of a model's answer, addressed by the `seq` of the start of its step. */
