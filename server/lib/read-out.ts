@@ -1,5 +1,5 @@
 /**
- * How much of a refused body is taken, in how much time, and how long a client may be silent: one that has sent little may
+ * How much of a refused body, or of one that has said all, is taken, in how much time, and how long a client may be silent: one that has sent little may
  * be waiting for the answer, one that is in the middle of much is only slow.
  */
 const bounds = { bytes: 128 * 1024 * 1024, ms: 30_000, little: 64 * 1024, silence_ms: { before: 1000, within: 5000 } };
@@ -8,7 +8,7 @@ const bounds = { bytes: 128 * 1024 * 1024, ms: 30_000, little: 64 * 1024, silenc
  * Takes what is left of a body that was refused, and keeps none of it: many clients read no answer before they have sent
  * everything, and lose it when the connection is closed upon them. Bounded, since nobody's answer is worth more.
  */
-export async function readOut({ body }: Request): Promise<void> {
+export async function readOut({ body }: Pick<Request, "body">): Promise<void> {
   if (body !== null && !body.locked) await readOutBy(body.getReader());
 }
 

@@ -28,6 +28,7 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const shape = JSON.stringify(request.output_schema ?? null);
     const call = callAbort(signal);
+    let isOver = false;
     try {
       let way: Way | null = { streamed: true, format: formats.get(shape) ?? "schema" };
       while (way) {
@@ -48,6 +49,7 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
             for (const shown of masked.push(event)) yield shown; // To delegate costs a token several promises.
             if (event.type !== "done") continue;
             if (format !== "schema" && formats.size < shapesMax) formats.set(shape, format);
+            isOver = true;
             return;
           }
           last ??= { type: "error", error: incompleteError, usage: unknownUsage };
@@ -62,7 +64,7 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
         if (!way) yield said ? { ...last, error: { ...last.error, request: "sent", unready: false } } : last;
       }
     } finally {
-      call.end();
+      call.end(isOver);
     }
   }
 
@@ -88,7 +90,10 @@ function shaped(request: ModelRequest, format: Format): ModelRequest {
   return { ...request, messages };
 }
 
-/** A signal that also ends when the reader stops early, so that no request outlives its stream. */
+/**
+ * A signal that also ends when the reader stops early, so that no request outlives its stream. What comes behind an answer
+ * that is over is up to its adapter.
+ */
 function callAbort(signal: AbortSignal) {
   const controller = new AbortController();
   const abort = () => controller.abort();
@@ -96,10 +101,10 @@ function callAbort(signal: AbortSignal) {
   signal.addEventListener("abort", abort, { once: true });
   return {
     signal: controller.signal,
-    end() {
+    end(isOver: boolean) {
       // A run's signal lives through many calls and would keep every one of them in memory.
       signal.removeEventListener("abort", abort);
-      abort();
+      if (!isOver) abort();
     },
   };
 }

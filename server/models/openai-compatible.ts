@@ -1,5 +1,6 @@
 import { createParser } from "eventsource-parser";
 import { parsedJson } from "../lib/json.ts";
+import { readOut } from "../lib/read-out.ts";
 import { textOf } from "./body-text.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatRequest } from "./chat-request.ts";
@@ -38,6 +39,7 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
           for (const event of chat.read(payloads)) yield event;
           if (chat.isOver()) break; // Some servers keep the connection open behind the end.
         }
+      if (chat.isOver()) void readOut(response); // Others end it a moment later: the next call can have it.
       for (const event of chat.end()) yield event;
     } catch (failure) {
       throw onceBegun(failure);
@@ -58,7 +60,7 @@ async function* payloadsOf({ body }: Response): AsyncGenerator<string[]> {
     },
   });
   const decoder = new TextDecoder();
-  for await (const bytes of body ?? []) {
+  for await (const bytes of body?.values({ preventCancel: true }) ?? []) {
     payloads = [];
     parser.feed(decoder.decode(bytes, { stream: true }));
     if (payloads.length > 0) yield payloads;

@@ -665,6 +665,28 @@ test("an answer that was ended counts, though its server keeps the connection op
   expect([textOf(all), all.at(-1)?.type]).toEqual(["Hello, world.", "done"]);
 });
 
+test("a call goes over the connection of one before it, whose server ended its answer a moment later", async () => {
+  const text = await file(compatible, "text").text();
+  const ports = new Set<number>();
+  let end = async () => {};
+  const model = await connect(compatible, (incoming) => {
+    ports.add(server.requestIP(incoming)!.port);
+    const { readable, writable } = new TransformStream<string, string>();
+    const writer = writable.getWriter();
+    void writer.write(text);
+    end = () => writer.close();
+    return new Response(readable.pipeThrough(new TextEncoderStream()), events);
+  });
+  let calls = 0;
+  while (calls < 30 && ports.size === calls) {
+    const all = await Array.fromAsync(model.stream(request, new AbortController().signal));
+    expect(all.at(-1)?.type).toBe("done");
+    await end();
+    calls++;
+  }
+  expect(ports.size).toBeLessThan(calls);
+});
+
 test.each([
   ["without its last blank line", (text: string) => text.trimEnd()],
   ["with carriage returns alone", (text: string) => text.replaceAll("\n", "\r")],
