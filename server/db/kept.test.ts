@@ -144,3 +144,17 @@ test("long rows together take no more memory than short ones do: the first go, a
   rows.of("e 17");
   expect(["a 7", "d 7", "e 17"].map((name) => rows.known(name))).toEqual(["a 7", "d 7", undefined]);
 });
+
+test("of many rows the newest are kept, as they were noted last, and one that is gone by then is gone", () => {
+  using fixture = opened();
+  const rows = fixture.db.kept.rows((_: string): number | null => null, { most: 4 });
+  rows.note(1, "a");
+  rows.note(2, "b");
+  rows.note(3, "c");
+  rows.note(null, "a");
+  expect(["a", "b", "c"].map((name) => rows.known(name))).toEqual([null, 2, 3]);
+  rows.note(4, "d");
+  expect(["a", "b", "c", "d"].map((name) => rows.known(name))).toEqual([null, undefined, 3, 4]);
+  rows.drop("a");
+  expect(rows.known("a")).toBeUndefined();
+});

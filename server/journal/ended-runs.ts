@@ -24,6 +24,8 @@ export type EndedRun = Scope &
 interface Projected {
   entry(entry: JournalEntry): void;
   write(): void;
+  /** What the run has cost, in nano-dollars; null where nobody knows. It goes into its row with the note that it has been done. */
+  cost?(): number | null;
 }
 
 /** Something that follows from runs that are over and may come seconds later. `bit` says of a run that it has been done. */
@@ -53,8 +55,9 @@ export function createEndedRuns({ db, journal, log }: { db: Db; journal: Pick<Jo
     `SELECT ${columns.join(", ")}, metadata FROM runs INDEXED BY runs_unprojected
      WHERE ended_at_ms IS NOT NULL AND projected < ${all} AND ${isShown} ORDER BY id DESC LIMIT ?`,
   );
-  const mark = sqlite.query<unknown, [number, string, number, number]>(
-    "UPDATE runs SET projected = ?1 WHERE id = ?2 AND projected = ?3 AND (summary IS NULL) = ?4",
+  const mark = sqlite.query<unknown, [number, number | null, string, number, number]>(
+    `UPDATE runs SET projected = ?1, cost_nano_usd = ifnull(?2, cost_nano_usd)
+     WHERE id = ?3 AND projected = ?4 AND (summary IS NULL) = ?5`,
   );
 
   /** Shows a run to whoever has not had it. A record that cannot be read is shown as far as it can. */
@@ -77,7 +80,8 @@ export function createEndedRuns({ db, journal, log }: { db: Db; journal: Pick<Jo
 
   /** Within a write: nothing where the run was changed or deleted since it was read; it is read anew then. */
   function write({ id, projected, summary }: EndedRun, of: readonly Projected[]): void {
-    if (mark.run(all, id, projected, summary === null ? 1 : 0).changes === 0) return;
+    const cost = of.flatMap((one) => one.cost?.() ?? [])[0] ?? null;
+    if (mark.run(all, cost, id, projected, summary === null ? 1 : 0).changes === 0) return;
     for (const one of of) one.write();
   }
 

@@ -11,17 +11,13 @@ import { runTexts } from "./texts.ts";
 export function composeSearch({ journals: { ended }, ...base }: Base & { journals: Journals }) {
   const documents = createDocuments(base.db.sqlite);
   const objects = createObjects({ ...base, documents });
-  const setCost = base.db.sqlite.query("UPDATE runs SET cost_nano_usd = ? WHERE id = ?");
   ended.follow({
     bit: 1,
     begin(run) {
       const { entry, texts, facets, cost } = runTexts(run);
       return {
-        entry,
-        write() {
-          setCost.run(cost(), run.id);
-          documents.put(run, "run", placeOf(run, "run", run.agent_id, [...facets]), texts());
-        },
+        ...{ entry, cost },
+        write: () => documents.put(run, "run", placeOf(run, "run", run.agent_id, [...facets]), texts()),
       };
     },
   });

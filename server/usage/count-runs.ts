@@ -24,16 +24,21 @@ export type Unit = keyof typeof units;
 // Of one agent in one hour or day: what others use stands under no name.
 const usersMost = 100;
 
+type Group = readonly [
+  project_id: string,
+  environment: string,
+  dimension: Dimension,
+  Unit,
+  at_ms: number,
+  agent_id: string,
+  name: string,
+];
+
+/** What an hour adds to its own row and to that of its day. */
 interface Sum {
-  group: readonly [
-    project_id: string,
-    environment: string,
-    dimension: Dimension,
-    Unit,
-    at_ms: number,
-    agent_id: string,
-    name: string,
-  ];
+  of: Pick<EndedRun, "project_id" | "environment" | "agent_id" | "ended_at_ms">;
+  dimension: Dimension;
+  name: string;
   counts: AnalyticsCounts;
 }
 
@@ -53,13 +58,17 @@ export function createRunCounts({ sqlite, write }: Pick<Db, "sqlite" | "write">)
   const forget = (): void => sums.clear();
 
   function finish(): void {
-    for (const { group, counts } of sums.values())
-      add.run(...bounded(group), ...analyticsCounters.map((name) => counts[name]));
+    for (const { of, dimension, name, counts } of sums.values())
+      for (const unit of ["hour", "day"] as const) {
+        const at_ms = Math.floor(of.ended_at_ms / units[unit]) * units[unit];
+        const group = [of.project_id, of.environment, dimension, unit, at_ms, of.agent_id, name] as const;
+        add.run(...bounded(group), ...analyticsCounters.map((counter) => counts[counter]));
+      }
     forget();
   }
   write.defer({ finish, forget });
 
-  function bounded(group: Sum["group"]): Sum["group"] {
+  function bounded(group: Group): Group {
     const [project_id, environment, dimension, unit, at_ms, agent_id, name] = group;
     if (dimension !== "user" || selectKnown.get(...group)) return group;
     const { n } = countUsers.get(project_id, environment, dimension, unit, at_ms, agent_id)!;
@@ -67,15 +76,12 @@ export function createRunCounts({ sqlite, write }: Pick<Db, "sqlite" | "write">)
   }
 
   /** Within a write. */
-  function count(run: EndedRun, dimension: Dimension, name: string, counts: Partial<AnalyticsCounts>): void {
-    for (const unit of ["hour", "day"] as const) {
-      const at_ms = Math.floor(run.ended_at_ms / units[unit]) * units[unit];
-      const group = [run.project_id, run.environment, dimension, unit, at_ms, run.agent_id, name] as const;
-      const key = group.join("\n");
-      const sum = sums.get(key) ?? { group, counts: nothing() };
-      sums.set(key, sum);
-      for (const counter of analyticsCounters) sum.counts[counter] += counts[counter] ?? 0;
-    }
+  function count(of: EndedRun, dimension: Dimension, name: string, counts: Partial<AnalyticsCounts>): void {
+    const hour = Math.floor(of.ended_at_ms / units.hour);
+    const key = `${of.project_id}\n${of.environment}\n${dimension}\n${hour}\n${of.agent_id}\n${name}`;
+    const sum = sums.get(key) ?? { of, dimension, name, counts: nothing() };
+    sums.set(key, sum);
+    for (const counter of Object.keys(counts) as (keyof AnalyticsCounts)[]) sum.counts[counter] += counts[counter]!;
   }
 
   return {
