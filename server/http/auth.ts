@@ -10,6 +10,7 @@ import type { Idempotency } from "./idempotency.ts";
 import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
 import { type Access, type BodyReader, declared, type Need, type Operation } from "./operation.ts";
 import type { Bounds, ClientToken, Identity, Principal } from "./principal.ts";
+import { queryOf } from "./query-of.ts";
 import type { Bucket, RateLimiter, Span, Standing } from "./rate-limit.ts";
 import { tellStanding } from "./rate-limit-headers.ts";
 import type { RequestQueue } from "./request-queue.ts";
@@ -231,7 +232,7 @@ function refuseQuery(url: string, allowed: readonly string[]): void {
   if (!url.includes("?")) return;
   const faults = new Map<string, Fault>();
   const seen = new Set<string>();
-  for (const name of new URL(url).searchParams.keys()) {
+  for (const name of queryOf(url).keys()) {
     const known = allowed.includes(name) || allowed.includes(name.replace(/\[.*\]$/s, "[*]"));
     if (!known) faults.set(name, unknownParameter(name));
     else if (seen.has(name)) faults.set(name, fault(name, "This parameter is given twice."));

@@ -17,6 +17,7 @@ import { inSlices } from "../lib/slices.ts";
 import type { Condition, Narrow } from "./condition.ts";
 import { fault, refuse } from "./errors.ts";
 import type { Query } from "./operation.ts";
+import { queryOf } from "./query-of.ts";
 import { sortedIds } from "./sorted-ids.ts";
 
 /** The part of a list that a client asks for. */
@@ -79,7 +80,7 @@ export function readPage(url: string, filters: Query = {}): Page {
   const page: Page = { ...emptyPage, created_at: [], metadata: [], filters: {} };
   const faults: Fault[] = [];
   const seen = new Set<string>();
-  for (const [name, value] of new URL(url).searchParams) {
+  for (const [name, value] of queryOf(url)) {
     const problem = seen.has(name) ? "This parameter is given twice." : readParameter(page, name, value, filters);
     if (problem) faults.push(fault(name, problem));
     seen.add(name);

@@ -7,6 +7,7 @@ import type { NoLongerValid } from "../http/auth.ts";
 import { invalid } from "../http/errors.ts";
 import { fillPage, read, readPage, toList } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
+import { queryOf } from "../http/query-of.ts";
 import type { Journal } from "../journal/journal.ts";
 import { oneOf } from "../lib/schema.ts";
 import { frameForVisitor } from "../wire/for-visitors.ts";
@@ -50,7 +51,7 @@ export function requireEvents({ runs }: Pick<EventDeps, "runs">, principal: Prin
 
 /** Whether token events are asked for without what the stream has said before. */
 export function readSlim(url: string): boolean {
-  const frames = url.includes("?") ? new URL(url).searchParams.get("frames") : null;
+  const frames = queryOf(url).get("frames");
   if (frames !== null && !Value.Check(Frames, frames)) throw invalid("frames", "Expected one of full, slim.");
   return frames === "slim";
 }
@@ -59,7 +60,7 @@ export function readSlim(url: string): boolean {
 function readCursor(deps: EventDeps, id: string, request: Request): Cursor {
   const last = request.headers.get("last-event-id");
   if (last) return cursorWithin(deps, id, last, "Last-Event-ID");
-  return cursorWithin(deps, id, new URL(request.url).searchParams.get("starting_after"), "starting_after");
+  return cursorWithin(deps, id, queryOf(request.url).get("starting_after"), "starting_after");
 }
 
 /** Whether a reader has been told of the run's end, after which nothing comes. */

@@ -6,6 +6,7 @@ import { type Claim, claimOf } from "../http/idempotency.ts";
 import { longJson } from "../http/long-json.ts";
 import type { Base } from "../http/part.ts";
 import type { Principal } from "../http/principal.ts";
+import { queryOf } from "../http/query-of.ts";
 import { readWait } from "../http/read-wait.ts";
 import { runForVisitor } from "../wire/for-visitors.ts";
 import { type EventDeps, readSlim, requireEvents } from "./events.ts";
@@ -161,7 +162,7 @@ function written(
 
 function readExclusions(url: string): RunList[] {
   if (!url.includes("?")) return [];
-  const [text, ...more] = new URL(url).searchParams.getAll("exclude");
+  const [text, ...more] = queryOf(url).getAll("exclude");
   const lists = text?.split(",") ?? [];
   if (more.length > 0 || !lists.every((list): list is RunList => runLists.includes(list as RunList)))
     throw invalid("exclude", `Expected any of ${runLists.join(", ")}, separated by commas.`);
