@@ -164,14 +164,14 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     test: ["server/runs/pool.test.ts", "a model is asked while the commit of its step is under way"],
     name: "tools that are called ahead of the commit",
-    file: "server/runs/pool.ts",
+    file: "server/runs/loop-appends.ts",
     find: "callsModel ? ahead : undefined",
     replace: "ahead",
   },
   {
     test: ["server/runs/pool.test.ts", "what a loop does on the strength of a commit that failed is refused"],
     name: "a loop that goes on with what did not commit",
-    file: "server/runs/pool.ts",
+    file: "server/runs/loop-appends.ts",
     find: "      if (misled.get(run_id) === attempt) throw new AppendRefused(",
     replace: "      if (attempt < 0) throw new AppendRefused(",
   },
