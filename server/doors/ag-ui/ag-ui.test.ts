@@ -351,6 +351,11 @@ test.each<[string, object, number, string, string | null]>([
     ...([400, "validation_failed", "forwardedProps.run.stream"] as const),
   ],
   [
+    "a state that is too long",
+    { messages: [userSays("x")], state: { a: "x".repeat(262_144) } },
+    ...([400, "validation_failed", "state"] as const),
+  ],
+  [
     "two tools of one name",
     { messages: [userSays("x")], tools: [ask, ask] },
     400,

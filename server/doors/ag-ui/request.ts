@@ -96,9 +96,13 @@ const toolsOf = ({ tools = [] }: RunAgentInput): Pick<CreateRun, "tools"> =>
 
 function contextOf({ context = [], state }: RunAgentInput): string {
   const isState = typeof state === "object" && state !== null && Object.keys(state).length > 0;
+  const shown = isState ? JSON.stringify(state) : "";
+  // The API would refuse it too, by a name that the client does not know.
+  if (shown.length > limits.instructions_bytes)
+    throw invalid("state", `Expected at most ${limits.instructions_bytes} characters of JSON.`);
   return [
     ...context.map(({ description, value }) => `${description}: ${value}`),
-    ...(isState ? [`The state of the application: ${JSON.stringify(state)}`] : []),
+    ...(isState ? [`The state of the application: ${shown}`] : []),
   ].join("\n\n");
 }
 
