@@ -114,5 +114,9 @@ export function createKeeper({ dataVersion, beginRead }: { dataVersion(): number
   };
 }
 
-/** What a client names comes last, so that no two keys have the same name. Added up: `join` takes six times as long. */
-const nameOf = (key: readonly string[]): string => key.reduce((name, part) => `${name} ${part}`, "");
+/**
+ * What a client names comes last, so that no two keys have the same name. One alone is its own, whose hash is known; several
+ * are added up, since `join` takes six times as long.
+ */
+const nameOf = (key: readonly string[]): string =>
+  key.length === 1 ? key[0]! : key.reduce((name, part) => `${name} ${part}`, "");
