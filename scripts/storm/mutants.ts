@@ -85,8 +85,9 @@ export const mutants: readonly Mutant[] = [
     name: "a resumed stream that forgets its offset",
     caughtBy: "misread",
     file: "server/runs/stream.ts",
-    find: "    if (end > offset) yield { kind, text: text.slice(Math.max(0, text.length - (end - offset))), end };",
-    replace: "    yield { kind, text, end };",
+    find: `      if (end <= offset) continue;
+      text += dialect.token({ kind, text: said.slice(Math.max(0, said.length - (end - offset))), end }, of);`,
+    replace: "      text += dialect.token({ kind, text: said, end }, of);",
   },
   {
     name: "an event noted after the commit",
