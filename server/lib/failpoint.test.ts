@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createFailpoint } from "./failpoint.ts";
 
 const passing = `
@@ -11,9 +14,11 @@ const passing = `
   console.log("end");
 `;
 
-async function pass(setting: string) {
+const pass = (setting: string) => run(passing, setting);
+
+async function run(program: string, setting: string) {
   const env = { ...process.env, RUNNEL_FAILPOINT: setting };
-  const child = Bun.spawn([process.execPath, "-e", passing], { env, stdout: "pipe", stderr: "ignore" });
+  const child = Bun.spawn([process.execPath, "-e", program], { env, stdout: "pipe", stderr: "ignore" });
   const said = (await new Response(child.stdout).text()).trim().split("\n");
   await child.exited;
   return { said, code: child.exitCode, signal: child.signalCode };
@@ -29,6 +34,19 @@ describe("a failpoint", () => {
     expect(await pass("here")).toMatchObject({ said: ["here"], signal: "SIGKILL" });
     expect(await pass("here:2")).toMatchObject({ said: ["here", "there", "here"], signal: "SIGKILL" });
     expect(await pass("here:4")).toMatchObject({ said: expect.arrayContaining(["end"]), code: 0, signal: null });
+  });
+
+  test("that a worker comes to ends the process once the main thread has done what it is at", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "runnel-failpoint-"));
+    writeFileSync(join(folder, "worker.ts"), passing);
+    const main = `
+      await import(${JSON.stringify(`${import.meta.dir}/failpoint.ts`)});
+      new Worker(${JSON.stringify(join(folder, "worker.ts"))});
+      setTimeout(() => (Bun.sleepSync(500), console.log("done")), 0);
+    `;
+    const { said, signal } = await run(main, "there:2");
+    expect([said.slice(-2), signal]).toEqual([["there", "done"], "SIGKILL"]);
+    rmSync(folder, { recursive: true });
   });
 
   test.each(["throw", "reject", "exit"])("ends its thread by %s instead", async (action) => {

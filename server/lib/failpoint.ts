@@ -1,8 +1,15 @@
 /** Passes a point by its name; the process, or the worker thread, ends there when it is the one that was asked for. */
 type Failpoint = (name: string) => void;
 
+const killed = "failpoint";
+
 const actions = {
-  kill: () => process.kill(process.pid, "SIGKILL"),
+  kill: () => {
+    if (Bun.isMainThread) return void process.kill(process.pid, "SIGKILL");
+    // A model is asked while the main thread commits: that ends first, so that what was recorded is certain.
+    new BroadcastChannel(killed).postMessage(null);
+    Bun.sleepSync(600_000);
+  },
   // Outside of the caller, which would catch it: what is meant is the mistake that nobody catches.
   throw: () => void setImmediate(fail),
   reject: () => void Promise.reject(new Error("A failpoint was reached.")),
@@ -27,6 +34,11 @@ export function createFailpoint(setting: string | undefined): Failpoint | null {
 
 /** Each thread reads the setting for itself, and counts for itself. */
 export const failpoint = createFailpoint(process.env.RUNNEL_FAILPOINT);
+if (failpoint && Bun.isMainThread) {
+  const channel = new BroadcastChannel(killed) as BroadcastChannel & { unref(): void }; // Bun has it, and the DOM's type has not.
+  channel.onmessage = actions.kill;
+  channel.unref();
+}
 
 function fail(): never {
   throw new Error("A failpoint was reached.");
