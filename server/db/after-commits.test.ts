@@ -29,6 +29,36 @@ test("what follows from commits is done one at a time, and again where it failed
   db.close();
 });
 
+test("what is committed behind what the work has read is looked at too, though nothing more is committed", async () => {
+  const db = openDatabase(":memory:");
+  const due: string[] = [];
+  const done: string[] = [];
+  const [read, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const later = Promise.withResolvers<void>();
+  const after = createAfterCommits({
+    db,
+    async work() {
+      done.push(...due.splice(0));
+      read.resolve();
+      await later.promise;
+      if (done.length === 2) all.resolve();
+    },
+    log: { error() {} },
+    failed: "",
+    soon_ms: 0,
+  });
+  const commit = (name: string) => db.write(() => void due.push(name));
+  await commit("first");
+  after.start();
+  await read.promise;
+  await commit("second");
+  later.resolve();
+  await all.promise;
+  expect(done).toEqual(["first", "second"]);
+  await after.stop();
+  db.close();
+});
+
 test("nothing is done before the start, or after the stop", async () => {
   const db = openDatabase(":memory:");
   let works = 0;

@@ -20,6 +20,7 @@ export function createAfterCommits({ db, work, log, failed, soon_ms = 500, again
   let isRunning = false;
   let timer: Timer | undefined;
   let working: Promise<void> | null = null;
+  let isCommitted = false; // Something was, while it worked: maybe behind what the work had read.
 
   async function attempt(): Promise<boolean> {
     try {
@@ -33,13 +34,16 @@ export function createAfterCommits({ db, work, log, failed, soon_ms = 500, again
 
   function look(): void {
     timer = undefined;
+    isCommitted = false;
     working = attempt().then((done) => {
       working = null; // First: no look is armed while one is at work.
       if (!done) arm(again_ms);
+      else if (isCommitted) arm(soon_ms);
     });
   }
 
   function arm(ms: number): void {
+    isCommitted = true;
     if (!isRunning || timer || working) return;
     timer = setTimeout(look, ms).unref();
   }

@@ -34,6 +34,23 @@ export interface Projection {
   begin(run: EndedRun): Projected;
 }
 
+/** Counts how long a thread has worked at something, and not how long that waited for its turn and for commits. */
+function stopwatch() {
+  let worked_ms = 0;
+  return {
+    work<T>(of: () => T): T {
+      const begun = performance.now();
+      try {
+        return of();
+      } finally {
+        worked_ms += performance.now() - begun;
+      }
+    },
+    worked_ms: () => worked_ms,
+  };
+}
+type Stopwatch = ReturnType<typeof stopwatch>;
+
 /** All bits: what a run has of which nothing is left to be done. Indexed as `runs_unprojected`. */
 const all = 3;
 
@@ -61,13 +78,16 @@ export function createEndedRuns({ db, journal, log }: { db: Db; journal: Pick<Jo
   );
 
   /** Shows a run to whoever has not had it. A record that cannot be read is shown as far as it can. */
-  async function collect(run: EndedRun, rest: () => Promise<void>): Promise<Projected[]> {
+  async function collect(run: EndedRun, { work }: Stopwatch, rest: () => Promise<void>): Promise<Projected[]> {
     const due = projections.filter(({ bit }) => (run.projected & bit) === 0).map(({ begin }) => begin(run));
     if (run.summary !== null) return due;
     try {
       for (let after = 0; ; ) {
-        const entries = journal.read(run.id, after, entriesPerRead);
-        for (const entry of entries) for (const one of due) one.entry(entry);
+        const entries = work(() => {
+          const entries = journal.read(run.id, after, entriesPerRead);
+          for (const entry of entries) for (const one of due) one.entry(entry);
+          return entries;
+        });
         if (entries.length < entriesPerRead) return due;
         after = entries.at(-1)!.seq;
         await rest();
@@ -90,28 +110,25 @@ export function createEndedRuns({ db, journal, log }: { db: Db; journal: Pick<Jo
     const rest = inSlices();
     const due = selectDue.all(limit).reverse(); // In the order of their ids: an index is cheaper to write so.
     for (let from = 0; from < due.length; ) {
-      const begun = performance.now();
+      const watch = stopwatch();
       const ready: (readonly [EndedRun, Projected[]])[] = [];
-      for (; from < due.length && performance.now() - begun < write_ms; from++) {
-        ready.push([due[from]!, await collect(due[from]!, rest)]);
+      for (; from < due.length && watch.worked_ms() < write_ms; from++) {
+        ready.push([due[from]!, await collect(due[from]!, watch, rest)]);
         await rest();
       }
       for (let done = 0; done < ready.length; ) {
         const first = done;
-        done = await db.write(
-          () => {
-            let next = first;
-            for (const until = performance.now() + write_ms; next < ready.length; next++) {
-              if (next > first && performance.now() > until) break;
-              write(...ready[next]!);
-            }
-            return next;
-          },
-          "",
-          "runs",
-        );
+        const writeSome = () => {
+          let next = first;
+          for (const until = performance.now() + write_ms; next < ready.length; next++) {
+            if (next > first && performance.now() > until) break;
+            write(...ready[next]!);
+          }
+          return next;
+        };
+        done = await db.write(() => watch.work(writeSome), "", "runs");
       }
-      await pause(performance.now() - begun);
+      await pause(watch.worked_ms());
     }
     return due.length;
   }
