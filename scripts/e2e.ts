@@ -30,7 +30,11 @@ if (reports) mkdirSync(reports, { recursive: true });
 
 // Two take all that the machine has, two come close to the memory that they may take: nothing else runs beside them.
 const measuring = /\/(files|handover|masking|noisy-project)\.e2e\.ts$/;
-const bunSuites = Object.groupBy(suites("*.e2e.ts"), (path) => (measuring.test(path) ? "alone" : "beside"));
+// The browsers are done before the servers: these take their places then.
+const later = /\/(connect|durable-streams|recall|schedules|search)\.e2e\.ts$/;
+const bunSuites = Object.groupBy(suites("*.e2e.ts"), (path) =>
+  measuring.test(path) ? "alone" : later.test(path) ? "later" : "beside",
+);
 /** About how many seconds the longest suites take: they begin first, or one of them would go on when all others are over. */
 const seconds: Record<string, number> = {
   ...{ docs: 290, "projects-move": 190, clients: 190, "kill-storm": 170, migration: 120, "client-typescript": 100 },
@@ -38,10 +42,12 @@ const seconds: Record<string, number> = {
   ...{ streams: 70, indexing: 55, failpoints: 55, connect: 55, "client-hostile": 40, "durable-streams": 35 },
 };
 
-// Servers that die and are replaced wait for most of their time, and browsers too: beside one another they leave no core idle.
+// Browsers wait more than they work, servers the other way round: beside one another they leave no core idle.
 const codes = await Promise.all([
-  runBunSuites("", bunSuites.beside, ["--parallel=4"]),
-  runBrowserSuites(suites("*.browser.ts")),
+  runBunSuites("", bunSuites.beside, ["--parallel=3"]),
+  runBrowserSuites(suites("*.browser.ts")).then(
+    async (code) => (await runBunSuites("-later", bunSuites.later, ["--parallel=2"])) || code,
+  ),
 ]);
 codes.push(await runBunSuites("-alone", bunSuites.alone));
 process.exitCode = codes.every((code) => code === 0) ? 0 : 1;
