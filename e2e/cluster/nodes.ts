@@ -32,7 +32,7 @@ export interface ClusterOptions {
   failpoint?: string;
   /** Names with commas: each node leads one of them, or none. */
   cell?: string;
-  /** Of leases. Longer where nobody is to be replaced: a busy machine may stand still for two seconds. */
+  /** How long a lease lasts. Longer where no leader is to be replaced: a busy machine may pause for two seconds. */
   lease_s?: number;
 }
 

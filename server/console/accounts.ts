@@ -57,7 +57,7 @@ export function createAccounts({
       throw new AppError("rate_limited", "Too many failed sign-ins. Try again later.", { retryAfter: wait });
   }
 
-  /** The account of whoever knows its password. Whoever finds a browser left open may not guess at it either. */
+  /** The account, if the password is right. Tries are throttled as at sign-in: an open session may not be used to guess it. */
   async function provePassword({ email }: User, password: string, { ip }: Actor, param: string): Promise<Row> {
     slowDown(email, ip);
     const row = byEmail(email);

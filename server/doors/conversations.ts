@@ -180,7 +180,7 @@ export function createConversations({
         param: rename("tool_outputs[0].tool_call_id"),
       });
     const path = `/v1/runs/${runId}/submit_tool_outputs`;
-    // Where they were given before, what came of them is told once more.
+    // If they were submitted before, the result is returned again.
     const given = must(talk, "POST", path, { tool_outputs: answers }, rename);
     await given.catch(tolerate("run_not_awaiting_action"));
     return placeOf(runId, answers);

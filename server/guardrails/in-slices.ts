@@ -112,7 +112,7 @@ const wholeEnd = (text: string, end: number): number =>
 /** All texts of a JSON value that guardrails look at. */
 export const textsOf = (value: unknown): string[] => [...countTexts(value).keys()];
 
-/** The same, and how often each stands in it. */
+/** All texts of a value, and how often each occurs. */
 function countTexts(value: unknown): Map<string, number> {
   const texts = new Map<string, number>();
   const add = (text: string) => texts.set(text, (texts.get(text) ?? 0) + 1);

@@ -155,7 +155,7 @@ function upTo(sign: RegExp, text: string): string {
   return at < 0 ? text : text.slice(0, at);
 }
 
-/** Where the bracket of a Markdown link closes that an address stands in; else the end of the text. */
+/** The index of the bracket that closes the Markdown link around an address; without one, the end of the text. */
 function closingBracket(text: string, start: number): number {
   let [open, end] = [0, start];
   for (; end < text.length; end++) {

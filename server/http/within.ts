@@ -1,5 +1,6 @@
 import type { Scope } from "../core/scope.ts";
 import { sha256 } from "../lib/hash.ts";
+import { inSlices } from "../lib/slices.ts";
 import type { Auth, Identify, NoLongerValid } from "./auth.ts";
 import type { Principal } from "./principal.ts";
 import type { Bucket } from "./rate-limit.ts";
@@ -95,9 +96,13 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
   };
 
   const send: Api = async (outer, method, path, body, key) => {
+    // A long message is read, written anew, and read again: others go first in between.
+    const rest = inSlices();
     const sent = body === undefined ? undefined : { type: "application/json", content: JSON.stringify(body) };
+    await rest();
     const response = await forward(outer, method, path, sent, key);
     const text = await response.text();
+    await rest();
     const isJson = response.headers.get("content-type")?.startsWith("application/json");
     return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
   };

@@ -1,6 +1,6 @@
 /**
- * How much of a refused body, or of one that has said all, is taken, in how much time, and how long a client may be silent: one that has sent little may
- * be waiting for the answer, one that is in the middle of much is only slow.
+ * How much of the rest of a body is read, for how long, and how long a client may be silent: one that has sent little may
+ * be waiting for the response, one in the middle of a large body is only slow.
  */
 const bounds = { bytes: 128 * 1024 * 1024, ms: 30_000, little: 64 * 1024, silence_ms: { before: 1000, within: 5000 } };
 

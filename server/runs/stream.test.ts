@@ -302,11 +302,17 @@ test("neighbours of one kind go together in one event", async () => {
   ]);
 });
 
-test("deltas that came together are told one by one to whoever asks for each, from any place", async () => {
+/** A journal with a project and its watches, and no server. */
+function watchedJournal() {
   const watches = createWatches();
   const db = openDatabase(":memory:");
   db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
   const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now: () => 0 });
+  return { db, journal, watches };
+}
+
+test("deltas that came together are told one by one to whoever asks for each, from any place", async () => {
+  const { db, journal, watches } = watchedJournal();
   const { run_id } = created();
   const begun = journal.append(run_id, [created(), started(0)]);
   db.write.flush();
@@ -329,10 +335,7 @@ test("deltas that came together are told one by one to whoever asks for each, fr
 
 // 260,000 characters that are told one by one are 29 MB, and were a quarter of a second of the thread.
 test("what a long step has said is told part by part where it is told one by one, and none is left out", async () => {
-  const watches = createWatches();
-  const db = openDatabase(":memory:");
-  db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
-  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now: () => 0 });
+  const { db, journal, watches } = watchedJournal();
   const { run_id } = created();
   const words = Array.from({ length: 20_000 }, (_, index) => `${index} `);
   const deltas = words.flatMap(({ length }) => [0, length, 1]);
@@ -360,10 +363,7 @@ test("what a long step has said is told part by part where it is told one by one
 
 // A megabyte that a reader who comes late has missed was one text.
 test("what was said live is caught up with part by part, and others have their turn in between", async () => {
-  const watches = createWatches();
-  const db = openDatabase(":memory:");
-  db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
-  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now: () => 0 });
+  const { db, journal, watches } = watchedJournal();
   const { run_id } = created();
   const begun = journal.append(run_id, [created(), started(0)]);
   db.write.flush();

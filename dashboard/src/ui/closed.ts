@@ -1,4 +1,4 @@
 import { createContext } from "react";
 
-/** Whether the form around is closed to whoever looks at it. Editors are no form fields: they do not see its fieldset. */
+/** Whether the form around is read-only. Editors are not form fields, so a disabled fieldset does not reach them. */
 export const Closed = createContext(false);

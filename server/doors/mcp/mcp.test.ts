@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Permission } from "../../core/scope.ts";
 import { connectMcp, kitVersions, type McpProgress, type McpTestClient } from "../../testing/mcp-client.ts";
+import { rejection } from "../../testing/rejection.ts";
 import { testActor } from "../../testing/test-actor.ts";
 import { type Client as ApiClient, testApp } from "../../testing/test-app.ts";
 import { sessionVersions } from "./protocol.ts";
@@ -74,7 +75,7 @@ describe("an agent that opted in", () => {
     await using it = await connect(owner);
     await owner.patch(`/v1/agents/${agent.id}`, { doors: { mcp: false } });
     expect((await it.client.listTools()).tools).toEqual([]);
-    await expect(call(it.client, name, { input: "x" })).rejects.toMatchObject({ code: -32602 });
+    expect(await rejection(call(it.client, name, { input: "x" }))).toMatchObject({ code: -32602 });
   });
 
   test("answers with structured content where it has an output schema of objects", async () => {
@@ -111,7 +112,7 @@ describe("an agent that opted in", () => {
       ((await it.client.getPrompt(prompt as never)).messages[0]!.content as { text: string }).text;
     expect(await textOf({ name, arguments: { city: "Oslo" } })).toBe('Be brief.\n\n{"city":"Oslo"}');
     for (const wrong of [{}, { city: "Oslo", other: "x" }])
-      await expect(textOf({ name, arguments: wrong })).rejects.toMatchObject({ code: -32602 });
+      expect(await rejection(textOf({ name, arguments: wrong }))).toMatchObject({ code: -32602 });
     await owner.post("/v1/agents", { ...agentBody, name: "plain", instructions: "Be brief." });
     expect(await textOf({ name: "plain" })).toBe("Be brief.");
     expect(await textOf({ name: "plain", arguments: { input: "Hi." } })).toBe("Be brief.\n\nHi.");
@@ -191,7 +192,7 @@ describe("an agent that opted in", () => {
     outcome.catch(() => {});
     await begun.promise;
     abort.abort("Never mind.");
-    await expect(outcome).rejects.toThrow("Never mind.");
+    expect(await rejection(outcome)).toMatchObject({ message: expect.stringContaining("Never mind.") });
     const [run] = (await owner.get("/v1/runs")).body.data;
     await endOf(owner, run.id);
     const { body } = await owner.get(`/v1/runs/${run.id}`);
@@ -437,7 +438,7 @@ describe("who may connect", () => {
     const { body: key } = await owner.post("/v1/api_keys", { name: "k", scopes: ["run"], agent_ids: [other.id] });
     await using bound = await connect({ key });
     expect((await bound.client.listTools()).tools.map((tool) => tool.name)).toEqual(["other"]);
-    await expect(call(bound.client, name, { input: "x" })).rejects.toMatchObject({ code: -32602 });
+    expect(await rejection(call(bound.client, name, { input: "x" }))).toMatchObject({ code: -32602 });
     expect(agent.project_id).toBe(owner.scope.project_id);
     await using stranger = await connect(await server.client({ project: "elsewhere" }));
     expect((await stranger.client.listTools()).tools).toEqual([]);
@@ -599,7 +600,7 @@ describe("what agents remember", () => {
       "file:///etc/passwd",
       `runnel://memory/${vector.id}/entries/x`,
     ])
-      await expect(it.client.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
+      expect(await rejection(it.client.readResource({ uri }))).toMatchObject({ code: -32002 });
   });
 
   test("is found by a tool", async () => {
@@ -618,7 +619,7 @@ test("an agent's instructions are a prompt for whoever may read them", async () 
   await using it = await connect(owner);
   const { messages } = await it.client.getPrompt({ name, arguments: { input: "Hi." } });
   expect(messages).toEqual([{ role: "user", content: { type: "text", text: "Help.\n\nHi." } }]);
-  await expect(it.client.getPrompt({ name: "none" })).rejects.toMatchObject({ code: -32602 });
+  expect(await rejection(it.client.getPrompt({ name: "none" }))).toMatchObject({ code: -32602 });
 });
 
 describe("the version without sessions", () => {

@@ -4,6 +4,7 @@ import { newId } from "../../../core/ids.ts";
 import type { Principal } from "../../../http/principal.ts";
 import { type Embedder, EmbeddingError } from "../../../retrieval/embed/embedder.ts";
 import type { Answer } from "../../../testing/expect-declared.ts";
+import { rejection } from "../../../testing/rejection.ts";
 import { type Client, type TestApp, testApp } from "../../../testing/test-app.ts";
 import { createDoor } from "../door.ts";
 import { createEmbeddings } from "./embeddings.ts";
@@ -143,7 +144,7 @@ describe("embeddings", () => {
     const init = { method: "POST", body, headers: { "content-type": "application/json" } };
     const principal = { ...client.scope, scopes: new Set(["run"]), agent_ids: null } as unknown as Principal;
     const refused = embed(new Request("http://localhost/", init), principal);
-    await expect(refused).rejects.toMatchObject({ code: "embedding_failed", param: "input" });
+    expect(await rejection(refused)).toMatchObject({ code: "embedding_failed", param: "input" });
     expect(asked.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
