@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../../../core/errors.ts";
+import { limits } from "../../../core/limits.ts";
 import { estimateTokens } from "../../../documents/estimate-tokens.ts";
 import { fault, invalid, refuse } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
@@ -24,7 +25,7 @@ const CreateEmbedding = open({
   model: Type.String(),
   input: Type.Union([Type.String(), Type.Array(Type.Unknown(), { minItems: 1, maxItems: textsMax })]),
   encoding_format: given(Type.Union([Type.Literal("float"), Type.Literal("base64")])),
-  dimensions: given(Type.Integer({ minimum: 1 })),
+  dimensions: given(Type.Integer({ minimum: 1, maximum: limits.embedding_dimensions })),
 });
 type CreateEmbedding = Static<typeof CreateEmbedding>;
 

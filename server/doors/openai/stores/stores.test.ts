@@ -105,6 +105,7 @@ describe("embeddings", () => {
     ["a text that the model would not read whole", { input: ["a", "b ".repeat(4097)] }, "input[1]"],
     ["another encoding", { input: "a", encoding_format: "int8" }, "encoding_format"],
     ["other dimensions", { input: "a", dimensions: 0 }, "dimensions"],
+    ["more dimensions than a vector may have", { input: "a", dimensions: 4097 }, "dimensions"],
     ["no model", { input: "a", model: null }, "model"],
   ])("of %s are refused, and it is said where", async (_, body, param) => {
     expect(refusal(await embed(body))).toEqual([400, "validation_failed", param]);
