@@ -263,7 +263,7 @@ describe("calls of a fork behind its step", () => {
 
 describe("a run that did not come to its end", () => {
   test("and waits for somebody is forked where it waits, and both wait for themselves", () =>
-    withServer(async (client) => {
+    withServer(async (client, server) => {
       const { run } = await make(client, [pay(5), { text: "Paid." }], { approval: "always" });
       const own = await forked(client, run, { step_index: 0 });
       expect(own.status).toBe("requires_action");
@@ -271,6 +271,8 @@ describe("a run that did not come to its end", () => {
       expect(ids[0]).not.toBe(ids[1]);
       const tool_outputs = [{ tool_call_id: ids[1], decision: "approve" }];
       await client.post(`/v1/runs/${own.id}/submit_tool_outputs`, { tool_outputs });
+      await ended(server, client, own);
+      expect(amounts()).toEqual([5]);
       await forked(client, own, { step_index: -1, tools: "recorded_only" });
       expect((await client.get(`/v1/runs/${run.id}`)).body.status).toBe("requires_action");
       expect((await fork(client, run, { step_index: 1 })).body.error).toMatchObject({ param: "step_index" });
