@@ -1,6 +1,6 @@
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import { Readable } from "node:stream";
-import { CliError, usageError } from "./exit-code.ts";
+import { CliError, SettingLacking, usageError } from "./exit-code.ts";
 
 type Environment = Record<string, string | undefined>;
 type Bytes = ReadableStream<Uint8Array>;
@@ -149,8 +149,8 @@ export function openBackupTarget(url: string, environment: Environment, { answer
 function accessOf(environment: Environment) {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
   if (!accessKeyId || !secretAccessKey)
-    throw usageError(
-      "The store needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what is not at AWS AWS_ENDPOINT_URL.",
+    throw new SettingLacking(
+      "The store needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and one that is not at AWS AWS_ENDPOINT_URL too.",
     );
   return {
     ...{ accessKeyId, secretAccessKey, sessionToken: environment.AWS_SESSION_TOKEN },

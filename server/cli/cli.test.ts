@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDataDir } from "../db/data-dir.ts";
+import { createCertificateAuthority } from "../testing/certificate-authority.ts";
 import { masterKey } from "./doctor.ts";
 import type { Greeting } from "./greeting.ts";
 
@@ -229,6 +230,23 @@ describe("without a server", () => {
       out: `${file} is valid, with 1 setting.\n`,
     });
 
+    writeFileSync(file, `port = 8443\noidc-issuer = "https://id.example.com"\noidc-client-id = "runnel"\n`);
+    expect(await runnel(["config", "check", file, "--json"])).toMatchObject({
+      code: 0, // The secret may be a variable's.
+      out: expect.stringContaining("also needs --oidc-client-secret"),
+    });
+    writeFileSync(file, 'port = "https"\nworkers = "many"\npublic-url = "example.com"\noidc-name = "Example"\n');
+    const refused = await runnel(["config", "check", file]);
+    expect([refused.code, refused.err.split("\n").slice(1, -1)]).toEqual([
+      2,
+      [
+        expect.stringContaining("--port takes a number"),
+        expect.stringContaining("--workers takes a number"),
+        expect.stringContaining("--public-url takes an origin"),
+        expect.stringContaining("also needs --oidc-issuer, --oidc-client-id, and --oidc-client-secret"),
+      ],
+    ]);
+
     writeFileSync(file, "prot = 8443\n");
     for (const command of [["serve"], ["projects", "list"], ["config", "check", file]])
       expect(await runnel(command, env)).toEqual({ code: 2, out: "", err: `${file}:\n  prot is no setting\n` });
@@ -377,6 +395,59 @@ describe("a server", () => {
         detail: `nothing listens at ${OLLAMA_BASE_URL}: models ollama/… are not available`,
       });
     }
+  });
+
+  test("hears from the doctor what would stop its next start, and of the certificate that it would take", async () => {
+    const examined = async (environment: Record<string, string>) => {
+      const { code, out } = await runnel(["doctor", "--json", "--data-dir", data], environment);
+      const findings: { check: string; result: string; detail: string }[] = JSON.parse(out).findings;
+      return { code, of: (name: string) => findings.filter(({ check }) => check === name) };
+    };
+    const unreadable = {
+      ...{
+        RUNNEL_TLS_CERT: "cert.pem",
+        RUNNEL_LOCAL_ACCOUNTS: "maybe",
+        RUNNEL_EGRESS_ALLOW: "%%%",
+        RUNNEL_BACKUP_KEEP: "3",
+      },
+      ...{ RUNNEL_MODEL_X_BASE_URL: "http://127.0.0.1:9/v1", RUNNEL_MODEL_X_MAX_CONCURRENT: "many" },
+      RUNNEL_MCP_X_COMMAND: '["half',
+    };
+    const found = await examined(unreadable);
+    expect([found.code, found.of("settings").map(({ detail }) => detail.split(" ")[0]!)]).toEqual([
+      1,
+      [...["--local-accounts", "--tls-cert", "Egress", "--backup-keep", "RUNNEL_MCP_X_COMMAND"]],
+    ]);
+    expect(found.of("models")).toMatchObject([
+      { result: "fail", detail: expect.stringContaining("RUNNEL_MODEL_X_MAX_CONCURRENT") },
+    ]);
+    const strict = { RUNNEL_MODEL_X_BASE_URL: "127.0.0.1:9/v1", RUNNEL_MASTER_KEY: "abc" };
+    for (const [variable, value] of Object.entries(strict))
+      expect(await runnel(["serve", "--data-dir", data], { [variable]: value })).toEqual({
+        ...{ code: 2, out: "" },
+        err: expect.stringMatching(new RegExp(`^${variable} [^\\n]+\\n$`)), // One line, and no stack.
+      });
+    expect(found.of("open files")).toMatchObject([{ result: "ok" }]);
+
+    const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+    const files = { RUNNEL_TLS_CERT: cert, RUNNEL_TLS_KEY: key };
+    const missing = await examined(files);
+    expect([missing.code, missing.of("certificate")]).toEqual([
+      1,
+      [{ check: "certificate", result: "fail", detail: expect.stringContaining(cert) }],
+    ]);
+    const pair = createCertificateAuthority().issue({ names: ["localhost"], to: Date.now() + 5 * 86_400_000 });
+    writeFileSync(cert, pair.cert);
+    writeFileSync(key, pair.key);
+    expect((await examined(files)).of("certificate")).toMatchObject([
+      { result: "warn", detail: expect.stringContaining(`renew ${cert}`) },
+    ]);
+    expect((await examined({ RUNNEL_DOMAIN: "a.example.com" })).of("certificate")).toMatchObject([
+      { result: "warn", detail: expect.stringContaining("none for a.example.com") },
+    ]);
+    expect((await examined({ RUNNEL_TRUST_PROXY: "127.0.0.1" })).of("certificate")).toMatchObject([
+      { result: "ok", detail: expect.stringContaining("plain HTTP") },
+    ]);
   });
 
   test("has what happened to a run told from its journal, to people and to programs, also while it goes on", async () => {

@@ -3,7 +3,7 @@ import { migrations } from "../../migrations/index.ts";
 import { ClusterError } from "../cluster/cluster-error.ts";
 import { addressesIn } from "../cluster/hosts.ts";
 import { masterKeyId } from "../db/key-fact.ts";
-import { exitCodes, usageError } from "./exit-code.ts";
+import { exitCodes, SettingLacking, usageError } from "./exit-code.ts";
 import type { ListenPlan } from "./listen-plan.ts";
 
 export interface ClusterFlags {
@@ -57,12 +57,13 @@ export function readCells(text: string): [string, ...string[]] {
   return cells as [string, ...string[]];
 }
 
+const sameKey =
+  "With --cluster all nodes need the same RUNNEL_MASTER_KEY: 32 bytes as 64 hexadecimal digits, such as openssl rand -hex 32 prints.";
+
 /** A key in the folder of one node would be gone with that node. */
 export function readKey(text = ""): Uint8Array {
-  if (!/^[0-9a-f]{64}$/i.test(text.trim()))
-    throw new ClusterError(
-      "With --cluster all nodes need the same RUNNEL_MASTER_KEY: 32 bytes as 64 hexadecimal digits, such as openssl rand -hex 32 prints.",
-    );
+  if (text.trim() === "") throw new SettingLacking(sameKey, exitCodes.too_new);
+  if (!/^[0-9a-f]{64}$/i.test(text.trim())) throw new ClusterError(sameKey);
   return Uint8Array.fromHex(text.trim());
 }
 

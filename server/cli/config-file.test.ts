@@ -60,7 +60,9 @@ describe("a configuration file", () => {
   });
 
   test.each([
-    ["port = ", "is not TOML"],
+    ["port = ", "is not TOML, in line 1:"],
+    ['domain = [\n  "a",\n]\n\nport = \nhost = "b"', "is not TOML, in line 5:"],
+    ['domain = [\n  "a",\n]\ntrust-proxy = [\n  "b",\nhost = "c"\n', "is not TOML, in line 4:"],
     ["port = 1\nport = 2", "is not TOML"],
     ["environment = 1", "environment is no table"],
     ['[environment]\nBUN_CONFIG_MAX_HTTP_REQUESTS = "9"', "environment.BUN_CONFIG_MAX_HTTP_REQUESTS is no variable"],

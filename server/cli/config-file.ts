@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import type { Command, Option } from "commander";
 import { platform } from "../lib/platform.ts";
-import { usageError } from "./exit-code.ts";
+import { type CliError, usageError } from "./exit-code.ts";
 import { variables } from "./variables.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -61,8 +61,29 @@ export function readConfigFile(path: string, settings: ReadonlyMap<string, Setti
       else if (!isText(value)) faults.push(`environment.${name} takes a text`);
       else found[name] = value;
     }
-  if (faults.length > 0) throw usageError(`${path}:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+  if (faults.length > 0) throw refusedFile(path, faults);
   return found;
+}
+
+export const refusedFile = (path: string, faults: readonly string[]): CliError =>
+  usageError(`${path}:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+
+const longest = 100_000; // What is longer is a file of another kind, and would be looked through for long.
+
+/** Where the statement begins that the parser stumbles over, which it does not say itself. */
+function placeOfFault(text: string): string {
+  if (text.length > longest) return "";
+  const lines = text.split("\n");
+  return `, in line ${lines.findLastIndex((_, count) => isToml(lines.slice(0, count).join("\n"))) + 1}`;
+}
+
+function isToml(text: string): boolean {
+  try {
+    Bun.TOML.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parse(path: string): Record<string, unknown> {
@@ -75,7 +96,8 @@ function parse(path: string): Record<string, unknown> {
   try {
     return Bun.TOML.parse(text) as Record<string, unknown>;
   } catch (error) {
-    throw usageError(`${path} is not TOML: ${error instanceof Error ? error.message : error}`);
+    const reason = (error instanceof Error ? error.message : String(error)).replace(/^TOML Parse error: /, "");
+    throw usageError(`${path} is not TOML${placeOfFault(text)}: ${reason}`);
   }
 }
 

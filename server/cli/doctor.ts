@@ -13,11 +13,11 @@ import { networkDisk } from "../db/network-disk.ts";
 import { openDatabase } from "../db/open.ts";
 import { defaultReserve } from "../db/space.ts";
 import { DatabaseTooNew, databaseVersion } from "../db/version.ts";
+import { keptCertificate } from "../lib/acme/keep-domains.ts";
 import { build } from "../lib/build-info.ts";
-import { readCertificate } from "../lib/certificate.ts";
+import { type Certificate, readCertificate } from "../lib/certificate.ts";
 import { silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
-import { readStdioServers } from "../mcp/stdio-config.ts";
 import { listensAt, ollamaUrl } from "../models/ollama.ts";
 import { createBuiltIn } from "../retrieval/embed/built-in.ts";
 import { defaultModel, modelsHere, notHere } from "../retrieval/embed/models.ts";
@@ -26,14 +26,18 @@ import { jailAdvice } from "../sandbox/jail-advice.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
 import { type CellFlags, openLeader } from "./ask-leader.ts";
 import { openBackupTarget } from "./backup-target.ts";
-import { flagsFrom, settingLooks } from "./check-settings.ts";
+import { flagsFrom, settingFaults, settingLooks } from "./check-settings.ts";
 import { configSettings, hasOpenSecrets, readConfigFile } from "./config-file.ts";
 import { exitCodes } from "./exit-code.ts";
 import { doctorPath } from "./leader-commands.ts";
+import { type ListenPlan, planListener } from "./listen-plan.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
+import { readReserve } from "./open-storage.ts";
 import { print } from "./print.ts";
+import { oldBackup_ms, planBackups } from "./scheduled-backup.ts";
 import { serveCommand } from "./serve-command.ts";
 import { readServerFile } from "./server-file.ts";
+import type { ServeFlags } from "./settings.ts";
 
 export interface DoctorFlags {
   config?: string;
@@ -79,19 +83,21 @@ function attempt(look: () => Verdict): Verdict {
 /** Looks at everything, changes nothing but a temporary file, and ends with 1 when something is broken. */
 export async function doctor(flags: DoctorFlags): Promise<void> {
   const { config, dataDir, cluster, cell, clusterDurability, json } = flags;
+  const serve = flagsFrom(serveCommand(), process.env);
   const isNode = cluster === undefined || existsSync(dataDir); // A cluster is looked at from anywhere.
   const findings = [
     ...(config === undefined ? [] : [configFinding(config)]),
-    ...(isNode ? examine(dataDir) : []),
-    ...(process.env.RUNNEL_BACKUP_TO ? [await backupFinding(process.env.RUNNEL_BACKUP_TO)] : []),
+    ...(isNode ? examine(dataDir, serve) : []),
+    ...(serve.backupTo === undefined ? [] : [await backupFinding(serve)]),
     await ollamaFinding(dataDir),
-    await sandboxFinding(),
+    await sandboxFinding(serve),
     await embeddingFinding(dataDir),
     ...(cluster === undefined
       ? []
       : [await clusterFinding(cluster, clusterDurability), ...(await leaderFindings({ cluster, cell }))]),
-    ...(await settingFindings()),
+    ...(await settingFindings(serve)),
   ];
+  findings.push(...unreadFindings(findings));
   const broken = findings.some(({ result }) => result === "fail");
   const width = Math.max(16, ...findings.map(({ check }) => check.length));
   if (broken) process.exitCode = exitCodes.failed;
@@ -137,22 +143,20 @@ const configFinding = (path: string): Finding =>
       : `${path}: ${found.length} settings`;
   });
 
-const backupOld_ms = 2 * 86_400_000;
-
 /** Whether the store of `RUNNEL_BACKUP_TO` answers, and how old its newest backup is. */
-const backupFinding = (to: string): Promise<Finding> =>
+const backupFinding = (serve: ServeFlags): Promise<Finding> =>
   findingLater("backups", async () => {
-    const { where, newest: newestThere, encrypts } = openBackupTarget(to, process.env);
+    const plan = planBackups(serve, process.env)!;
+    const { where, newest: newestThere, encrypts } = openBackupTarget(plan.to, process.env);
     const newest = await newestThere(Date.now());
     if (!newest) return warn(`${where} has none yet`);
     const hours = Math.floor((Date.now() - newest.made_at) / 3_600_000);
     const detail = `the newest in ${where} is ${hours} hours old${encrypts ? "" : "; no RUNNEL_BACKUP_KEY encrypts the next"}`;
-    return Date.now() - newest.made_at > backupOld_ms ? warn(detail) : detail;
+    return Date.now() - newest.made_at > oldBackup_ms(plan) ? warn(detail) : detail;
   });
 
 /** What is set, and what of it would stop a start or does not work. What is not set is not told of. */
-async function settingFindings(): Promise<Finding[]> {
-  const flags = flagsFrom(serveCommand(), process.env);
+async function settingFindings(flags: ServeFlags): Promise<Finding[]> {
   const looks = Object.entries(settingLooks).map(async ([check, look]): Promise<Finding[]> => {
     try {
       const detail = await look(flags, process.env);
@@ -163,6 +167,12 @@ async function settingFindings(): Promise<Finding[]> {
   });
   return (await Promise.all(looks)).flat();
 }
+
+/** What else would stop a start, and no other finding says. */
+const unreadFindings = (told: readonly Finding[]): Finding[] =>
+  settingFaults(serveCommand(), process.env)
+    .filter(({ message }) => !told.some(({ detail }) => detail === message))
+    .map(({ message }) => asFinding("settings", fail(message)));
 
 /** Models of an Ollama that is not there are not available; only where somebody has named one that is worth a look. */
 async function ollamaFinding(dataDir: string): Promise<Finding> {
@@ -190,11 +200,12 @@ function storedOllama(dataDir: string): string {
   }
 }
 
-async function sandboxFinding(): Promise<Finding> {
+async function sandboxFinding({ sandbox }: ServeFlags): Promise<Finding> {
   const faults = await jailFaults();
   if (faults.length === 0) return asFinding("sandbox", build.lean ? "strict; this lean build has no Python" : "strict");
   const detail = `process: Python is refused, and a program that breaks its interpreter could ${faults.join(", ")}`;
-  return asFinding("sandbox", warn([detail, jailAdvice(faults)].filter(Boolean).join(". ")));
+  const said = [detail, jailAdvice(faults)].filter(Boolean).join(". ");
+  return asFinding("sandbox", sandbox === "strict" ? fail(`no start with --sandbox strict: ${said}`) : warn(said));
 }
 
 /** The operator's own models, with what is set before texts: a model that was trained with that finds less without it. */
@@ -224,7 +235,7 @@ async function embeddingFinding(dataDir: string): Promise<Finding> {
   }
 }
 
-function examine(dataDir: string): Finding[] {
+function examine(dataDir: string, serve: ServeFlags): Finding[] {
   const findings: Finding[] = [];
   const check = (name: string, look: () => Verdict): boolean => {
     const finding = findingOf(name, look);
@@ -237,14 +248,14 @@ function examine(dataDir: string): Finding[] {
     return `${dir.path}, mode ${(statSync(dir.path).mode & 0o777).toString(8)}`;
   });
   if (!usable || !dir) return findings;
-  const { path, database, tls } = dir;
+  const { path, database } = dir;
   check("lock", () => lock(path));
   if (check("database", () => version(database))) check("integrity", () => integrity(database));
   check("extensions", () => extensions(dir!));
-  check("disk space", () => diskSpace(path));
+  check("disk space", () => diskSpace(path, serve));
   check("fsync", () => fsyncTime(path));
   check("open files", () => openFiles(dir!));
-  check("certificate", () => certificate(tls));
+  check("certificate", () => certificate(dir!, serve));
   const hasKey = check("master key", () => masterKey(dir!));
   // Opening it for more would bring an older one forward.
   if (hasKey && !isCopy(path) && attempt(() => isCurrent(database)) === "current") check("models", () => models(dir!));
@@ -298,20 +309,23 @@ function extensions(dir: DataDir): Verdict {
   }
 }
 
-function diskSpace(path: string): Verdict {
+function diskSpace(path: string, { minFreeSpace, allowNetworkFilesystem }: ServeFlags): Verdict {
   const { bavail, bsize, blocks } = statfsSync(path);
   const free = bavail * bsize;
   const network = networkDisk(path);
-  if (network) return fail(`${path} lies on a network disk (${network}): SQLite cannot lock files there`);
+  if (network && !allowNetworkFilesystem)
+    return fail(`${path} lies on a network disk (${network}): SQLite cannot lock files there`);
   const said = `${(free / 1e9).toFixed(1)} GB free of ${((blocks * bsize) / 1e9).toFixed(1)} GB`;
-  return free < defaultReserve(blocks * bsize) ? warn(`${said}: new runs are refused`) : said;
+  const kept = (minFreeSpace === undefined ? defaultReserve : readReserve(minFreeSpace))(blocks * bsize);
+  return free < kept ? warn(`${said}: new runs are refused`) : said;
 }
 
 /** Of the server that runs, or else of one that would be started here. */
 function openFiles({ serverFile }: DataDir): Verdict {
   const pid = readServerFile(serverFile)?.pid;
   const max = (pid === undefined ? null : openFilesMax(pid)) ?? openFilesMax();
-  const needed = openFilesNeeded(defaultWorkers(), Object.keys(readStdioServers(process.env)).length);
+  const programs = Object.keys(process.env).filter((name) => /^RUNNEL_MCP_[A-Z0-9_]+_COMMAND$/.test(name));
+  const needed = openFilesNeeded(defaultWorkers(), programs.length);
   if (max === null) return "the system does not tell how many there may be";
   const few = openFilesAdvice(max, needed);
   return few ? warn(few) : `${max} may be open at once; the server may need ${needed}`;
@@ -340,12 +354,36 @@ function fsyncTime(path: string): Verdict {
 
 const soon_ms = 21 * 86_400_000;
 
-function certificate(tls: string): Verdict {
-  const [cert, key] = [join(tls, "cert.pem"), join(tls, "key.pem")];
-  if (!existsSync(cert)) return "no own certificate yet";
-  const left = readCertificate(cert, key).expires_at_ms - Date.now();
+/** Of the certificate that a start would take, as far as variables name it. */
+function certificate({ tls: folder }: DataDir, serve: ServeFlags): Verdict {
+  const tls = listenerTls(serve);
+  if (tls === null) return "none: plain HTTP, for a proxy or this machine";
+  if (tls === "own") {
+    const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+    return existsSync(cert) ? lasting(readCertificate(cert, key), "the next start makes a new one") : "no own one yet";
+  }
+  if ("cert" in tls) return lasting(readCertificate(tls.cert, tls.key), `renew ${tls.cert}`);
+  const { domains, directory } = tls;
+  const kept = keptCertificate({ domains, directory, folder }, Date.now());
+  return kept ? lasting(kept, whyInLog) : warn(`none for ${domains.join(", ")} was obtained yet: ${whyInLog}`);
+}
+
+const whyInLog = 'the log says why, by "no certificate could be obtained"';
+
+/** Flags that no listener can be planned by are told of as settings. */
+function listenerTls(serve: ServeFlags): ListenPlan["tls"] {
+  try {
+    return planListener(serve).tls;
+  } catch {
+    return "own";
+  }
+}
+
+function lasting({ expires_at_ms, path }: Certificate, advice: string): Verdict {
+  const left = expires_at_ms - Date.now();
+  if (left < 0) return fail(`${path} has expired; ${advice}`);
   const days = `${Math.floor(left / 86_400_000)} days left`;
-  return left < soon_ms ? warn(`${days}; the next start makes a new one`) : days;
+  return left < soon_ms ? warn(`${days}; ${advice}`) : days;
 }
 
 /** Whether the key that the secrets of the database need is there, and where from. */

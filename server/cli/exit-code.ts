@@ -19,6 +19,16 @@ export class OutputClosed extends Error {}
 
 export const usageError = (message: string): CliError => new CliError(message, exitCodes.usage);
 
+/**
+ * A setting lacks another one beside it. Whoever looks at a file alone cannot know whether a variable or a flag of the
+ * start will say it.
+ */
+export class SettingLacking extends CliError {
+  constructor(message: string, code: number = exitCodes.usage) {
+    super(message, code);
+  }
+}
+
 // By name: to compare classes would load the database for "runnel version" too.
 const byName: Record<string, number> = {
   DataDirInUse: exitCodes.in_use,
@@ -46,6 +56,7 @@ const foreseen = new Set([
   "DatabaseTooNew",
   "DatabaseUnusable",
   "EgressError",
+  "MasterKeyUnusable",
 ]);
 
 /** What to say of an error; null when it has been said. A bug shows its stack, what was foreseen does not. */

@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import { hostOf, portOf } from "../lib/egress-policy.ts";
 import { type Cidr, hasLoopback, isLoopback, parseAddress, parseCidr } from "../lib/ip-address.ts";
 import type { OwnAddress } from "../lib/own-addresses.ts";
-import { usageError } from "./exit-code.ts";
+import { SettingLacking, usageError } from "./exit-code.ts";
 
 /** The listener's part of the flags of `serve`, as they were given. */
 export interface ListenFlags {
@@ -82,7 +82,7 @@ function readDomains(flags: ListenFlags): DomainPlan | null {
   const { domain, tlsCert, tlsKey, acmeDirectory, acmeEmail, acmeCacert } = flags;
   if (domain === undefined) {
     if (acmeDirectory ?? acmeEmail ?? acmeCacert)
-      throw usageError("--acme-… flags say how --domain gets its certificate.");
+      throw new SettingLacking("--acme-… flags say how --domain gets its certificate.");
     return null;
   }
   if (tlsCert !== undefined || tlsKey !== undefined)
@@ -125,7 +125,8 @@ function readPort(flag: string, text: string): number {
 
 function readTlsFiles({ tlsCert, tlsKey }: ListenFlags): CertificateFiles | null {
   if (tlsCert === undefined && tlsKey === undefined) return null;
-  if (tlsCert === undefined || tlsKey === undefined) throw usageError("--tls-cert and --tls-key belong together.");
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new SettingLacking("--tls-cert and --tls-key belong together.");
   return { cert: tlsCert, key: tlsKey };
 }
 

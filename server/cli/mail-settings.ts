@@ -1,5 +1,5 @@
 import type { MailSettings } from "../lib/mailer.ts";
-import { usageError } from "./exit-code.ts";
+import { SettingLacking, usageError } from "./exit-code.ts";
 
 export interface MailFlags {
   smtpUrl?: string;
@@ -9,9 +9,9 @@ export interface MailFlags {
 /** Where mails go out; null where the server sends none. Throws for settings that are half of it. */
 export function mailSettings({ smtpUrl, mailFrom }: MailFlags): MailSettings | null {
   if (!smtpUrl && !mailFrom) return null;
-  if (!smtpUrl) throw usageError("--mail-from says whom mails are from, and without --smtp-url none is sent.");
+  if (!smtpUrl) throw new SettingLacking("--mail-from says whom mails are from, and without --smtp-url none is sent.");
   if (!mailFrom)
-    throw usageError("--smtp-url also needs --mail-from: whom mails are from, such as runnel@example.com.");
+    throw new SettingLacking("--smtp-url also needs --mail-from: whom mails are from, such as runnel@example.com.");
   const url = URL.parse(smtpUrl);
   // Never what was given: it has a password in it.
   if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === "" || url.search !== "")

@@ -1,6 +1,6 @@
 import type { OidcSettings } from "../console/oidc.ts";
 import { isOwnHost } from "../lib/ip-address.ts";
-import { usageError } from "./exit-code.ts";
+import { SettingLacking, usageError } from "./exit-code.ts";
 import { splitList } from "./listen-plan.ts";
 
 export interface OidcFlags {
@@ -23,16 +23,20 @@ export function oidcSettings(flags: OidcFlags): OidcSettings | null {
   const given = Object.entries({ ...whole, ...more, ...other }).filter(([, value]) => value);
   if (given.length === 0) {
     if (flags.localAccounts === "off")
-      throw usageError("--local-accounts off needs an issuer to sign in at: --oidc-issuer. Nobody could sign in.");
+      throw new SettingLacking(
+        "--local-accounts off needs an issuer to sign in at: --oidc-issuer. Nobody could sign in.",
+      );
     return null;
   }
   const missing = Object.entries(whole).flatMap(([flag, value]) => (value ? [] : [flag]));
   if (!issuer || !clientId || !clientSecret)
-    throw usageError(`Signing in at an issuer also needs ${missing.join(" and ")}, beside ${given[0]![0]}.`);
+    throw new SettingLacking(
+      `Signing in at an issuer also needs ${new Intl.ListFormat("en").format(missing)}, beside ${given[0]![0]}.`,
+    );
   const { host } = checkedIssuer(issuer);
   // Without a domain, whoever can write an address into their own account could sign in as anybody who is invited.
   if (flags.oidcTrustEmail && !flags.oidcDomains)
-    throw usageError(
+    throw new SettingLacking(
       "--oidc-trust-email needs --oidc-domains: the domains whose addresses the issuer alone gives out.",
     );
   return {

@@ -17,7 +17,6 @@ import { masterKeyOf } from "./master-key.ts";
 
 export interface StorageFlags {
   dataDir: string;
-  minFreeSpace?: string;
   allowNetworkFilesystem?: boolean;
 }
 
@@ -37,14 +36,13 @@ export interface Storage {
 
 /** Takes the data directory for this process and opens its database, checked if the last one did not end in order. */
 export async function openStorage(
-  flags: StorageFlags,
+  { dataDir, allowNetworkFilesystem, reserve }: StorageFlags & { reserve?: Reserve },
   log: Log,
   /** Waits until the database is the one that is to be served; it says where its durable copy is. */
   lead?: (dir: DataDir) => Promise<Ship>,
 ): Promise<Storage> {
-  const reserve = flags.minFreeSpace === undefined ? undefined : readReserve(flags.minFreeSpace);
-  const dir = openDataDir(flags.dataDir, { lock: true });
-  refuseNetworkDisk(dir.path, flags.allowNetworkFilesystem);
+  const dir = openDataDir(dataDir, { lock: true });
+  refuseNetworkDisk(dir.path, allowNetworkFilesystem);
   const ballast = createBallast(dir.path);
   relieveAtStart(dir.path, ballast);
   const ship = await lead?.(dir);

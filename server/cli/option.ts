@@ -45,12 +45,15 @@ export function addDataOptions(...commands: readonly Command[]): void {
  * Forgets variables that mean nothing: a switch that is set to 0 or false is off, and an empty value is none. To the
  * parser of arguments a variable that exists is one that is set, so `RUNNEL_INSECURE_HTTP=0` would switch it on.
  */
-export function tidyEnvironment(command: Command, environment: Record<string, string | undefined> = process.env): void {
+export function tidyEnvironment(
+  command: Pick<Command, "options"> & Partial<Pick<Command, "commands">>,
+  environment: Record<string, string | undefined> = process.env,
+): void {
   for (const { envVar, required, optional } of command.options) {
     const value = envVar === undefined ? undefined : environment[envVar]?.trim();
     if (value === undefined) continue;
     const isSwitch = !required && !optional;
     if (value === "" || (isSwitch && /^(0|false|no|off)$/i.test(value))) delete environment[envVar!];
   }
-  for (const child of command.commands) tidyEnvironment(child, environment);
+  for (const child of command.commands ?? []) tidyEnvironment(child, environment);
 }

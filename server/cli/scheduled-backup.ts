@@ -4,7 +4,7 @@ import { ownCommand } from "../lib/own-command.ts";
 import type { BackupState } from "../metrics/gauges.ts";
 import { openBackupTarget } from "./backup-target.ts";
 import { readDuration } from "./duration.ts";
-import { usageError } from "./exit-code.ts";
+import { SettingLacking } from "./exit-code.ts";
 import { outsideCluster } from "./outside-cluster.ts";
 import { readKeep } from "./remote-backup.ts";
 
@@ -27,13 +27,18 @@ export function planBackups(
   environment: Record<string, string | undefined>,
 ): BackupPlan | null {
   if (backupTo === undefined) {
-    if (backupKeep !== undefined) throw usageError("--backup-keep says how many backups --backup-to keeps.");
+    if (backupKeep !== undefined) throw new SettingLacking("--backup-keep says how many backups --backup-to keeps.");
     return null;
   }
   openBackupTarget(backupTo, environment);
   const every_s = readDuration(backupEvery, "--backup-every", { least: 60 })!;
   return { to: backupTo, every_s, keep: readKeep(backupKeep, "--backup-keep") };
 }
+
+const day_s = 86_400;
+
+/** Older than this the newest backup tells that none is made: twice the time between two, and a day for an outage of the store. */
+export const oldBackup_ms = ({ every_s }: BackupPlan): number => 1000 * (2 * every_s + day_s);
 
 const background = 10; // As the command does itself: whoever asks the server goes first.
 const retry_s = 900;

@@ -4,7 +4,7 @@ import { cellOption, clusterOption } from "./cluster-command.ts";
 import { usageError } from "./exit-code.ts";
 import { configOption, dataDirOption, jsonOption, option } from "./option.ts";
 import { sandboxFlags } from "./sandbox-flags.ts";
-import type { ServeFlags } from "./serve.ts";
+import type { ServeFlags } from "./settings.ts";
 
 export const serveCommand = (): Command =>
   new Command("serve")

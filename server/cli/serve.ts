@@ -14,75 +14,43 @@ import type { PublicUrl } from "../http/errors.ts";
 import { routable } from "../http/routable.ts";
 import { dashboardDir } from "../lib/assets.ts";
 import { build } from "../lib/build-info.ts";
-import { createAddressRules } from "../lib/egress-policy.ts";
-import { createLog, type LogFormat, silentLog } from "../lib/log.ts";
+import { createLog, silentLog } from "../lib/log.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import { platform } from "../lib/platform.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { createSeal } from "../lib/seal.ts";
-import { readStdioServers } from "../mcp/stdio-config.ts";
 import { cliActor } from "./actor.ts";
 import { clusterAway } from "./cluster-away.ts";
 import { believingNodes, type LeadingNode, leadNode } from "./cluster-node.ts";
-import { type ClusterFlags, planCluster } from "./cluster-plan.ts";
-import { readDays } from "./duration.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
-import { exitCodes, usageError } from "./exit-code.ts";
+import { exitCodes } from "./exit-code.ts";
 import { type Greeting, greetingText } from "./greeting.ts";
 import { awaitSuccessor, handOver, takeOver } from "./handover.ts";
 import { createLeaderCommands } from "./leader-commands.ts";
-import {
-  domainsOf,
-  type ListenFlags,
-  type ListenPlan,
-  opensLoopback,
-  ownAddresses,
-  planListener,
-  splitList,
-} from "./listen-plan.ts";
+import { domainsOf, type ListenPlan, ownAddresses } from "./listen-plan.ts";
 import type { Handle } from "./listener.ts";
-import { type MailFlags, mailSecrets, mailSettings } from "./mail-settings.ts";
-import { type OidcFlags, oidcSettings } from "./oidc-settings.ts";
+import { mailSecrets } from "./mail-settings.ts";
 import { storesOf } from "./open-data.ts";
-import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
-import { openStorage, type Storage, type StorageFlags } from "./open-storage.ts";
-import { type OtlpFlags, otlpSecrets, otlpTarget } from "./otlp-target.ts";
+import { openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
+import { openStorage, type Storage } from "./open-storage.ts";
+import { otlpSecrets } from "./otlp-target.ts";
 import { outsideCluster } from "./outside-cluster.ts";
 import { print } from "./print.ts";
-import type { SandboxFlag } from "./sandbox-flags.ts";
 import { openSandbox } from "./sandbox-level.ts";
-import { type BackupFlags, backUpRegularly, planBackups } from "./scheduled-backup.ts";
+import { backUpRegularly, oldBackup_ms } from "./scheduled-backup.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
+import { readSettings, type ServeFlags, type Settings } from "./settings.ts";
 import { stopServer } from "./stop.ts";
 import { tellSystemd } from "./systemd.ts";
 
-export interface ServeFlags
-  extends ListenFlags,
-    StorageFlags,
-    OtlpFlags,
-    OidcFlags,
-    MailFlags,
-    ClusterFlags,
-    BackupFlags {
-  workers?: string;
-  egressAllow?: string;
-  keepExposedKeys?: boolean;
-  auditDays: string;
-  metricsToken?: string;
-  publicUrl?: string;
-  sandbox: SandboxFlag;
-  log: LogFormat;
-  json?: boolean;
-}
-
-const day_ms = 86_400_000;
 const firstCertificate_ms = 15_000;
 
 /** Serves until SIGTERM or SIGINT, and then ends the process. */
 export async function serve(flags: ServeFlags): Promise<never> {
   removeProxyEnvironment();
-  const settings = readSettings(flags);
-  const { plan, workers, cluster, publicUrlAt, localAccounts, backupPlan } = settings;
+  const settings = readSettings(flags, process.env);
+  const { plan, workers, cluster, programs, backupPlan } = settings;
+  const publicUrlAt = publicUrlFrom(settings);
   const told = signalTold();
   const plainLog = createLog({
     format: flags.log,
@@ -101,7 +69,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     node = await leadNode({ cluster: cluster!, plan, dir, log: plainLog, publicUrlAt, told });
     return node.lead.ship;
   };
-  const storage = await openStorage(flags, plainLog, cluster ? lead : undefined);
+  const storage = await openStorage({ ...flags, reserve: settings.reserve }, plainLog, cluster ? lead : undefined);
   const { dir, db, log } = storage;
   const leading = node as LeadingNode | null;
   const routed = await leading?.lead.route(db.sqlite);
@@ -129,10 +97,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     log,
   });
   await app.app.modules;
-  const few = openFilesAdvice(
-    openFilesMax(),
-    openFilesNeeded(workers, Object.keys(readStdioServers(process.env)).length),
-  );
+  const few = openFilesAdvice(openFilesMax(), openFilesNeeded(workers, Object.keys(programs).length));
   if (few) log.warn(few);
 
   const recovered_runs = await app.recover();
@@ -164,7 +129,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     db,
     app,
     recovered_runs,
-    localAccounts,
+    localAccounts: settings.localAccounts,
     isFirst: leading?.isFirst ?? true,
   });
   tellCommands();
@@ -209,29 +174,15 @@ export async function serve(flags: ServeFlags): Promise<never> {
   process.exit(exitCodes.done); // What still runs is taken up by the next start, and may not delay this end.
 }
 
-type Settings = ReturnType<typeof readSettings>;
-
-/** What the flags and the environment ask for. Throws for what cannot be read, before anything is touched. */
-function readSettings(flags: ServeFlags) {
-  const plan = planListener(flags);
-  const workers = readWorkers(flags.workers);
-  const cluster = planCluster(flags, plan, process.env.RUNNEL_MASTER_KEY);
-  const egress = { allow: splitList(flags.egressAllow), loopback: opensLoopback(plan) };
-  const audit_days = readDays(flags.auditDays, "--audit-days");
-  const { publicUrl, metricsToken } = flags;
-  checkPublicUrl(publicUrl);
-  const otlp = otlpTarget(flags, process.env);
-  const [oidc, mail, backupPlan] = [oidcSettings(flags), mailSettings(flags), planBackups(flags, process.env)];
-  createAddressRules(egress);
-  return {
-    ...{ plan, workers, cluster, egress, audit_days, publicUrl, metricsToken, otlp, oidc, mail, backupPlan },
-    localAccounts: flags.localAccounts !== "off",
-    publicUrlAt: (port: number): string => publicUrl ?? addressOf(plan, port),
-  };
-}
+const publicUrlFrom =
+  ({ plan, publicUrl }: Settings) =>
+  (port: number): string =>
+    publicUrl ?? addressOf(plan, port);
 
 /** Makes an application with these settings. */
-function composing({ plan, egress, backupPlan, publicUrlAt, oidc, mail, localAccounts, ...settings }: Settings) {
+function composing(settings: Settings) {
+  const { plan, egress, backupPlan, oidc, mail, localAccounts } = settings;
+  const publicUrlAt = publicUrlFrom(settings);
   const pages = createDashboard({ folder: dashboardDir() });
   return ({ entrance, dir, backups, node, ...parts }: Parts): App =>
     createApp({
@@ -254,8 +205,7 @@ function composing({ plan, egress, backupPlan, publicUrlAt, oidc, mail, localAcc
       projectsElsewhere: node?.others?.projectsElsewhere,
       ...(backups && {
         backups: backups.state,
-        // Twice the time between two, and a day for an outage of the store.
-        lastBackup: { made_ms: () => backups.state().last_success_ms, most_ms: 2000 * backupPlan!.every_s + day_ms },
+        lastBackup: { made_ms: () => backups.state().last_success_ms, most_ms: oldBackup_ms(backupPlan!) },
       }),
       clusterStatus: node?.lead,
       failover: node?.lead.failover,
@@ -329,17 +279,6 @@ function signalTold(): Promise<string> {
   for (const signal of ["SIGTERM", "SIGINT"] as const)
     process.on(signal, () => (++signals > 1 ? process.exit(exitCodes.failed) : resolve(signal)));
   return promise;
-}
-
-function readWorkers(text: string | undefined): number {
-  if (text === undefined) return defaultWorkers();
-  if (!/^\d{1,3}$/.test(text)) throw usageError(`--workers takes a number of threads, not "${text}".`);
-  return Number(text);
-}
-
-function checkPublicUrl(text: string | undefined): void {
-  if (text === undefined || /^https?:\/\/[^/?#@]+$/.test(text)) return;
-  throw usageError(`--public-url takes an origin such as https://api.example.com, not "${text}".`);
 }
 
 /** Values that no line of the log may hold. */

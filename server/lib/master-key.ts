@@ -1,17 +1,30 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
+type Environment = Record<string, string | undefined>;
+
 /** The key under which secrets are encrypted at rest: from `RUNNEL_MASTER_KEY`, or a file beside the database. */
-export function loadMasterKey(folder: string, environment: Record<string, string | undefined>): Uint8Array {
-  const given = environment.RUNNEL_MASTER_KEY?.trim();
-  if (given) return parse(given, "RUNNEL_MASTER_KEY");
+export function loadMasterKey(folder: string, environment: Environment): Uint8Array {
+  const given = givenMasterKey(environment);
+  if (given) return given;
   const path = join(folder, "master.key");
   if (!existsSync(path)) create(path);
   return parse(readFileSync(path, "utf8").trim(), path);
 }
 
+/** The key of the variable; null where it says nothing. Throws for what is no key. */
+export function givenMasterKey({ RUNNEL_MASTER_KEY }: Environment): Uint8Array | null {
+  const given = RUNNEL_MASTER_KEY?.trim();
+  return given ? parse(given, "RUNNEL_MASTER_KEY") : null;
+}
+
+class MasterKeyUnusable extends Error {
+  override name = "MasterKeyUnusable";
+}
+
 function parse(text: string, source: string): Uint8Array {
-  if (!/^[0-9a-f]{64}$/i.test(text)) throw new Error(`${source} must hold 32 bytes as 64 hexadecimal digits.`);
+  if (!/^[0-9a-f]{64}$/i.test(text))
+    throw new MasterKeyUnusable(`${source} must hold 32 bytes as 64 hexadecimal digits.`);
   return Uint8Array.fromHex(text);
 }
 

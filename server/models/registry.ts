@@ -72,7 +72,7 @@ export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl)
     {
       name: "ollama",
       provider: "ollama",
-      base_url: read(env, "OLLAMA_BASE_URL") ?? ollama,
+      base_url: readAddress(env, "OLLAMA_BASE_URL") ?? ollama,
       api_key: null,
       ...limit(env, "ollama"),
     },
@@ -83,7 +83,7 @@ export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl)
 function compatible(env: Environment): Connection[] {
   return Object.keys(env).flatMap((variable): Connection[] => {
     const name = /^RUNNEL_MODEL_([A-Z0-9][A-Z0-9_]*)_BASE_URL$/.exec(variable)?.[1];
-    const base_url = read(env, variable);
+    const base_url = name === undefined ? null : readAddress(env, variable);
     if (name === undefined || base_url === null) return [];
     const api_key = read(env, `RUNNEL_MODEL_${name}_API_KEY`);
     return [{ name: name.toLowerCase(), provider: "openai_compatible", base_url, api_key, ...limit(env, name) }];
@@ -99,6 +99,14 @@ function limit(env: Environment, name: string): Pick<Connection, "max_concurrent
   const max_concurrent = Number(text);
   if (/^\d+$/.test(text) && max_concurrent >= 1 && max_concurrent <= concurrentMax) return { max_concurrent };
   throw new Error(`${variable} takes a whole number from 1 to ${concurrentMax}.`);
+}
+
+function readAddress(env: Environment, variable: string): string | null {
+  const text = read(env, variable);
+  if (text === null) return null;
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol)) return text;
+  throw new Error(`${variable} takes an address such as http://127.0.0.1:8080/v1.`);
 }
 
 /** Set to nothing is not set; a line break that came along with a pasted key would break the header. */

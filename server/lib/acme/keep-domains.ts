@@ -37,9 +37,21 @@ export interface KeptDomains {
 
 const longestNap_ms = 3_600_000; // Timers are no calendar: a machine that slept finds itself late by this at most.
 
+const folderOf = ({ folder, directory }: Pick<DomainsOptions, "folder" | "directory">): string =>
+  join(folder, directory.replace(/^https:\/\//, "").replaceAll(/[^\w.-]+/g, "-"));
+
+/** The certificate for these domains that an earlier start has obtained; null: there is none that can be used now. */
+export function keptCertificate(
+  { domains, ...place }: Pick<DomainsOptions, "domains" | "folder" | "directory">,
+  now: number,
+): Certificate | null {
+  const kept = readObtained(join(folderOf(place), "certificate.pem"), now);
+  return kept && covers(kept.cert, domains) ? kept : null;
+}
+
 export function keepDomains(options: DomainsOptions): KeptDomains {
   const { domains, directory, log, now = Date.now } = options;
-  const folder = join(options.folder, directory.replace(/^https:\/\//, "").replaceAll(/[^\w.-]+/g, "-"));
+  const folder = folderOf(options);
   const path = join(folder, "certificate.pem");
   const challenges = new Map<string, string>();
   const closing = new AbortController();
