@@ -58,7 +58,11 @@ export function createGauges(
      WHERE environment IN ('test', 'live') AND status IN ('queued', 'in_progress', 'requires_action') GROUP BY status`,
   );
   const pendingDeliveries = count("SELECT count(*) AS n FROM webhook_deliveries WHERE next_at_ms IS NOT NULL");
-  const disabledWebhooks = count("SELECT count(*) AS n FROM webhooks WHERE disabled_reason IS NOT NULL");
+  // What the alert of dead webhooks counts too: not what somebody switched off, and not what is on its way out.
+  const disabledWebhooks = count(
+    `SELECT count(*) AS n FROM webhooks WHERE run_id IS NULL AND deleted_at_ms IS NULL
+     AND disabled_reason IN ('gone', 'failing')`,
+  );
   const indexing = count("SELECT count(*) AS n FROM memory_entries WHERE status = 'processing'");
   const filesInWork = count("SELECT count(*) AS n FROM files WHERE status IN ('uploaded', 'processing')");
   instruments.build.set({ version: build.version, commit: build.commit }, 1);

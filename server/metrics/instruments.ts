@@ -97,7 +97,10 @@ export function createInstruments() {
       attempts: counter("runnel_webhook_attempts_total", "Attempts to deliver an event.", "outcome"),
       duration: histogram("runnel_webhook_attempt_duration_seconds", "Time of an attempt.", seconds),
       pending: gauge("runnel_webhook_deliveries_pending", "Deliveries that wait for their next attempt."),
-      disabled: gauge("runnel_webhooks_disabled", "Webhooks that were disabled after failing for days."),
+      disabled: gauge(
+        "runnel_webhooks_disabled",
+        "Webhooks that the server disabled: they are gone, or failed for days.",
+      ),
     },
     memory: {
       indexing: gauge("runnel_memory_entries_indexing", "Entries of memory stores that are not indexed yet."),

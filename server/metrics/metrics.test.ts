@@ -79,6 +79,24 @@ test("a request from outside is counted once, by its route and not by its addres
   );
 });
 
+test("webhooks that the server gave up are counted, and none that somebody switched off or deleted", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const add = async (): Promise<string> =>
+    (await client.post("/v1/webhooks", { url: "https://example.com/", events: ["*"] })).body.id;
+  const [gone, failing, switchedOff, deleted] = [await add(), await add(), await add(), await add()];
+  await client.patch(`/v1/webhooks/${switchedOff}`, { enabled: false });
+  await client.delete(`/v1/webhooks/${deleted}`);
+  const disable = (reason: string, ...ids: string[]) =>
+    server.db.sqlite.run(
+      `UPDATE webhooks SET enabled = 0, disabled_reason = ? WHERE id IN (${ids.map(() => "?").join(", ")})`,
+      [reason, ...ids],
+    );
+  disable("gone", gone, deleted);
+  disable("failing", failing);
+  expect((await scrape(server)).get("runnel_webhooks_disabled")).toBe(2);
+});
+
 test("what came from elsewhere is not counted as having happened here", async () => {
   await using server = testApp();
   const client = await server.client();
