@@ -66,16 +66,16 @@ describe("a store of backups", () => {
   });
 
   test.each([
-    ["fails", () => new Response("Not today.", { status: 500 })],
-    ["has it no more", () => new Response("<Error><Code>NoSuchKey</Code></Error>", { status: 404 })],
-    ["sends a part of it", () => new Response(zipped.subarray(0, zipped.length - 20))],
-    ["sends nothing", () => new Response("")],
-    ["sends what is none", () => new Response(Buffer.alloc(1000, 1))],
-    ["sends more than it", () => new Response(Buffer.concat([zipped, Buffer.alloc(1000, 1)]))],
-  ])("that %s gives no backup", async (_, give) => {
+    ["fails", "cannot be used", () => new Response("Not today.", { status: 500 })],
+    ["has it no more", "cannot be used", () => new Response("<Error><Code>NoSuchKey</Code></Error>", { status: 404 })],
+    ["sends a part of it", "is damaged", () => new Response(zipped.subarray(0, zipped.length - 20))],
+    ["sends nothing", "is damaged", () => new Response("")],
+    ["sends what is none", "is damaged", () => new Response(Buffer.alloc(1000, 1))],
+    ["sends more than it", "is damaged", () => new Response(Buffer.concat([zipped, Buffer.alloc(1000, 1)]))],
+  ])("that %s gives no backup, and it is said that it %s", async (_, said, give) => {
     answer = give;
-    await expect(open().fetch(newest!, file)).rejects.toThrow("s3://bucket/f/ cannot be used");
-    await expect(open().store(made, now)).rejects.toThrow("s3://bucket/f/ cannot be used");
+    await expect(open().fetch(newest!, file)).rejects.toThrow(new RegExp(`^s3://bucket/f/\\S* ${said}: `));
+    await expect(open().store(made, now)).rejects.toThrow(new RegExp(`^s3://bucket/f/\\S* ${said}: `));
   });
 
   test("gives the newest; what has no time in its name, or one that there is not, is none", async () => {
@@ -107,6 +107,36 @@ describe("a store of backups", () => {
     expect(existsSync(file)).toBe(false);
     expect(await target.fetch(newest!, file)).toBe(newest!);
     answer = (name) => (name === "" ? listed([`${older}.age`, newest!]) : new Response("age-encryption.org/v1\nno"));
-    await expect(target.fetch(null, join(folder, "other.db"))).rejects.toThrow("cannot be used");
+    await expect(target.fetch(null, join(folder, "other.db"))).rejects.toThrow("is damaged");
+  });
+
+  test("says why it cannot be used: nothing listens, it refuses, or the key is another one", async () => {
+    let sealed: ArrayBuffer | undefined;
+    answer = async (_, request) => {
+      if (request.method === "PUT") sealed = await request.arrayBuffer();
+      return new Response(request.method === "PUT" ? null : sealed!);
+    };
+    await open(key).store(made, now);
+    const name = `${newest}.age`;
+    await expect(open("0".repeat(64)).fetch(name, file)).rejects.toThrow(`${name} is encrypted under another key`);
+
+    const refusal = "<Error><Code>AccessDenied</Code><Message>Not for you.</Message></Error>";
+    answer = () => new Response(refusal, { status: 403 });
+    await expect(open().newest(now)).rejects.toThrow(
+      `s3://bucket/f/ cannot be used: Not for you. (${store.url.origin})`,
+    );
+    const target = open();
+    await store.stop(true);
+    await expect(target.newest(now)).rejects.toThrow("cannot be used: ConnectionRefused");
+  });
+
+  test("is where its endpoint says, in a region: what is set to nothing is not set, and what is no address is refused", () => {
+    const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret", AWS_REGION: "" };
+    expect(() => openBackupTarget("s3://bucket", { ...keys, AWS_ENDPOINT_URL: "" })).not.toThrow();
+    for (const wrong of ["minio:9000", "ftp://minio"])
+      expect(() => openBackupTarget("s3://bucket", { ...keys, AWS_ENDPOINT_URL: wrong })).toThrow(
+        "AWS_ENDPOINT_URL takes",
+      );
+    expect(() => openBackupTarget("/backups", keys)).toThrow('unlike "/backups"');
   });
 });

@@ -33,23 +33,33 @@ const workFactor = 1;
 export function openBackupTarget(url: string, environment: Environment, { answer_ms, piece_ms } = patience) {
   const [, bucket, path = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(url) ?? [];
   if (bucket === undefined)
-    throw usageError(`A backup goes to an address such as s3://bucket/folder, not to "${url}".`);
+    throw usageError(`A store of backups has an address such as s3://bucket/folder, unlike "${url}".`);
   const folder = path.replace(/\/+$/, "");
   const key = backupKey(environment);
-  const client = new Bun.S3Client({ bucket, ...accessOf(environment) });
+  const access = accessOf(environment);
+  const client = new Bun.S3Client({ bucket, ...access });
   const at = (name: string) => (folder === "" ? name : `${folder}/${name}`);
   const where = `s3://${bucket}/${at("")}`;
 
-  /** Waits for the store while it moves. */
-  async function asked<T>(work: Promise<T>, { still_ms, moved }: Silence = silence(answer_ms)): Promise<T> {
+  const unusable = (reason: string) =>
+    new CliError(`${where} cannot be used: ${reason}${access.endpoint ? ` (${access.endpoint})` : ""}`);
+
+  /** Waits for the store while it moves. What is wrong with a backup that is read, by its name, is no fault of the store. */
+  async function asked<T>(
+    work: Promise<T>,
+    { still_ms, moved }: Silence = silence(answer_ms),
+    read?: string,
+  ): Promise<T> {
     const { promise: still, reject } = Promise.withResolvers<never>();
     const looking = setInterval(() => {
-      if (performance.now() - moved() > still_ms) reject(new Error(`it has not moved for ${still_ms / 1000} s`));
+      if (performance.now() - moved() > still_ms) reject(unusable(`it has not moved for ${still_ms / 1000} s`));
     }, still_ms / 10);
     return await Promise.race([work, still])
       .catch((error) => {
         if (error instanceof CliError) throw error;
-        throw new CliError(`${where} cannot be used: ${error instanceof Error ? error.message : error}`);
+        const { code, message = String(error) } = error as { code?: string; message?: string };
+        if (read !== undefined && code === undefined) throw new CliError(`${where}${read} is damaged: ${message}`);
+        throw unusable(message === noReason && code ? code : message);
       })
       .finally(() => clearInterval(looking));
   }
@@ -84,7 +94,11 @@ export function openBackupTarget(url: string, environment: Environment, { answer
     const { Decrypter } = await loadAge();
     const decrypter = new Decrypter();
     decrypter.addPassphrase(key);
-    return (await decrypter.decrypt(stored)).pipeThrough(gunzip());
+    const plain = await decrypter.decrypt(stored).catch((error: Error) => {
+      if (!error.message.includes("no identity matched")) throw error;
+      throw new CliError(`${name} is encrypted under another key than RUNNEL_BACKUP_KEY.`);
+    });
+    return plain.pipeThrough(gunzip());
   }
 
   return {
@@ -109,6 +123,7 @@ export function openBackupTarget(url: string, environment: Environment, { answer
       await asked(
         read(name).then((stream) => stream.pipeThrough(back.through).pipeTo(new WritableStream())),
         receiving,
+        name,
       );
       if (back.digest() !== sent.digest())
         throw new CliError(`${where}${name} is not what was sent. It is left there.`);
@@ -132,7 +147,7 @@ export function openBackupTarget(url: string, environment: Environment, { answer
         writeAll(handle, chunk);
       };
       const written = read(chosen).then((stream) => stream.pipeTo(new WritableStream({ write })));
-      await asked(written, receiving).finally(() => closeSync(handle));
+      await asked(written, receiving, chosen).finally(() => closeSync(handle));
       return chosen;
     },
 
@@ -152,12 +167,18 @@ function accessOf(environment: Environment) {
     throw new SettingLacking(
       "The store needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and one that is not at AWS AWS_ENDPOINT_URL too.",
     );
+  const endpoint = environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL || undefined; // Empty is not set.
+  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
+    throw usageError(`AWS_ENDPOINT_URL takes an address such as https://s3.example.com, not "${endpoint}".`);
   return {
-    ...{ accessKeyId, secretAccessKey, sessionToken: environment.AWS_SESSION_TOKEN },
-    region: environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? "us-east-1",
-    endpoint: environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL,
+    ...{ accessKeyId, secretAccessKey, sessionToken: environment.AWS_SESSION_TOKEN || undefined },
+    region: environment.AWS_REGION || environment.AWS_DEFAULT_REGION || "us-east-1",
+    endpoint,
   };
 }
+
+/** What Bun says where no answer came; then only the code says why. */
+const noReason = "an unexpected error has occurred";
 
 /** `RUNNEL_BACKUP_KEY`; null where there is none. Throws for what is no key. */
 function backupKey({ RUNNEL_BACKUP_KEY: text }: Environment): string | null {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { cellOption, clusterOption } from "./cluster-command.ts";
 import { CliError, usageError } from "./exit-code.ts";
-import { dataDirOption, jsonOption, option } from "./option.ts";
+import { dataDirOption, jsonOption, option, refuseBeside } from "./option.ts";
 import { print } from "./print.ts";
 
 interface Options {
@@ -56,7 +56,8 @@ const verifyCommand = (): Command =>
 
 const backgroundPriority = 10; // The server that may run beside it goes first.
 
-async function backup(file: string | undefined, options: Options): Promise<void> {
+async function backup(file: string | undefined, options: Options, command: Command): Promise<void> {
+  if (file !== undefined) refuseBeside(file, command, ["to", "keep", "ifOlder"]);
   if (file !== undefined) return await backUpInto(file, options);
   if (options.to === undefined) throw usageError("Say where the backup goes: a file, or --to s3://bucket/folder.");
   return await (await import("./remote-backup.ts")).backUpTo(options.to, options);

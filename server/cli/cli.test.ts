@@ -108,6 +108,9 @@ describe("without a server", () => {
       ["keys", "create", "--name", "x".repeat(129), "--data-dir", data],
       ["keys", "create", "--cidrs", "10.0.0.0/99", "--data-dir", data],
       ["keys", "create", "--agents", "agt_nope", "--data-dir", data],
+      ["backup", "a.db", "--to", "s3://bucket/folder", "--data-dir", data],
+      ["backup", "a.db", "--keep", "3", "--data-dir", data],
+      ["restore", "a.db", "--from", "s3://bucket/folder", "--data-dir", data],
       ["serve", "--insecure-http", "--host", "0.0.0.0"],
     ]) {
       const { code, out, err } = await runnel([...args, ...(args[0] === "serve" ? ["--data-dir", data] : [])]);

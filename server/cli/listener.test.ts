@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { readJsonBody } from "../http/json-body.ts";
 import { silentLog } from "../lib/log.ts";
+import { freePort } from "../testing/free-port.ts";
 import { createListener } from "./listener.ts";
 
 /** Settles when the server ends a connection that sent half of a request. */
@@ -16,6 +17,15 @@ function cutOff(port: number): Promise<void> {
     .on("close", () => resolve());
   return promise;
 }
+
+test.each(["203.0.113.7", "nowhere.invalid", "no name"])(
+  "an address that is not this machine's is said to be none: %s",
+  (host) => {
+    const nowhere = { host, certificate: null, log: silentLog, handle: () => new Response() };
+    for (const port of [0, freePort()])
+      expect(() => createListener({ ...nowhere, port })).toThrow(`--host ${host} is no address of this machine`);
+  },
+);
 
 // Bun looks at its timers every four seconds: less than twice that would be no time to wait in.
 const idle_s = 8;

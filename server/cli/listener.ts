@@ -232,9 +232,12 @@ export function leadHere(port: number, server: Bun.Server<undefined>): void {
 
 /** Says what to do about a port that cannot be had. */
 function explained(error: unknown, host: string, port: number, flag = "--port"): unknown {
-  const { code } = error as { code?: string };
+  const { code, message } = error as Partial<NodeJS.ErrnoException>;
   if (code === "EADDRINUSE")
     return new CliError(`Port ${port} of ${host} is taken. ${flag} gives another one, 0 any free one.`);
+  // Of a name that it does not find, one of the two ways to listen has no code, and the other one of something else.
+  if (["EADDRNOTAVAIL", "ENOTFOUND", "EINVAL"].includes(code ?? "") || message?.startsWith("Failed to listen at"))
+    return new CliError(`--host ${host} is no address of this machine, and no name of one.`);
   if (code === "EACCES")
     return new CliError(
       `Port ${port} may not be opened by this user. Allow it: setcap cap_net_bind_service=+ep on the executable, or AmbientCapabilities=CAP_NET_BIND_SERVICE in its systemd unit.`,

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { usageError } from "./exit-code.ts";
 
 interface OptionSpec {
   /** Where it is not `RUNNEL_` and the flag's name. */
@@ -39,6 +40,13 @@ export interface DataFlags {
 /** Gives commands the flags of those that work on a data directory and print an object. */
 export function addDataOptions(...commands: readonly Command[]): void {
   for (const command of commands) command.addOption(dataDirOption()).addOption(jsonOption());
+}
+
+/** Throws for flags that a file makes mean nothing. A variable may say them for other calls. */
+export function refuseBeside(file: string, command: Command, names: readonly string[]): void {
+  const given = command.options.filter((option) => names.includes(option.attributeName()));
+  const refused = given.find((option) => command.getOptionValueSource(option.attributeName()) === "cli");
+  if (refused) throw usageError(`${refused.long} is about a store, and ${file} is a file: give one of the two.`);
 }
 
 /**

@@ -5,7 +5,7 @@ import { clusterMark } from "../db/cluster-mark.ts";
 import type { DataDir } from "../db/data-dir.ts";
 import type { Restored } from "../db/restore.ts";
 import { CliError, usageError } from "./exit-code.ts";
-import { dataDirOption, jsonOption, option } from "./option.ts";
+import { dataDirOption, jsonOption, option, refuseBeside } from "./option.ts";
 import { print } from "./print.ts";
 
 interface Options {
@@ -32,7 +32,8 @@ export const restoreCommand = (): Command =>
     .addHelpText("after", "\nThe next start takes up the runs that were in progress when the backup was made.")
     .action(restoreBackup);
 
-async function restoreBackup(file: string | undefined, options: Options): Promise<void> {
+async function restoreBackup(file: string | undefined, options: Options, command: Command): Promise<void> {
+  if (file !== undefined) refuseBeside(file, command, ["from"]);
   if (file === undefined && options.from === undefined)
     throw usageError("Say which backup: a file, or --from s3://bucket/folder.");
   const { openDataDir } = await import("../db/data-dir.ts");
