@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
-import { createNodeSeal } from "../cluster/between-nodes.ts";
+import { createNodeSeal, type NodeSeal, type Person } from "../cluster/between-nodes.ts";
 import type { Directory } from "../cluster/directory.ts";
 import { mintSecret } from "../keys/secret.ts";
 import { createSeal } from "../lib/seal.ts";
-import { createCellRouter } from "./cell-router.ts";
+import { type CellRouter, createCellRouter } from "./cell-router.ts";
+import type { Handle } from "./listener.ts";
 
 test("a request for a project that has just left goes after it, also where its old place was being looked up meanwhile", async () => {
   await using east = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("from east") });
@@ -32,4 +33,63 @@ test("a request for a project that has just left goes after it, also where its o
   const headers = { authorization: `Bearer ${mintSecret("test")}` };
   const answer = await lead(new Request("http://main.test/v1/me", { headers }));
   expect([answer.status, await answer.text()]).toEqual([200, "from east"]);
+});
+
+/** The leaders of the cells "main" and "east", and a spare; what each answers says who it was. */
+function threeNodes({ person = null as Person | null, project = "proj_1" } = {}) {
+  const masterKey = new Uint8Array(32);
+  const stack = new DisposableStack();
+  const addresses = new Map<string, string>();
+  const peers = { peerOf: () => "127.0.0.1", isPlain: () => false };
+  function node(name: string, handleBy: (router: CellRouter, seal: NodeSeal) => Handle): string {
+    const seal = createNodeSeal(masterKey);
+    const router = createCellRouter({
+      cells: ["main", "east"],
+      directory: {
+        find: async () => ({ project, cell: "east" }),
+        leaderOf: (cell) => ({ address: addresses.get(cell)!, certificate: "" }),
+        forget() {},
+      } as Partial<Directory> as Directory,
+      ...{ seal, tokens: createSeal(masterKey), entrance: peers, publicUrl: () => "http://runnel.test" },
+    });
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: handleBy(router, seal) });
+    stack.defer(() => void server.stop(true));
+    addresses.set(name, server.url.origin);
+    return server.url.origin;
+  }
+  const leader = (cell: string) =>
+    node(cell, (router, seal) => {
+      const personOf = (request: Request) => seal.originOf(request)?.person ?? (cell === "main" ? person : null);
+      return router.ofLeader({
+        cell,
+        routes: { projectOf: () => (cell === "east" ? project : null), has: () => cell === "east" },
+        handle: async (request) => new Response(`${cell}, for ${personOf(request)?.id ?? "nobody"}`),
+        mover: { over: () => null, enter: () => () => {} },
+        personOf,
+        sure: async () => {},
+      });
+    });
+  const nodes = [leader("main"), leader("east"), node("spare", (router) => router.ofSpare)];
+  return {
+    /** What each of the nodes answers. */
+    ask: (path: string, init: RequestInit) =>
+      Promise.all(nodes.map(async (url) => await (await fetch(`${url}${path}`, init)).text())),
+    [Symbol.dispose]: () => stack.dispose(),
+  };
+}
+
+test.each([
+  ["a visitor who comes back", null, "east, for nobody"],
+  ["a member", { id: "usr_1", email: "ada@example.com", role: "member" } as Person, "east, for usr_1"],
+])("%s finds the chat page of any cell through any node", async (_, person, expected) => {
+  using nodes = threeNodes({ person });
+  const cookie = person ? "runnel_session=s" : "runnel_visitor=v";
+  const answers = await nodes.ask("/chat/agt_1/token", { method: "POST", headers: { cookie }, body: "{}" });
+  expect(answers).toEqual([expected, expected, expected]);
+});
+
+test("a project of the dashboard is refused by the cell that has the accounts where nobody is signed in", async () => {
+  using nodes = threeNodes();
+  const refused = "main, for nobody";
+  expect(await nodes.ask("/console/api/proj_1/test/runs", {})).toEqual([refused, refused, refused]);
 });

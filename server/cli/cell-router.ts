@@ -55,16 +55,18 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
   const moving = (): Response => clusterAway(publicUrl, "The project is being moved to another cell.");
   const originIn = seal.originOf;
   const whileLeading = createWhileLeading(directory.leaderOf);
+  /** Nobody has looked yet who is signed in where it comes from. */
+  const isUnknown = (request: Request): boolean => originIn(request)?.person === undefined;
 
-  /** Sends a request to another cell, for this person where it was found out who that is. */
-  async function pass(request: Request, cell: string, name: string | null, person?: Person): Promise<Response> {
+  /** Sends a request to another cell, for this person where it was found out who that is; null: for nobody who is known. */
+  async function pass(request: Request, cell: string, name: string | null, person?: Person | null): Promise<Response> {
     const leader = directory.leaderOf(cell);
     const before = originIn(request);
     const hops = (before?.hops ?? 0) + 1;
     if (!leader || leader.address === "" || hops > hopsMax) return unavailable();
     const origin: Origin = {
       ...(before ?? { peer: entrance.peerOf(request), plain: entrance.isPlain(request) }),
-      ...{ hops, ...(person && { person }) },
+      ...{ hops, ...(person !== undefined && { person }) },
     };
     try {
       const answer = await passOn(request, {
@@ -97,7 +99,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
     /** Of a node that leads nothing. */
     ofSpare: refusing(async (request) => {
       const target = targetOf(request, tokens);
-      const isFirst = !target || (target.people && !originIn(request)?.person);
+      const isFirst = !target || (target.people && isUnknown(request));
       return await pass(request, isFirst ? first : (await placeOf(target.name)).cell, target?.name ?? null);
     }),
 
@@ -142,12 +144,12 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
         const moved = isMoving(place);
         if (moved) return await later(request, project!, moved);
         if (cell === own) return await handle(request);
-        if (!people || origin?.person || own !== first) return await pass(request, cell, name);
+        if (!people || !isUnknown(request) || own !== first) return await pass(request, cell, name);
         const person = personOf(request);
-        if (!person) return await handle(request);
+        if (!person && people === "alone") return await handle(request);
         await sure();
         const answer = await pass(request, cell, name, person);
-        return whileSignedIn(answer, () => personOf(request) !== null, publicUrl);
+        return person ? whileSignedIn(answer, () => personOf(request) !== null, publicUrl) : answer;
       }
 
       /** Makes a project where there is the most room. */
@@ -173,7 +175,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
       }
 
       const ofPeople = refusing(async (request) => {
-        if (originIn(request)?.person) return await handle(request);
+        if (!isUnknown(request)) return await handle(request);
         if (own !== first) return await pass(request, first, null);
         const isProjects = projectsPath.test(request.url);
         if (isProjects && request.method === "POST") return await create(request);
@@ -186,8 +188,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
         if (!target) return handle(request);
         const { name, people } = target;
         if (name === null) return people ? ofPeople(request) : follow(request);
-        if (people && own !== first && !originIn(request)?.person)
-          return refusing(() => pass(request, first, null))(request);
+        if (people && own !== first && isUnknown(request)) return refusing(() => pass(request, first, null))(request);
         const project = projectHere(name);
         return project !== null ? here(request, project) : follow(request);
       }

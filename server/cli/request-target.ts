@@ -8,14 +8,16 @@ import type { Seal } from "../lib/seal.ts";
 export interface RequestTarget {
   /** By what its project is found: a name of `Routes` or the project's id. Null: it is of no project. */
   name: string | null;
-  /** Whether it may come from somebody who is signed in, whom the first cell alone knows. */
-  people: boolean;
+  /**
+   * Whether it may come from somebody who is signed in, whom the first cell alone knows; `alone`: from nobody else.
+   */
+  people: boolean | "alone";
 }
 
 /** Null: any cell answers it. */
 export function targetOf(request: Request, seal: Seal): RequestTarget | null {
   const path = pathOf(request.url).split("?", 1)[0]!;
-  if (path.startsWith("/console/")) return { name: consoleProject.exec(path)?.[1] ?? null, people: true };
+  if (path.startsWith("/console/")) return { name: consoleProject.exec(path)?.[1] ?? null, people: "alone" };
   if (path.startsWith("/callbacks/")) return { name: callbackProject.exec(path)?.[1] ?? null, people: false };
   const agent = chatToken.exec(path)?.[1];
   if (agent !== undefined) return { name: agent, people: request.headers.has("cookie") };

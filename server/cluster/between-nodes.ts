@@ -10,8 +10,8 @@ export interface Origin {
   plain: boolean;
   /** How many nodes have passed it on before, if any. */
   hops?: number;
-  /** Who is signed in where it came from, if that node has looked. */
-  person?: Person;
+  /** Who is signed in where it came from, if that node has looked; null: nobody. */
+  person?: Person | null;
 }
 
 /** Somebody with an account, as the cell knows them that has the accounts. */
