@@ -3,7 +3,7 @@ import { openDataDir } from "../db/data-dir.ts";
 import { openDatabase } from "../db/open.ts";
 import { createLog } from "../lib/log.ts";
 import { temporaryFolder } from "../testing/temporary.ts";
-import { backUpRegularly, planBackups } from "./scheduled-backup.ts";
+import { backUpRegularly, ofFurtherCell, planBackups } from "./scheduled-backup.ts";
 
 const access = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
 
@@ -11,6 +11,15 @@ test("a plan is made of a target with its keys, and no target is none", () => {
   const plan = planBackups({ backupTo: "s3://bucket/acme", backupEvery: "12h", backupKeep: "7" }, access);
   expect(plan).toEqual({ to: "s3://bucket/acme", every_s: 43_200, keep: 7 });
   expect(planBackups({ backupEvery: "24h" }, access)).toBeNull();
+});
+
+test.each([
+  ["s3://bucket/acme", "s3://bucket/acme/east"],
+  ["s3://bucket/acme/", "s3://bucket/acme/east"],
+  ["s3://bucket", "s3://bucket/east"],
+])("a further cell of a cluster has a folder of its own in %s", (to, expected) => {
+  const plan = { to, every_s: 3600, keep: 7 };
+  expect(ofFurtherCell(plan, "east")).toEqual({ ...plan, to: expected });
 });
 
 test.each([

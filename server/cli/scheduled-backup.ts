@@ -40,6 +40,15 @@ const day_s = 86_400;
 /** Older than this the newest backup tells that none is made: twice the time between two, and a day for an outage of the store. */
 export const oldBackup_ms = ({ every_s }: BackupPlan): number => 1000 * (2 * every_s + day_s);
 
+/**
+ * Of a cell beside the first one: in a folder of its own. In one folder each would take the others' backups for its own,
+ * make none while theirs are new enough, and delete them.
+ */
+export const ofFurtherCell = (plan: BackupPlan, cell: string): BackupPlan => ({
+  ...plan,
+  to: `${plan.to.replace(/\/+$/, "")}/${cell}`,
+});
+
 const background = 10; // As the command does itself: whoever asks the server goes first.
 const retry_s = 900;
 

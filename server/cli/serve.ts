@@ -37,7 +37,7 @@ import { otlpSecrets } from "./otlp-target.ts";
 import { outsideCluster } from "./outside-cluster.ts";
 import { print } from "./print.ts";
 import { openSandbox } from "./sandbox-level.ts";
-import { backUpRegularly, oldBackup_ms } from "./scheduled-backup.ts";
+import { backUpRegularly, ofFurtherCell, oldBackup_ms } from "./scheduled-backup.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import { readSettings, type ServeFlags, type Settings } from "./settings.ts";
 import { stopServer } from "./stop.ts";
@@ -90,7 +90,8 @@ export async function serve(flags: ServeFlags): Promise<never> {
     storage.close();
     throw error;
   });
-  const backups = backupPlan && backUpRegularly(backupPlan, { dataDir: dir.path, log });
+  const ownPlan = backupPlan && leading && !leading.isFirst ? ofFurtherCell(backupPlan, leading.lead.cell) : backupPlan;
+  const backups = ownPlan && backUpRegularly(ownPlan, { dataDir: dir.path, log });
   const app = compose({
     ...{ db, entrance, sandbox, dir, storage, backups, node: leading },
     seal: createSeal(storage.masterKey),
