@@ -182,6 +182,8 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
       const { epoch, head, failover, claimed_at, followed } = await elected();
       const { cell } = followed.candidate;
       const own = createEngine(url, { patience_ms, name: `runnel ${cell}`, open });
+      // Behind a compaction that takes a while it would wait, and give up the connection that both are on.
+      const looking = createEngine(url, { patience_ms: read_ms, name: `runnel status ${cell}`, open });
       const ship = createShipper({
         ...{ engine: own, cell, epoch, claimed_at, path: database, ttl_ms, patience_ms: told_ms, log },
         onFenced: () => options.onFenced(cell),
@@ -194,7 +196,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
       const stopCompacting = keepCompact(engine, cell, ship);
       return {
         ...{ cell, epoch, ship, failover },
-        cells: () => engine.attempt(readCells, read_ms),
+        cells: () => looking.attempt(readCells),
         async route(sqlite) {
           const routes = watchRoutes(sqlite);
           const done = await engine.attempt((sql) => reconcileRoutes(sql, cell, epoch, routes.all(), routes.leaving()));
@@ -207,7 +209,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
           await Promise.race([ship.settled(), Bun.sleep(leave_ms)]);
           ship.stop();
           await own.attempt((sql) => release(sql, cell, epoch), leave_ms);
-          await Promise.all([own.close(), engine.close()]);
+          await Promise.all([own, engine, looking].map((each) => each.close()));
         },
       };
     },
