@@ -67,6 +67,22 @@ test("each piece of a stream waits on its own", async () => {
   await reader.cancel();
 });
 
+test("a file of JSON is read no faster than its reader takes it", async () => {
+  const ways = createWaysOut({ settled: async () => {}, isStalled: () => false, onStalled() {} });
+  let pieces = 0;
+  const source = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (++pieces > 100) controller.close();
+      else controller.enqueue(new Uint8Array(1000));
+    },
+  });
+  const headers = { "content-type": "application/json", "content-disposition": 'attachment; filename="a.json"' };
+  const answer = await ways.answering(() => new Response(source, { headers }), away)(request);
+  expect(await isSettled(new Promise(() => {}))).toBe(false);
+  expect(pieces).toBeLessThan(10);
+  await answer.body!.cancel();
+});
+
 test("who waits when the engine goes away is told so, and so is who comes then", async () => {
   const { ways, stall } = unsettled();
   let asked = 0;

@@ -85,5 +85,6 @@ export function createWaysOut(ship: Settling): WaysOut {
   };
 }
 
+/** Not what is saved as a file: it may be large, and goes as fast as its reader takes it. */
 const isWhole = ({ headers }: Response): boolean =>
-  headers.get("content-type")?.startsWith("application/json") ?? false;
+  /^application\/json(;|$)/.test(headers.get("content-type") ?? "") && !headers.has("content-disposition");
