@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { readReserve } from "./open-storage.ts";
+import { silentLog } from "../lib/log.ts";
+import { checkApart, readReserve } from "./open-storage.ts";
 
 const disk = 1000 * 1024 ** 3;
 
@@ -15,4 +16,17 @@ test.each([
 
 test.each(["", "much", "-1MB", "5 %%", "1PB", "1e3"])("--min-free-space %p is a usage error", (text) => {
   expect(() => readReserve(text)).toThrow("--min-free-space");
+});
+
+test("who looks through a node's database after a crash is not told of a cluster, whose leader would be asked", async () => {
+  process.env.RUNNEL_CLUSTER = "postgres://runnel:secret@db1/runnel";
+  try {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const found = (detail: string) => `{"findings":[{"check":"integrity","result":"fail","detail":"${detail}"}]}`;
+    const command = ["sh", "-c", `printf '%s' '${found("told: ")}' | sed "s|told: |told: $RUNNEL_CLUSTER|"`];
+    checkApart({ dir: { path: "", database: "" }, log: silentLog, alarm: { sound: resolve } }, command);
+    expect(await promise).toBe("told: ");
+  } finally {
+    delete process.env.RUNNEL_CLUSTER;
+  }
 });

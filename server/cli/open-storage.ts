@@ -14,6 +14,7 @@ import { ownCommand } from "../lib/own-command.ts";
 import { checkSlowly } from "./check-slowly.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { masterKeyOf } from "./master-key.ts";
+import { outsideCluster } from "./outside-cluster.ts";
 
 export interface StorageFlags {
   dataDir: string;
@@ -123,8 +124,13 @@ interface Examined {
   findings: { check: string; result: string; detail: string }[];
 }
 
-function checkApart({ dir, log, alarm }: { dir: DataDir; log: Log; alarm: Alarm }): { stop(): void } {
-  const child = Bun.spawn(ownCommand("doctor", "--data-dir", dir.path, "--json"), {
+/** By a command that looks at this machine alone: in a cluster a doctor would ask the leader, which is this process. */
+export function checkApart(
+  { dir, log, alarm }: { dir: Pick<DataDir, "path" | "database">; log: Log; alarm: Pick<Alarm, "sound"> },
+  command = ownCommand("doctor", "--data-dir", dir.path, "--json"),
+): { stop(): void } {
+  const child = Bun.spawn(command, {
+    env: outsideCluster(process.env),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "ignore",
