@@ -192,7 +192,8 @@ function otherCells({ cluster, lead, dir, seal, log, directory, router }: OtherC
       const elsewhere = (await directory.projects()).filter((project) => project.cell !== cell && project.is_open);
       return elsewhere.map(({ project, name }) => ({ id: project, name }));
     },
-    share: (db) => shareTables({ first: cluster.cells[0], own: cell, epoch, db, directory, log }),
+    share: (db) =>
+      shareTables({ first: cluster.cells[0], own: cell, epoch, db, directory, log, settled: ship.settled }),
     command: ({ over }) => commandsElsewhere({ own: cell, cells, seal, directory, over }),
     lead: (given) => router.ofLeader({ ...given, cell }),
   };

@@ -14,14 +14,19 @@ interface SharedTablesOptions {
   epoch: number;
   db: Db;
   directory: Pick<Directory, "ask">;
-  log: Log;
+  /** Settles once what was read until now may be told. */
+  settled(): Promise<void>;
+  log: Pick<Log, "warn">;
 }
 
 /**
  * Has every cell read what is changed in the first one: its leader writes whole tables to the engine, the others take
  * them from there. Settles once this cell has what there is.
  */
-export async function shareTables({ first, own, epoch, db, directory, log }: SharedTablesOptions): Promise<() => void> {
+export async function shareTables(
+  { first, own, epoch, db, directory, settled, log }: SharedTablesOptions,
+  every = every_ms,
+): Promise<() => void> {
   const { sqlite } = db;
   const taken = new Map<string, string>();
   let isAtIt = false;
@@ -35,11 +40,20 @@ export async function shareTables({ first, own, epoch, db, directory, log }: Sha
         );
   }
 
+  /** What the others did not get is given again. */
   async function give(table: string): Promise<void> {
     await db.write(() => sqlite.query("DELETE FROM changed_shared WHERE name = ?").run(table));
+    await bring(table).catch(async (error) => {
+      await db.write(() => sqlite.query("INSERT OR IGNORE INTO changed_shared (name) VALUES (?)").run(table));
+      throw error;
+    });
+  }
+
+  async function bring(table: string): Promise<void> {
     const columns = sqlite.query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)").all(table);
     const names = columns.map(({ name }) => name).join(", ");
     const rows = JSON.stringify(sqlite.query(`SELECT ${names} FROM ${table}`).all());
+    await settled();
     // Not after another node has taken the cell.
     await directory.ask((sql) =>
       sql.unsafe(
@@ -85,6 +99,6 @@ export async function shareTables({ first, own, epoch, db, directory, log }: Sha
     isAtIt = true;
     await look().catch((error) => log.warn("what all cells share could not be brought to them", { error }));
     isAtIt = false;
-  }, every_ms).unref();
+  }, every).unref();
   return () => clearInterval(timer);
 }
