@@ -21,6 +21,8 @@ interface Setting {
   log: Pick<Log, "info" | "warn">;
   /** How long a server without work is kept. */
   idle_ms?: number;
+  /** Settles as soon as this process may ask them for anything: what a server does is nobody else's to see. */
+  leading?(signal: AbortSignal): Promise<void>;
 }
 
 /** The last that a program complained of, as the end of a message. */
@@ -35,7 +37,7 @@ const stderrBytes = 16_384;
 const lastWords = { heard: 16_384, lines: 5, characters: 1000, wait_ms: 500 };
 
 /** Work with the operator's programs: each is started when it is needed, and again after it ended. */
-export function createStdioServers({ servers, log, idle_ms = 300_000 }: Setting) {
+export function createStdioServers({ servers, log, idle_ms = 300_000, leading = async () => {} }: Setting) {
   const running = new Map<string, Promise<Running>>();
   const users = new Map<string, number>();
   const timers = new Map<string, Timer>();
@@ -46,6 +48,7 @@ export function createStdioServers({ servers, log, idle_ms = 300_000 }: Setting)
       take(name);
       try {
         const { client, gone, isGone } = await processOf(name);
+        await leading(signal);
         const done = work(client, { signal, timeout: limits.timeout_ms });
         return await Promise.race([gone, done.catch((error) => (isGone() ? gone : Promise.reject(error)))]);
       } catch (error) {

@@ -82,6 +82,26 @@ test("a call that takes too long is left, and the program lives on", async () =>
   expect((await call("pid")).text).toBe(pid);
 });
 
+test("a call waits until its node is known to lead, and is not sent where nobody waits for it any more", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const asked: AbortSignal[] = [];
+  const leading = (signal: AbortSignal) => {
+    asked.push(signal);
+    return promise;
+  };
+  const fresh = createStdioServers({ servers: readStdioServers(environment), log: { info() {}, warn() {} }, leading });
+  const by = newClient(fresh);
+  const given = by.callTool({ url: "stdio:tests", headers: {} }, "pid", {}, limits(1));
+  await expect(given).rejects.toMatchObject({ code: "timeout", request: "not_sent" });
+  const done = call("pid", {}, by).then(({ text }) => text);
+  while (asked.length < 2) await Bun.sleep(1);
+  const waits = await Promise.race([done, new Promise((free) => setImmediate(free, "waits"))]);
+  expect([waits, asked[0]!.aborted]).toEqual(["waits", true]);
+  resolve();
+  expect(await done).toMatch(/^\d+$/);
+  await fresh.close();
+});
+
 test("one without work is stopped, and so is every one at the end", async () => {
   const fresh = newStdio(1);
   const pid = Number((await call("pid", {}, newClient(fresh))).text);

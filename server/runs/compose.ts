@@ -37,7 +37,7 @@ import { createRunService, type RunService } from "./service.ts";
 import { createSlots } from "./slots.ts";
 import { createRunStore } from "./store.ts";
 import { createRunStream } from "./stream.ts";
-import { inTurn, sameThread, workerThreads } from "./threads.ts";
+import { inTurn, onThisThread, workerThreads } from "./threads.ts";
 import { createToolTries } from "./tool-tries.ts";
 import { createWatches } from "./watch.ts";
 
@@ -133,7 +133,7 @@ export function composeRuns({
     }),
     answer: createAnswers(answerers),
     insert: ends.driven,
-    threads: inTurn(workers === 0 ? sameThread : workerThreads(leadsUntil), ordering),
+    threads: inTurn((workers === 0 ? onThisThread : workerThreads)(leadsUntil), ordering),
     size: workers,
     slots: createSlots({ limit: inProgressMax }),
     ...{ gate, lost, leaving: db.write.leaving },

@@ -3,6 +3,7 @@ import { startThread } from "../lib/start-thread.ts";
 import { batched, deltaPace } from "../worker/batched.ts";
 import { type Crossing, joined, unpack } from "../worker/crossing.ts";
 import { createEngine } from "../worker/engine.ts";
+import { createLeading } from "../worker/leading.ts";
 import type { Notice, Order } from "../worker/messages.ts";
 
 /** Where loops run. Orders sent in one tick go together, and so do the notices that come back. */
@@ -44,14 +45,22 @@ export const inTurn = (make: ThreadFactory, ordering?: (send: Thread["send"]) =>
         return { ...thread, send: (order) => (order.do === "ping" ? thread.send(order) : inOrder(order)) };
       };
 
-/** The same loops on the calling thread: `--workers 0`, and tests. */
-export const sameThread: ThreadFactory = (hear) => {
-  const engine = createEngine(batched<Notice>((notices) => hear(joined(notices)), deltaPace));
-  return {
-    separate: false,
-    send: batched<Order>((orders) => {
-      for (const order of orders) engine.receive(order);
-    }),
-    end() {},
+/** The same loops on the calling thread: `--workers 0`. */
+export const onThisThread =
+  (leadsUntil?: SharedArrayBuffer): ThreadFactory =>
+  (hear) => {
+    const leading = leadsUntil && createLeading(new BigInt64Array(leadsUntil));
+    const engine = createEngine(
+      batched<Notice>((notices) => hear(joined(notices)), deltaPace),
+      { leading },
+    );
+    return {
+      separate: false,
+      send: batched<Order>((orders) => {
+        for (const order of orders) engine.receive(order);
+      }),
+      end() {},
+    };
   };
-};
+
+export const sameThread: ThreadFactory = onThisThread();

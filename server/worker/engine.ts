@@ -2,6 +2,7 @@ import type { RunEvent } from "../core/run-event.ts";
 import { nameOf } from "../core/scope.ts";
 import { sleep } from "../lib/retry.ts";
 import { modelPrefix, parseModel } from "../models/registry.ts";
+import { alone, type Leading } from "./leading.ts";
 import type {
   Appended,
   Ask,
@@ -20,14 +21,24 @@ import { createTickets } from "./tickets.ts";
 import { tryTool } from "./try-tool.ts";
 import { type Ports, Superseded } from "./turn.ts";
 
+interface EngineOptions {
+  now?: () => number;
+  /** Of a node of a cluster. */
+  leading?: Leading;
+  reach?: Reach;
+}
+
 /**
  * Drives runs by messages: the same in a worker thread and on the main thread. `send` may collect notices and pass
  * them on together, in their order.
  */
 export function createEngine(
   send: (notice: Notice) => void,
-  now: () => number = Date.now,
-  reach: Reach = createReach(now, (message, fields = {}) => send({ do: "warn", message, fields })),
+  {
+    now = Date.now,
+    leading = alone,
+    reach = createReach({ now, leading, warn: (message, fields = {}) => send({ do: "warn", message, fields }) }),
+  }: EngineOptions = {},
 ) {
   const aborts = new Map<number, AbortController>();
   const tickets = createTickets(send);

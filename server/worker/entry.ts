@@ -3,7 +3,7 @@ import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { batched, deltaPace } from "./batched.ts";
 import { joined, pack } from "./crossing.ts";
 import { createEngine } from "./engine.ts";
-import { whileLeading } from "./leading.ts";
+import { alone, createLeading, whileLeading } from "./leading.ts";
 import type { Notice, Order } from "./messages.ts";
 
 // A worker thread: orders in, notices out, all of a tick at once.
@@ -19,9 +19,14 @@ const send = batched<Notice>((notices) => {
   const { crossing, transfer } = pack(joined(notices));
   self.postMessage(crossing, transfer);
 }, deltaPace);
-const engine = createEngine(send);
+let leading = alone;
+const engine = createEngine(send, { leading: (signal) => leading(signal) });
 
 self.onmessage = ({ data }: MessageEvent<string | SharedArrayBuffer>) => {
-  if (typeof data !== "string") globalThis.fetch = whileLeading(new BigInt64Array(data), globalThis.fetch);
-  else for (const order of JSON.parse(data) as Order[]) engine.receive(order);
+  if (typeof data === "string") {
+    for (const order of JSON.parse(data) as Order[]) engine.receive(order);
+    return;
+  }
+  leading = createLeading(new BigInt64Array(data));
+  globalThis.fetch = whileLeading(leading, globalThis.fetch);
 };

@@ -1,16 +1,50 @@
+/** Settles at once while this node is known to lead its cell, and else as soon as it is; rejects with the signal. */
+export type Leading = (signal?: AbortSignal | null) => Promise<void>;
+
+/** Of one machine. */
+export const alone: Leading = async () => {};
+
+interface Clock {
+  wall(): number;
+  mono(): number;
+}
+
 const again_ms = 20;
+// Wall clock and monotonic clock part when the machine was asleep, or somebody has set the clock.
+const parted_ms = 500;
 
 /**
- * Lets requests leave only while this node is known to lead its cell: until the moment that `until` holds, in ms since
- * 1970. A process that was stopped for longer would go on with calls that another node has made meanwhile.
+ * Says until the moment that `until` holds, in ms since 1970, that this node leads. A process that was stopped for longer
+ * would go on with calls that another node has made meanwhile. Threads have no clock in common but that of the wall:
+ * where it has parted from the thread's own, what was told before counts no more.
  */
-export function whileLeading(until: BigInt64Array, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  const request = async (...given: Parameters<typeof fetch>): Promise<Response> => {
-    while (BigInt(Date.now()) >= Atomics.load(until, 0)) {
-      given[1]?.signal?.throwIfAborted();
+export function createLeading(
+  until: BigInt64Array,
+  clock: Clock = { wall: Date.now, mono: () => performance.now() },
+): Leading {
+  let apart = clock.wall() - clock.mono();
+  let stale: bigint | null = null;
+
+  function leads(): boolean {
+    const told = Atomics.load(until, 0);
+    const wall = clock.wall();
+    const before = apart;
+    apart = wall - clock.mono();
+    if (Math.abs(apart - before) >= parted_ms) stale = told;
+    return told !== stale && wall < told;
+  }
+
+  return async (signal) => {
+    while (!leads()) {
+      signal?.throwIfAborted();
       await Bun.sleep(again_ms);
     }
-    return await fetch(...given);
   };
-  return Object.assign(request, fetch);
 }
+
+/** Lets requests leave only while this node leads. */
+export const whileLeading = (leading: Leading, fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  Object.assign(async (...given: Parameters<typeof fetch>): Promise<Response> => {
+    await leading(given[1]?.signal);
+    return await fetch(...given);
+  }, fetch);

@@ -9,6 +9,7 @@ import { createModelCache } from "../models/model-cache.ts";
 import type { Model } from "../models/port.ts";
 import type { ProgramFile } from "../sandbox/program.ts";
 import { createSandbox, type Sandbox } from "../sandbox/sandbox.ts";
+import type { Leading } from "./leading.ts";
 import type { Ask, RunStart } from "./messages.ts";
 import type { ToolContext } from "./tools/context.ts";
 import { runners } from "./tools/runners.ts";
@@ -31,17 +32,21 @@ export type ToolStart = Pick<RunStart, "run_id" | "attempt" | "secrets" | "egres
 /** The tools of one run, until they are closed with it. */
 export type RunTools = Pick<Ports, "runTool" | "keepFile"> & { close(): void };
 
-type Warn = (message: string, fields?: Record<string, unknown>) => void;
+interface World {
+  now: () => number;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  leading: Leading;
+}
 
 /** The real world: providers, networks, jailed processes. */
-export function createReach(now: () => number, warn: Warn): Reach {
+export function createReach(world: World): Reach {
   const openModel = createModelCache();
-  return { model: ({ connection, model }) => openModel(connection, model), tools: createTools(now, warn) };
+  return { model: ({ connection, model }) => openModel(connection, model), tools: createTools(world) };
 }
 
 /** Runs tools. What serves many runs is shared, and begins with its first use. */
-function createTools(now: () => number, warn: Warn): Reach["tools"] {
-  const stdio = createStdioServers({ servers: readStdioServers(process.env), log: { info() {}, warn } });
+function createTools({ now, warn, leading }: World): Reach["tools"] {
+  const stdio = createStdioServers({ servers: readStdioServers(process.env), log: { info() {}, warn }, leading });
   const sandboxOf = createSharedSandbox();
 
   return (start, ask) => {

@@ -32,7 +32,7 @@ export function createThreads(world: World, reach: (thread: SimulatedThread) => 
     // What was sent before the end may still arrive: it waits in the process and not in the thread.
     const notices = channel<Notice>(world, `hear ${thread.name}`, undefined, hear);
     const send = (notice: Notice) => void (thread.dead || notices(notice));
-    const engine = createEngine(send, world.now, reach(thread));
+    const engine = createEngine(send, { now: world.now, reach: reach(thread) });
     const orders = channel<Order>(world, `tell ${thread.name}`, thread, (list) => {
       for (const order of list) engine.receive(order);
     });
