@@ -29,9 +29,27 @@ async function signIn(cluster: Cluster, url: string) {
   });
 }
 
+/** An object store that has nothing to give, and notes what it is asked for. */
+function startStore() {
+  const lookedFor = new Set<string>();
+  const server = Bun.serve({
+    ...{ port: 0, hostname: "127.0.0.1" },
+    fetch({ url }) {
+      lookedFor.add(new URL(url).searchParams.get("prefix") ?? "");
+      return new Response(null, { status: 503 });
+    },
+  });
+  return { url: server.url.origin, lookedFor, [Symbol.dispose]: () => void server.stop(true) };
+}
+
 describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at one address", () => {
   test("any node takes any request and the console knows all projects, also after a leader has died", async () => {
-    await using cluster = await startCluster({ nodes: 3, cell: "main,east" });
+    using store = startStore();
+    const environment = {
+      ...{ RUNNEL_BACKUP_TO: "s3://backups/acme", AWS_ENDPOINT_URL: store.url },
+      ...{ AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" },
+    };
+    await using cluster = await startCluster({ nodes: 3, cell: "main,east", environment });
     const { main, east, spare } = await bothLed(cluster);
     const everywhere = [main, east, spare];
     const request = await signIn(cluster, spare);
@@ -70,6 +88,24 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     expect((await post(main, "/v1/runs?wait=60", token, { agent_id: agent.id, input: "by a token" })).output).toBe(
       "by a token",
     );
+
+    // A chat page, for a visitor who is new and for one who comes back.
+    const page = await ask(main, `/v1/agents/${agent.id}/chat_page`, key, {
+      ...{ method: "PUT", body: JSON.stringify({ access: "link" }) },
+    });
+    const visit = (url: string, cookie: string) =>
+      answered(url, `/chat/${agent.id}/token`, "", {
+        ...{ method: "POST", body: JSON.stringify({ secret: new URL(page.url).hash.slice(1) }) },
+        headers: { authorization: "", cookie },
+      });
+    for (const url of everywhere) {
+      const first = await visit(url, "");
+      const again = await visit(url, first.headers.get("set-cookie")!.split(";")[0]!);
+      expect([first.status, again.status, again.headers.get("set-cookie")]).toEqual([200, 200, null]);
+    }
+
+    // Each cell looks for its own backups.
+    await until(() => ["acme/runnel-", "acme/east/runnel-"].every((prefix) => store.lookedFor.has(prefix)));
 
     // What is set for the server reaches every cell.
     const model = ["models", "add", "local", "--base-url", "http://127.0.0.1:1/v1"];
