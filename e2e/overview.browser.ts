@@ -1,5 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 import { freePort } from "../server/testing/free-port.ts";
+import { createAgent } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
@@ -168,6 +169,27 @@ test("the guide says that the connection is lost, and goes on with the stream wh
   await expect(output).toContainText(text, { timeout: 45_000 });
   await expect(page.getByText("Completed", { exact: true })).toBeVisible();
   await expect(page.getByRole("alert").filter({ hasText: "Connection lost" })).toBeHidden();
+});
+
+test("what is not well is listed with what to do, in its own mode alone", async ({ page }) => {
+  await using own = await startRunnel();
+  const agent_id = await createAgent(own, "test/echo");
+  await own.post("/v1/runs?wait=60", { agent_id, input: "Hello" });
+  await own.command("projects", "limits", "default", "--tokens-per-day", "1");
+  await setUpAccount(page, own);
+  await own.stop();
+  await own.restart(); // A start looks at once, and then it looks once a minute.
+  await page.goto(`${own.url}/dashboard`);
+  await expect(page).toHaveURL(/\/test\/overview$/);
+  const alerts = page.getByRole("list", { name: "Alerts" });
+  await expect(alerts.getByRole("listitem")).toHaveCount(1); // And none for the half of it.
+  await expect(alerts).toContainText("A day's budget is spent: runs fail with budget_exceeded until midnight UTC.");
+  await expect(alerts).toContainText("Raise the day's budget in the settings of the project");
+  await expectAccessible(page, "overview alerts");
+  await expectToFit(page, "overview alerts");
+  await page.goto(page.url().replace("/test/", "/live/"));
+  await expect(page.getByRole("heading", { name: "No runs yet" })).toBeVisible();
+  await expect(alerts).toBeHidden();
 });
 
 /** No label of a chart's axis begins outside of the chart. */

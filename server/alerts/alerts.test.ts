@@ -93,7 +93,7 @@ test("what is open is listed at the dashboard with what to do, for its own envir
 /** What is found where only this differs from a server that is well. */
 const found = (sources: Partial<Sources>): string[] =>
   createLooks({
-    ...{ db: server.db, projects: () => server.projects.list(), dataDir: null, certificateEnds: () => null },
+    ...{ db: server.db, projects: () => server.projects.list(), disk: () => null, certificateEnds: () => null },
     ...{
       lastBackup: null,
       failover: null,
@@ -111,6 +111,12 @@ test("a certificate that ends and backups that are not made are found", () => {
   expect(found({ lastBackup: { made_ms, most_ms: day } })).toEqual([]);
   expect(found({ lastBackup: { made_ms, most_ms: day - 1 } })).toEqual(["backup_old"]);
   expect(found({ lastBackup: { made_ms: () => null, most_ms: day } })).toEqual([]);
+});
+
+test("a disk is low with less than a tenth of it free, and on a large one with less than 10 GB", () => {
+  const low = (free: number, size: number) => found({ disk: () => ({ free, size }) }).includes("disk_low");
+  expect([low(1e9, 10e9), low(1e9 - 1, 10e9)]).toEqual([false, true]);
+  expect([low(10e9, 1e12), low(10e9 - 1, 1e12)]).toEqual([false, true]);
 });
 
 test("runs that fail, a queue that stands still and a webhook that was switched off are found", async () => {

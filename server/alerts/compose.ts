@@ -1,3 +1,4 @@
+import { statfsSync } from "node:fs";
 import type { Failover } from "../cluster/lease.ts";
 import type { ProjectSettings } from "../core/project-settings.ts";
 import type { Scope } from "../core/scope.ts";
@@ -25,6 +26,11 @@ type Composed = Base &
     };
   };
 
+function diskOf(folder: string): { free: number; size: number } {
+  const { bavail, blocks, bsize } = statfsSync(folder);
+  return { free: bavail * bsize, size: blocks * bsize };
+}
+
 const lookEvery_ms = 60_000;
 
 /** What people should look at, without a Prometheus: looked for once a minute, told to webhooks, listed at the dashboard. */
@@ -42,7 +48,14 @@ export function composeAlerts({
 }: Composed) {
   const open = () => projects.list().filter(({ archived_at_ms }) => archived_at_ms === null);
   const look = createLooks({
-    ...{ db, dataDir, certificateEnds, now, projects: open, spentOn: usage.spentOn },
+    ...{
+      db,
+      certificateEnds,
+      now,
+      disk: () => (dataDir === null ? null : diskOf(dataDir)),
+      projects: open,
+      spentOn: usage.spentOn,
+    },
     ...{ lastBackup: lastBackup ?? null, failover },
   });
   const alerts = createAlerts({ db, look, ...webhooks, projects: open, now });

@@ -1,4 +1,3 @@
-import { statfsSync } from "node:fs";
 import type { Failover } from "../cluster/lease.ts";
 import { usdOf } from "../core/cost.ts";
 import type { ProjectSettings } from "../core/project-settings.ts";
@@ -32,8 +31,8 @@ export interface Sources {
   db: Pick<Db, "sqlite">;
   projects(): { id: string; settings: ProjectSettings }[];
   spentOn(scope: { project_id: string; environment: Environment }, day: string): Spent;
-  /** The folder of the database; null where it is in memory. */
-  dataDir: string | null;
+  /** The disk that the database is on, in bytes; null where it is in memory. */
+  disk(): { free: number; size: number } | null;
   /** When the server's certificate ends; null where it has none. */
   certificateEnds: () => number | null;
   /** The newest of the backups that the server makes by itself, and how old it may be; null: it makes none. */
@@ -49,7 +48,7 @@ const hour_ms = 3_600_000;
 const readMost = 1000;
 
 /** Looks at everything that an alert may be about. It reads indexes alone, and a few rows of each. */
-export function createLooks({ db, projects, spentOn, dataDir, certificateEnds, lastBackup, failover, now }: Sources) {
+export function createLooks({ db, projects, spentOn, disk, certificateEnds, lastBackup, failover, now }: Sources) {
   const { sqlite } = db;
   const selectEnded = sqlite.query<{ ended: number; failed: number }, [string, string, number]>(
     `SELECT count(*) AS ended, coalesce(sum(status = 'failed'), 0) AS failed FROM (
@@ -96,9 +95,9 @@ export function createLooks({ db, projects, spentOn, dataDir, certificateEnds, l
       ...{ rule, project_id: null, environment: null, subject: null, detail },
     });
     const findings: Finding[] = [];
-    const disk = dataDir === null ? null : statfsSync(dataDir);
-    if (disk && disk.bavail * disk.bsize < Math.min(bounds.free_bytes, disk.blocks * disk.bsize * bounds.free_share))
-      findings.push(found("disk_low", `${((disk.bavail * disk.bsize) / 1e9).toFixed(1)} GB are free.`));
+    const { free, size } = disk() ?? { free: 1, size: 0 };
+    if (free < Math.min(bounds.free_bytes, size * bounds.free_share))
+      findings.push(found("disk_low", `${(free / 1e9).toFixed(1)} GB are free.`));
     const ends = certificateEnds();
     const left_days = ends === null ? Number.POSITIVE_INFINITY : Math.floor((ends - now()) / day_ms);
     if (left_days < bounds.certificate_days)

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import type { Alert } from "../../../../server/wire/alert.ts";
 import { alertsQuery } from "../../entities/alert/alert-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Note } from "../../ui/note.tsx";
@@ -10,7 +11,7 @@ export function Alerts() {
   if (!data || data.length === 0) return null;
   return (
     <ul aria-label="Alerts" className="flex flex-col gap-2 px-4 pt-4 rail:px-5">
-      {data.map(({ id, when, detail, todo, opened_at }) => (
+      {withoutLowerMarks(data).map(({ id, when, detail, todo, opened_at }) => (
         <li key={id}>
           <Note tone="warn">
             <p>
@@ -24,6 +25,14 @@ export function Alerts() {
       ))}
     </ul>
   );
+}
+
+const marks = ["budget_50", "budget_80", "budget_100"];
+
+/** Of the day's budget the highest mark that was reached says it all. */
+function withoutLowerMarks(alerts: readonly Alert[]): readonly Alert[] {
+  const highest = marks.findLast((mark) => alerts.some(({ rule }) => rule === mark));
+  return alerts.filter(({ rule }) => rule === highest || !marks.includes(rule));
 }
 
 const plain = (sentence: string): string => sentence.replaceAll("`", "");
