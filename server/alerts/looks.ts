@@ -20,9 +20,9 @@ export interface Finding {
   event?: { type: WebhookEvent; object: Cell };
 }
 
-/** `made_ms` is null before one is known of. */
 export interface LastBackup {
-  made_ms(): number | null;
+  /** Before there is one, when the first was waited for. */
+  made_ms(): number;
   most_ms: number;
 }
 
@@ -63,7 +63,6 @@ export function createLooks({ db, projects, spentOn, disk, certificateEnds, last
     `SELECT id, disabled_reason FROM webhooks WHERE project_id = ? AND environment = ? AND run_id IS NULL
      AND deleted_at_ms IS NULL AND disabled_reason IN ('gone', 'failing')`,
   );
-  const begun_ms = now();
 
   function ofEnvironment(project_id: string, settings: ProjectSettings, environment: Environment): Finding[] {
     const found = (rule: AlertRule, detail: string, subject: string | null = null): Finding => ({
@@ -102,9 +101,9 @@ export function createLooks({ db, projects, spentOn, disk, certificateEnds, last
     const left_days = ends === null ? Number.POSITIVE_INFINITY : Math.floor((ends - now()) / day_ms);
     if (left_days < bounds.certificate_days)
       findings.push(found("certificate_expiring", `${left_days} days are left.`));
-    const made = lastBackup?.made_ms() ?? begun_ms; // A server that has just begun knows of none yet.
-    if (lastBackup && now() - made > lastBackup.most_ms)
-      findings.push(found("backup_old", `None was made for ${Math.floor((now() - made) / hour_ms)} hours.`));
+    const old_ms = lastBackup ? now() - lastBackup.made_ms() : 0;
+    if (lastBackup && old_ms > lastBackup.most_ms)
+      findings.push(found("backup_old", `None was made for ${Math.floor(old_ms / hour_ms)} hours.`));
     if (failover && now() - failover.led_ms < bounds.failover_ms) findings.push(ofFailover(failover));
     return findings;
   }

@@ -35,19 +35,44 @@ test.each([
 test("a backup that fails is counted and said, and a stop ends the one that is under way", async () => {
   using folder = temporaryFolder();
   const dir = openDataDir(folder.path, { lock: false });
-  openDatabase(dir.database).close();
+  const db = openDatabase(dir.database);
   const { promise: said, resolve } = Promise.withResolvers<string>();
   const log = createLog({ format: "json", write: resolve });
   const main = new URL("../main.ts", import.meta.url).pathname;
   const command = [process.execPath, main, "backup", "--to", "s3://bucket/acme", "--data-dir", folder.path, "--json"];
   const plan = { to: "s3://bucket/acme", every_s: 3600, keep: undefined };
-  const backups = backUpRegularly(plan, { dataDir: folder.path, log }, { first_ms: 0, command });
+  const given = { dataDir: folder.path, db, log };
+  const backups = backUpRegularly(plan, given, { first_ms: 0, command });
   expect(JSON.parse(await said)).toMatchObject({ level: "error", to: "s3://bucket/acme" });
   expect(backups.state()).toEqual({ last_success_ms: null, failures: 1 });
   await backups.stop();
 
-  const slow = backUpRegularly(plan, { dataDir: folder.path, log }, { first_ms: 0, command: ["sleep", "60"] });
+  const slow = backUpRegularly(plan, given, { first_ms: 0, command: ["sleep", "60"] });
   await Bun.sleep(0);
   await slow.stop();
   expect(slow.state().failures).toBe(0);
+  db.close();
+});
+
+// Or an alert of backups that fail would be closed by each start, and never come where there are many.
+test("how long no backup was made is known to the next start, and so is the newest one", async () => {
+  const db = openDatabase(":memory:");
+  const plan = { to: "s3://bucket/acme", every_s: 3600, keep: undefined };
+  const start = async (now: number, made_at?: number) => {
+    const { promise: said, resolve } = Promise.withResolvers<string>();
+    const log = createLog({ format: "json", write: resolve });
+    const told = JSON.stringify({ stored: made_at === undefined ? null : { made_at, name: "a", bytes: 1 } });
+    const command = made_at === undefined ? ["false"] : ["sh", "-c", `echo '${told}'`];
+    const backups = backUpRegularly(plan, { dataDir: "", db, log, now: () => now }, { first_ms: 0, command });
+    const before = backups.newest_ms();
+    await said;
+    await backups.stop();
+    await db.write(() => {}); // What was noted is written.
+    return [before, backups.newest_ms(), backups.state().last_success_ms];
+  };
+  expect(await start(1000)).toEqual([1000, 1000, null]);
+  expect(await start(2000)).toEqual([1000, 1000, null]);
+  expect(await start(3000, 2999)).toEqual([1000, 2999, 2999]);
+  expect(await start(9000)).toEqual([2999, 2999, 2999]);
+  db.close();
 });

@@ -1,4 +1,6 @@
 import { setPriority } from "node:os";
+import { noteFact, readFact } from "../db/facts.ts";
+import type { Db } from "../db/open.ts";
 import type { Log } from "../lib/log.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import type { BackupState } from "../metrics/gauges.ts";
@@ -49,6 +51,8 @@ export const ofFurtherCell = (plan: BackupPlan, cell: string): BackupPlan => ({
   to: `${plan.to.replace(/\/+$/, "")}/${cell}`,
 });
 
+const [newestFact, sinceFact] = ["backup_newest_ms", "backup_since_ms"] as const;
+
 const background = 10; // As the command does itself: whoever asks the server goes first.
 const retry_s = 900;
 
@@ -63,10 +67,18 @@ interface Told {
  */
 export function backUpRegularly(
   { to, every_s, keep }: BackupPlan,
-  { dataDir, log, now = Date.now }: { dataDir: string; log: Log; now?: () => number },
+  { dataDir, db, log, now = Date.now }: { dataDir: string; db: Db; log: Log; now?: () => number },
   { first_ms = 5000, command = ownCommand("backup", "--to", to, "--data-dir", dataDir, "--json") } = {},
-): { state(): BackupState; stop(): Promise<void> } {
-  const state: BackupState = { last_success_ms: null, failures: 0 };
+) {
+  // In the database, since a server that is started again and again would else begin to wait for a backup each time.
+  const noted = readFact(db.sqlite, newestFact);
+  const state: BackupState = { last_success_ms: noted === null ? null : Number(noted), failures: 0 };
+  const since_ms = Number(readFact(db.sqlite, sinceFact) ?? now());
+  const note = (name: string, ms: number): void =>
+    void db
+      .write(() => noteFact(db.sqlite, name, String(ms)))
+      .catch((error) => log.warn("when a backup was made could not be noted", { error }));
+  note(sinceFact, since_ms);
   const whole = [...command, "--if-older", `${every_s}s`, ...(keep === undefined ? [] : ["--keep", String(keep)])];
   let child: Bun.Subprocess<"ignore", "pipe", "pipe"> | null = null;
   let stopped = false;
@@ -106,15 +118,18 @@ export function backUpRegularly(
     if (code !== 0) throw new Error(complaint.trim().slice(0, 1000));
     const { stored, newest } = JSON.parse(said) as Told;
     state.last_success_ms = (stored ?? newest!).made_at;
+    note(newestFact, state.last_success_ms);
     if (stored) log.info("a backup was stored and read back", { to, name: stored.name, bytes: stored.bytes });
     // Where the clock went back the newest one is of tomorrow: no longer than a whole interval then, either.
     return Math.min(Math.max(1000, state.last_success_ms + every_s * 1000 - now()), every_s * 1000);
   }
 
   return {
-    state: () => state,
+    state: (): BackupState => state,
+    /** When the newest was made; before there is one, when the first was waited for. */
+    newest_ms: (): number => state.last_success_ms ?? since_ms,
     /** Ends a backup that is under way; the next one deletes what it left. */
-    async stop() {
+    async stop(): Promise<void> {
       stopped = true;
       clearTimeout(timer);
       child?.kill();

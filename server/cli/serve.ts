@@ -91,7 +91,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     throw error;
   });
   const ownPlan = backupPlan && leading && !leading.isFirst ? ofFurtherCell(backupPlan, leading.lead.cell) : backupPlan;
-  const backups = ownPlan && backUpRegularly(ownPlan, { dataDir: dir.path, log });
+  const backups = ownPlan && backUpRegularly(ownPlan, { dataDir: dir.path, db, log });
   const app = compose({
     ...{ db, entrance, sandbox, dir, storage, backups, node: leading },
     seal: createSeal(storage.masterKey),
@@ -206,7 +206,7 @@ function composing(settings: Settings) {
       projectsElsewhere: node?.others?.projectsElsewhere,
       ...(backups && {
         backups: backups.state,
-        lastBackup: { made_ms: () => backups.state().last_success_ms, most_ms: oldBackup_ms(backupPlan!) },
+        lastBackup: { made_ms: backups.newest_ms, most_ms: oldBackup_ms(backupPlan!) },
       }),
       clusterStatus: node?.lead,
       failover: node?.lead.failover,

@@ -1,0 +1,8 @@
+import type { Database } from "bun:sqlite";
+
+/** A single fact about this database; null before anybody has noted it. */
+export const readFact = (sqlite: Database, name: string): string | null =>
+  sqlite.query<{ value: string }, [string]>("SELECT value FROM facts WHERE name = ?").get(name)?.value ?? null;
+
+export const noteFact = (sqlite: Database, name: string, value: string): void =>
+  void sqlite.query("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)").run(name, value);
