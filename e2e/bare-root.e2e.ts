@@ -6,7 +6,7 @@ import { pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
 import { freePort } from "../server/testing/free-port.ts";
 import { canEnterRoots, canLayOver, makeBareRoot, runOverSystem } from "./bare-root.ts";
-import { executable, firstLine, type Json } from "./harness.ts";
+import { executable, firstLine, type Json, runProgram } from "./harness.ts";
 import { until } from "./until.ts";
 
 const version = "5.2.5";
@@ -58,6 +58,16 @@ async function scrapedUnderLoad(server: string, ca_file: string, work: () => Pro
     rmSync(folder, { recursive: true });
   }
 }
+
+test("it is not installed into a root that there is not", async () => {
+  const root = join(tmpdir(), "runnel-no-root");
+  const { code, stderr } = await runProgram([executable, "install", "--root", root], "/", { PATH: process.env.PATH! });
+  expect({ code, stderr, made: existsSync(root) }).toEqual({
+    code: 1,
+    stderr: `There is no folder ${root}.\n`,
+    made: false,
+  });
+});
 
 test.skipIf(!canLayOver)("it installs itself where systemd does not run, as while an image is made", async () => {
   const { code, stdout, stderr } = await runOverSystem([executable, "install"]);

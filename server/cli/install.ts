@@ -24,7 +24,7 @@ export const installCommand = (): Command =>
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      "\nThen: systemctl enable --now runnel. To upgrade, run the new executable's install and restart.",
+      "\nThen: systemctl enable --now runnel. To upgrade: the new executable's install, then systemctl reload runnel.",
     )
     .action(install);
 
@@ -33,6 +33,7 @@ const users = 'u runnel - "runnel" /var/lib/runnel\n';
 function install({ root, json }: { root: string; json?: boolean }): void {
   if (!platform.systemd || !isCompiled)
     throw usageError("Only the executable for Linux installs itself: systemd is there alone.");
+  if (!existsSync(root)) throw new CliError(`There is no folder ${root}.`);
   const at = (path: string) => join(root, path);
   const program = at("usr/local/bin/runnel");
   const unit = at("etc/systemd/system/runnel.service");
