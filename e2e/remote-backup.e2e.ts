@@ -95,6 +95,30 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     expect((await copy.get(`/v1/agents/${agent_id}`)).body.instructions).toBe("A secret recipe.");
   });
 
+  test("that is larger than one part goes in several, and comes back whole", async () => {
+    await using server = await startRunnel();
+    const bytes = new Uint8Array(12_000_000);
+    for (let at = 0; at < bytes.length; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
+    const form = new FormData();
+    form.append("purpose", "attachment");
+    form.append("file", new File([bytes], "random.bin"));
+    const { id } = await (await server.fetch("/v1/files", { method: "POST", body: form })).json();
+    const { json } = await runnel(["backup", "--data-dir", server.dataDir, "--to", to("large")], {
+      RUNNEL_BACKUP_KEY: key,
+    });
+    // The ETag of an object that came in parts ends with their number.
+    const { etag } = await client.file(`large/${json.stored.name}`).stat();
+    expect(etag).toMatch(/-[2-9]"?$/);
+    const elsewhere = join(folder, "large");
+    const restored = await runnel(["restore", "--from", to("large"), "--data-dir", elsewhere], {
+      RUNNEL_BACKUP_KEY: key,
+    });
+    expect(restored).toMatchObject({ code: 0, stderr: "" });
+    await using copy = await startRunnel({ dataDir: elsewhere, keys: server.keys, environment: masterKeyOf(server) });
+    const content = await (await copy.fetch(`/v1/files/${id}/content`)).arrayBuffer();
+    expect(Buffer.from(content).equals(bytes)).toBe(true);
+  }, 60_000);
+
   test("whose restore dies once it is fetched changes nothing, and the next start leaves nothing of it", async () => {
     await using server = await startRunnel();
     const backup = await runnel(["backup", "--data-dir", server.dataDir, "--to", to("cut")]);
