@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { readCells } from "./cluster-plan.ts";
+import { planCluster, readCells } from "./cluster-plan.ts";
+import { planListener } from "./listen-plan.ts";
 
 test("cells are read in their order, each once, however many there are", () => {
   expect(readCells("main")).toEqual(["main"]);
@@ -28,4 +29,10 @@ test.each([
   "主",
 ])("%j is refused in one line that says what a name may be", (text) => {
   expect(() => readCells(text)).toThrow(/^--cell takes small letters, digits and hyphens, not [^\n]*$/);
+});
+
+test("the password of the engine is kept out of the log, as it is written and as it is sent", () => {
+  const flags = { cluster: "postgres://runnel:p%40ss@db1,db2/runnel", cell: "main", clusterTtl: "3" };
+  const listening = planListener({ host: "127.0.0.1", insecureHttp: true });
+  expect(planCluster(flags, listening, "1".repeat(64))?.passwords).toEqual(["p%40ss", "p@ss"]);
 });

@@ -3,6 +3,7 @@ import { migrations } from "../../migrations/index.ts";
 import { ClusterError } from "../cluster/cluster-error.ts";
 import { addressesIn } from "../cluster/hosts.ts";
 import { masterKeyId } from "../db/key-fact.ts";
+import { secretsInUrl } from "../lib/url-secrets.ts";
 import { exitCodes, SettingLacking, usageError } from "./exit-code.ts";
 import type { ListenPlan } from "./listen-plan.ts";
 
@@ -16,6 +17,8 @@ export interface ClusterFlags {
 /** How a node takes part in a cluster. */
 export interface ClusterPlan {
   url: string;
+  /** What of the URL no line of the log may hold. */
+  passwords: string[];
   /** What this node may lead. */
   cells: readonly [string, ...string[]];
   ttl_ms: number;
@@ -29,7 +32,7 @@ export interface ClusterPlan {
 /** Null without `--cluster`. Throws for what no node can be started with. */
 export function planCluster(flags: ClusterFlags, plan: ListenPlan, masterKey?: string): ClusterPlan | null {
   if (flags.cluster === undefined) return null;
-  addressesIn(flags.cluster);
+  const [address] = addressesIn(flags.cluster);
   const cells = readCells(flags.cell);
   if (!/^\d+(\.\d+)?$/.test(flags.clusterTtl) || Number(flags.clusterTtl) < 1 || Number(flags.clusterTtl) > 60)
     throw usageError(`--cluster-ttl takes 1 to 60 seconds, not "${flags.clusterTtl}".`);
@@ -42,7 +45,7 @@ export function planCluster(flags: ClusterFlags, plan: ListenPlan, masterKey?: s
   const key = readKey(masterKey);
   const scheme = plan.tls ? "https" : "http";
   return {
-    ...{ url: flags.cluster, cells, ttl_ms: Number(flags.clusterTtl) * 1000 },
+    ...{ url: flags.cluster, passwords: secretsInUrl(address!), cells, ttl_ms: Number(flags.clusterTtl) * 1000 },
     ...{ masterKey: key, master_key_id: masterKeyId(key), version: migrations.length },
     addressOf: (port) => flags.clusterAddress ?? `${scheme}://${hostOf(plan)}:${port}`,
   };

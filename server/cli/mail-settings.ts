@@ -1,4 +1,5 @@
 import type { MailSettings } from "../lib/mailer.ts";
+import { secretsInUrl } from "../lib/url-secrets.ts";
 import { SettingLacking, usageError } from "./exit-code.ts";
 
 export interface MailFlags {
@@ -22,7 +23,4 @@ export function mailSettings({ smtpUrl, mailFrom }: MailFlags): MailSettings | n
 }
 
 /** What of it no line of the log may hold. */
-export const mailSecrets = (settings: MailSettings | null): string[] => {
-  const { password = "" } = settings ? new URL(settings.url) : {};
-  return [...new Set([password, decodeURIComponent(password)])].filter((secret) => secret !== "");
-};
+export const mailSecrets = (settings: MailSettings | null): string[] => (settings ? secretsInUrl(settings.url) : []);

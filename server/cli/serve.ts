@@ -286,12 +286,13 @@ function signalTold(): Promise<string> {
 const secretsOf = (
   environment: Record<string, string | undefined>,
   { metricsToken, oidcClientSecret, cluster }: ServeFlags,
-  { otlp, mail }: Settings,
+  { otlp, mail, cluster: plan }: Settings,
 ): string[] => [
   ...Object.entries(environment).flatMap(([name, value]) => (value && /_(API_)?KEY$/.test(name) ? [value.trim()] : [])),
   ...[metricsToken, oidcClientSecret, cluster].flatMap((secret) => (secret ? [secret] : [])),
   ...otlpSecrets(otlp),
   ...mailSecrets(mail),
+  ...(plan?.passwords ?? []),
 ];
 
 interface Started {

@@ -276,6 +276,14 @@ test.each(["", "nonsense", "mysql://h/d", "postgres://h", "postgres:///d", "post
   },
 );
 
+test.each(["postgres://a:100%@h/d", "postgres://a%:b@h/d", "postgres://a@h/d%zz"])(
+  "%p is refused with the way to write a %",
+  (url) => {
+    expect(() => addressesIn(url)).toThrow("Write % in a name or password as %25.");
+    expect(addressesIn(url.replace(/%(zz)?/, "%25"))).toHaveLength(1);
+  },
+);
+
 test("no password stands in what may be told", () => {
   expect(withoutPassword("postgres://a:b%40c@h:1/d")).toBe("postgres://a@h:1/d");
 });
