@@ -20,6 +20,7 @@ import { createWhileLeading } from "../cluster/while-leading.ts";
 import { createAudit } from "../db/audit.ts";
 import { clusterMark } from "../db/cluster-mark.ts";
 import type { DataDir } from "../db/data-dir.ts";
+import { forgetVectors } from "../db/kept-vectors.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import { selfSigned } from "../lib/certificate.ts";
@@ -102,6 +103,7 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
       database: dir.database,
       marker: join(dir.path, clusterMark),
       prepareDatabase: () => openDatabase(dir.database, { vecLibrary: dir.vecLibrary() }).close(),
+      forgetMade: () => forgetVectors(dir.database),
       onFenced(cell) {
         log.error("another node leads the cell: this one ends", { cell });
         process.exit(fencedCode);

@@ -21,6 +21,8 @@ interface NodeOptions {
   marker: string;
   /** Makes the database where there is none and brings it forward, all of it in its file. */
   prepareDatabase(): void;
+  /** Deletes what was made of the database that stood in the folder: another one comes there. */
+  forgetMade(): void;
   /** Another node leads the cell that this one leads. */
   onFenced(cell: string): void;
   log: Log;
@@ -236,6 +238,7 @@ function checkFolder(options: NodeOptions, all: readonly Followed[]): { isCopy: 
       `${database} is a database of its own, and the cell "${cell}" has one already. Give another --data-dir.`,
     );
   for (const path of [database, ...all.map((followed) => followed.path)]) removeDatabase(path);
+  options.forgetMade();
   mark(options, cell, true);
   return { isCopy: true, own: null };
 }

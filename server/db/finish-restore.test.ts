@@ -1,11 +1,12 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { backUp } from "./backup.ts";
 import { faultsOf } from "./check.ts";
 import { openDataDir } from "./data-dir.ts";
+import { vectorsFolder } from "./kept-vectors.ts";
 import { noteMasterKeyId } from "./key-fact.ts";
 import { openDatabase } from "./open.ts";
 import { restore } from "./restore.ts";
@@ -124,6 +125,16 @@ test("a restore is finished by whoever opens the data directory, however often t
     expect.stringMatching(new RegExp(`^runnel\\.db\\.${stamp}$`)),
     expect.stringMatching(new RegExp(`^runnel\\.db\\.${stamp}-wal$`)),
   ]);
+});
+
+// They lack what was deleted since the backup, and nothing in them tells that it is there again.
+test("vectors that were kept of the old database are not searched in the one that is restored", () => {
+  using at = stage();
+  const kept = join(vectorsFolder(at.file("runnel.db")), "1.int8");
+  mkdirSync(dirname(kept));
+  writeFileSync(kept, "");
+  at.restore();
+  expect(existsSync(kept)).toBe(false);
 });
 
 test("what is kept of the old state is answered by its names", () => {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { failpoint } from "../lib/failpoint.ts";
 import { syncFolder } from "./durable-file.ts";
+import { forgetVectors } from "./kept-vectors.ts";
 
 /** Under which names that which was there before a restore is kept; null for what was not there. */
 export interface Replaced {
@@ -51,6 +52,7 @@ export function finishRestore(database: string): Replaced {
   // Away before the new database comes: SQLite would play another one's log into it.
   const [replaced_log] = ["-wal", "-journal"].map((part) => setAside(database, stamp, part));
   rmSync(`${database}-shm`, { force: true });
+  forgetVectors(database);
   failpoint?.("mid_restore");
   const replaced = setAside(database, stamp);
   syncFolder(dirname(database)); // Or a power cut could bring the log back after the last rename.

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { keptFolder } from "./kept-rows.ts";
+import { vectorsFolder } from "../../db/kept-vectors.ts";
 import type { FromThread, Match, ToThread } from "./messages.ts";
 import { createQueue } from "./queue.ts";
 import { createSearch, type Search } from "./search.ts";
@@ -29,7 +29,7 @@ self.onmessage = ({ data }: MessageEvent<ToThread>) => {
 };
 
 function start({ path, most_bytes }: Extract<ToThread, { do: "open" }>): Search {
-  return createSearch(open(path), { most_bytes, folder: keptFolder(path), own: true });
+  return createSearch(open(path), { most_bytes, folder: vectorsFolder(path), own: true });
 }
 
 function open(path: string): Database {

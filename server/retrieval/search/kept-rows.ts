@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Int8Rows } from "./int8-rows.ts";
 import type { StoreTables } from "./tables.ts";
 
@@ -9,9 +9,6 @@ const version = 1;
 /** Version, generation, dimensions, count, and the last piece. */
 const header_bytes = 5 * 8;
 const slice_bytes = 2 ** 22;
-
-/** Beside the database: where vectors lie as they are searched, so that the next start need not make them again. */
-export const keptFolder = (database: string): string => join(dirname(database), "vectors");
 
 const fileOf = (folder: string, storeNumber: number): string => join(folder, `${storeNumber}.int8`);
 

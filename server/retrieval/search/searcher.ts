@@ -1,10 +1,11 @@
 import type { Database } from "bun:sqlite";
 import { totalmem } from "node:os";
 import { AppError } from "../../core/errors.ts";
+import { vectorsFolder } from "../../db/kept-vectors.ts";
 import { searchEntry } from "../../lib/assets.ts";
 import type { Log } from "../../lib/log.ts";
 import { type StartThread, startThread, type Thread } from "../../lib/start-thread.ts";
-import { forgetKept, keptFolder } from "./kept-rows.ts";
+import { forgetKept } from "./kept-rows.ts";
 import type { FromThread, Match, SearchOrder, ToThread } from "./messages.ts";
 import { createSearch } from "./search.ts";
 
@@ -68,7 +69,7 @@ function searchInThread(
   most_bytes: number,
   { log, start = startThread(searchEntry) }: SearcherOptions,
 ): Searcher {
-  const folder = keptFolder(path);
+  const folder = vectorsFolder(path);
   const waiting = new Map<number, Waiting>();
   let thread: Thread<ToThread> | null = null;
   let stopped = false;

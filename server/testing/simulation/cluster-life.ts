@@ -89,6 +89,7 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
         sqlite.run("CREATE TABLE IF NOT EXISTS given (n INTEGER PRIMARY KEY, data BLOB) STRICT");
         sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
       },
+      forgetMade() {},
       onFenced() {
         if (owner.dead) return;
         world.note(`${node.name} is fenced`);
