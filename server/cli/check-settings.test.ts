@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { startMailReceiver } from "../testing/mail-receiver.ts";
+import { oidcClient, startIssuer } from "../testing/oidc-issuer.ts";
+import { flagsFrom, settingFaults, settingLooks } from "./check-settings.ts";
+import { serveCommand } from "./serve-command.ts";
+
+const look = (check: keyof typeof settingLooks, environment: Record<string, string>) =>
+  settingLooks[check]!(flagsFrom(serveCommand(), environment), environment);
+
+test("an issuer is asked who it is, and who says to be another one, or nothing, is named", async () => {
+  await using issuer = await startIssuer();
+  const { clientId: RUNNEL_OIDC_CLIENT_ID, clientSecret: RUNNEL_OIDC_CLIENT_SECRET } = oidcClient;
+  const client = { RUNNEL_OIDC_CLIENT_ID, RUNNEL_OIDC_CLIENT_SECRET };
+  expect(await look("sign-in", {})).toBeNull();
+  expect(await look("sign-in", { ...client, RUNNEL_OIDC_ISSUER: issuer.url })).toBe(
+    `at ${issuer.url}, or by a password`,
+  );
+  expect(await look("sign-in", { ...client, RUNNEL_OIDC_ISSUER: issuer.url, RUNNEL_LOCAL_ACCOUNTS: "off" })).toBe(
+    `at ${issuer.url}, nobody by a password`,
+  );
+  for (const other of [`${issuer.url}/other`, "http://127.0.0.1:9"])
+    await expect(look("sign-in", { ...client, RUNNEL_OIDC_ISSUER: other })).rejects.toThrow(
+      `${other} cannot be used: `,
+    );
+});
+
+test("a mail server is asked to take the password, which no fault tells", async () => {
+  await using mails = await startMailReceiver();
+  const RUNNEL_MAIL_FROM = mails.settings.from;
+  const { host } = new URL(mails.settings.url);
+  expect(await look("mail", {})).toBeNull();
+  expect(await look("mail", { RUNNEL_MAIL_FROM, RUNNEL_SMTP_URL: mails.settings.url })).toBe(
+    `from ${RUNNEL_MAIL_FROM} by ${host}`,
+  );
+  const refused = look("mail", { RUNNEL_MAIL_FROM, RUNNEL_SMTP_URL: `smtp://runnel:canary@${host}` });
+  await expect(refused).rejects.toThrow(new RegExp(`^${host} cannot be used: (?!.*canary)`));
+});
+
+test("the flags of serve are read from variables as serve reads them: an empty one and a switch that is off say nothing", () => {
+  const environment = { RUNNEL_PORT: " ", RUNNEL_INSECURE_HTTP: "false", RUNNEL_OTLP_CONTENT: "1", RUNNEL_HOST: "::1" };
+  const flags = flagsFrom(serveCommand(), environment);
+  expect(flags).toMatchObject({ host: "::1", otlpContent: true, dataDir: "./runnel-data", backupEvery: "24h" });
+  expect([flags.port, flags.insecureHttp]).toEqual([undefined, undefined]);
+  expect(environment.RUNNEL_INSECURE_HTTP).toBe("false"); // Nobody else's variables are changed.
+});
+
+test.each<[Record<string, string>, string, boolean]>([
+  [{ RUNNEL_TLS_CERT: "cert.pem" }, "--tls-cert and --tls-key belong together.", true],
+  [{ RUNNEL_ACME_EMAIL: "a@b.example" }, "--acme-… flags say", true],
+  [{ RUNNEL_LOCAL_ACCOUNTS: "off" }, "--local-accounts off needs an issuer", true],
+  [{ RUNNEL_MAIL_FROM: "a@b.example" }, "without --smtp-url none is sent", true],
+  [{ RUNNEL_BACKUP_TO: "s3://bucket/a" }, "The store needs AWS_ACCESS_KEY_ID", true],
+  [{ RUNNEL_CLUSTER: "postgres://a:b@c/d" }, "the same RUNNEL_MASTER_KEY", true],
+  [{ RUNNEL_LOG: "xml" }, '--log takes one of pretty, json, not "xml".', false],
+  [{ RUNNEL_MIN_FREE_SPACE: "much" }, "--min-free-space takes", false],
+  [{ RUNNEL_CLUSTER: "mysql://c/d", RUNNEL_MASTER_KEY: "0".repeat(64) }, "--cluster takes", false],
+  [{ RUNNEL_MASTER_KEY: "short" }, "RUNNEL_MASTER_KEY must hold", false],
+  [{ OLLAMA_BASE_URL: "127.0.0.1:11434" }, "OLLAMA_BASE_URL takes", false],
+])(
+  "%j stops a start, and it is said whether something is lacking that may stand elsewhere",
+  (environment, said, lacks) => {
+    expect(settingFaults(serveCommand(), environment)).toEqual([
+      expect.objectContaining({ message: expect.stringContaining(said), isLacking: lacks }),
+    ]);
+  },
+);
+
+test("nothing is wrong with what is not set", () => {
+  expect(settingFaults(serveCommand(), {})).toEqual([]);
+});
