@@ -250,12 +250,13 @@ function examine(dataDir: string, serve: ServeFlags): Finding[] {
   if (!usable || !dir) return findings;
   const { path, database } = dir;
   check("lock", () => lock(path));
-  if (check("database", () => version(database))) check("integrity", () => integrity(database));
+  const isWhole = check("database", () => version(database)) && check("integrity", () => integrity(database));
   check("extensions", () => extensions(dir!));
   check("disk space", () => diskSpace(path, serve));
   check("fsync", () => fsyncTime(path));
   check("open files", () => openFiles(dir!));
   check("certificate", () => certificate(dir!, serve));
+  if (!isWhole) return findings; // It does not say which key it needs.
   const hasKey = check("master key", () => masterKey(dir!));
   // Opening it for more would bring an older one forward.
   if (hasKey && !isCopy(path) && attempt(() => isCurrent(database)) === "current") check("models", () => models(dir!));

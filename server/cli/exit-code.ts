@@ -48,6 +48,7 @@ export function exitCodeOf(error: unknown): number {
 const foreseen = new Set([
   "CliError",
   "AppError",
+  "CertificateUnusable",
   "ClusterError",
   "ConnectionLost",
   "CopyRefused",

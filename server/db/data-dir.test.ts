@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DataDirInUse, DataDirRefused, openDataDir } from "./data-dir.ts";
@@ -35,6 +35,23 @@ test("a directory that others can read is refused with what to do", () => {
   chmodSync(path, 0o755);
   expect(() => openDataDir(path, { lock: false })).toThrow(`chmod 700 ${path}`);
 });
+
+test.skipIf(process.getuid?.() !== 0 || Bun.which("setpriv") === null)(
+  "a directory of another user is refused with whose it is, and is not taken for an empty one",
+  () => {
+    openDataDir(path, { lock: false });
+    chmodSync(folder, 0o755);
+    chownSync(path, 4711, 4711);
+    const program = `
+      const { openDataDir } = await import(${JSON.stringify(join(import.meta.dir, "data-dir.ts"))});
+      openDataDir(${JSON.stringify(path)}, { lock: false });`;
+    const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    const { exitCode, stderr } = Bun.spawnSync([...nobody, process.execPath, "-e", program]);
+    expect({ exitCode, said: stderr.toString() }).toEqual({
+      ...{ exitCode: 1, said: expect.stringContaining(`${path}, which belongs to the user 4711`) },
+    });
+  },
+);
 
 test("a missing directory is refused where none shall be made", () => {
   expect(() => openDataDir(path, { lock: false, create: false })).toThrow(DataDirRefused);

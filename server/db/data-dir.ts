@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { vecLibrary } from "../lib/assets.ts";
 import { loadMasterKey } from "../lib/master-key.ts";
@@ -84,6 +84,14 @@ function checkFolder(path: string): void {
     throw new DataDirRefused(`There is no data directory ${path}. "runnel serve" makes one; --data-dir names another.`);
   const status = statSync(path);
   if (!status.isDirectory()) throw new DataDirRefused(`${path} is not a directory.`);
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    throw new DataDirRefused(
+      `This user may not use ${path}, which belongs to the user ${status.uid}. Run the command as that one, or as root.`,
+    );
+  }
   const mode = status.mode & 0o777;
   if (platform.modes && (mode & 0o077) !== 0)
     throw new DataDirRefused(

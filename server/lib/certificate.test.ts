@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ownCertificate, readCertificate } from "./certificate.ts";
+import { ownCertificate, readCertificate, selfSigned } from "./certificate.ts";
 
 const day = 86_400_000;
 let folder: string;
@@ -60,6 +60,19 @@ describe("the server's own certificate", () => {
     expect(second.cert).not.toBe(first.cert);
     expect(readCertificate(join(folder, "cert.pem"), join(folder, "key.pem")).cert).toBe(second.cert);
   });
+});
+
+test("a file that is no certificate or no key is named, and an encrypted key is none", () => {
+  const [certPath, keyPath, wrong] = [join(folder, "a.pem"), join(folder, "a.key"), join(folder, "wrong.pem")];
+  const { cert, key } = selfSigned(["localhost"]);
+  writeFileSync(certPath, cert);
+  writeFileSync(keyPath, key);
+  const sealed = createPrivateKey(key).export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" });
+  for (const text of ["", "garbage", String(sealed)]) {
+    writeFileSync(wrong, text);
+    expect(() => readCertificate(certPath, wrong)).toThrow(`${wrong} holds no key that can be used in PEM form.`);
+    expect(() => readCertificate(wrong, keyPath)).toThrow(`${wrong} holds no certificate in PEM form.`);
+  }
 });
 
 test("an operator's certificate with another one's key is refused", async () => {

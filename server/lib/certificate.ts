@@ -20,12 +20,26 @@ const day_ms = 86_400_000;
 const validFor_ms = 397 * day_ms; // Longer ones are refused by browsers.
 const renewBefore_ms = 30 * day_ms;
 
+class CertificateUnusable extends Error {
+  override name = "CertificateUnusable";
+}
+
 /** Reads the operator's certificate; throws when it does not belong to the key. */
 export function readCertificate(certPath: string, keyPath: string): Certificate {
   const [cert, key] = [readFileSync(certPath, "utf8"), readFileSync(keyPath, "utf8")];
-  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
-    throw new Error(`The certificate ${certPath} does not belong to the key ${keyPath}.`);
+  const parsed = readable(certPath, "no certificate", () => new X509Certificate(cert));
+  if (!parsed.checkPrivateKey(readable(keyPath, "no key that can be used", () => createPrivateKey(key))))
+    throw new CertificateUnusable(`The certificate ${certPath} does not belong to the key ${keyPath}.`);
   return toCertificate(cert, key, certPath);
+}
+
+/** What OpenSSL says of a file that it cannot read names neither the file nor what is wrong with it. */
+function readable<T>(path: string, lacks: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw new CertificateUnusable(`${path} holds ${lacks} in PEM form.`, { cause });
+  }
 }
 
 /** A self-signed certificate for this machine, kept in `folder`; made anew near its end or for another host. */
