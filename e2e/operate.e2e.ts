@@ -184,6 +184,62 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
     expect(asked.filter((name) => !known(name))).toEqual([]);
   });
 
+  // In promtool's notation: a beginning, what each five minutes add, and how many there are.
+  const calm: Record<string, string> = {
+    'up{job="runnel"}': "1x600",
+    runnel_disk_free_bytes: "50000000000x600",
+    'runnel_runs_ended_total{status="completed"}': "0+20x600",
+    'runnel_runs_ended_total{status="failed"}': "0+1x600",
+    'runnel_model_calls_total{provider="openai",outcome="completed"}': "0+20x600",
+    'runnel_model_calls_total{provider="openai",outcome="retried"}': "0+1x600",
+    runnel_queue_oldest_seconds: "2x600",
+    runnel_webhook_deliveries_pending: "10x600",
+    runnel_webhooks_disabled: "1x600",
+    'runnel_db_commit_duration_seconds_bucket{le="0.1"}': "0+100x600",
+    'runnel_db_commit_duration_seconds_bucket{le="0.5"}': "0+100x600",
+    'runnel_db_commit_duration_seconds_bucket{le="+Inf"}': "0+100x600",
+    runnel_event_loop_lag_seconds: "0.1x600",
+    'process_open_fds{job="runnel"}': "100x600",
+    'process_max_fds{job="runnel"}': "1000x600",
+    runnel_backup_last_success_timestamp_seconds: "0+300x600",
+    runnel_backup_failures_total: "2x600",
+  };
+  const faults: [alert: string, series: Record<string, string>][] = [
+    ["RunnelDown", { 'up{job="runnel"}': "0x600" }],
+    ["RunnelDiskNearlyFull", { runnel_disk_free_bytes: "900000000x600" }],
+    ["RunnelRunsFail", { 'runnel_runs_ended_total{status="failed"}': "0+10x600" }],
+    ["RunnelModelCallsFail", { 'runnel_model_calls_total{provider="openai",outcome="retried"}': "0+15x600" }],
+    ["RunnelQueueStuck", { runnel_queue_oldest_seconds: "0+300x600" }],
+    ["RunnelWebhooksWait", { runnel_webhook_deliveries_pending: "2000x600" }],
+    ["RunnelWebhookDisabled", { runnel_webhooks_disabled: "1x590 2x10" }],
+    ["RunnelSlowCommits", { 'runnel_db_commit_duration_seconds_bucket{le="0.1"}': "0+90x600" }],
+    ["RunnelMainThreadBlocked", { runnel_event_loop_lag_seconds: "2x600" }],
+    ["RunnelFewFileDescriptors", { 'process_open_fds{job="runnel"}': "900x600" }],
+    ["RunnelBackupOld", { runnel_backup_last_success_timestamp_seconds: "300x600" }],
+    ["RunnelBackupOld", { runnel_backup_failures_total: "0+0.5x600" }],
+  ];
+
+  test("hears each alert where something is wrong, and none where nothing is", async () => {
+    savedAs("runnel-alerts.yml");
+    const firing = (series: Record<string, string>, alerts: readonly string[]) => ({
+      interval: "5m",
+      input_series: Object.entries({ ...calm, ...series }).map(([series, values]) => ({ series, values })),
+      promql_expr_test: [
+        {
+          expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+          eval_time: "50h", // A backup is old after two days.
+          exp_samples: alerts.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
+        },
+      ],
+    });
+    const tests = [firing({}, []), ...faults.map(([alert, series]) => firing(series, [alert]))];
+    const whole = { rule_files: ["runnel-alerts.yml"], evaluation_interval: "5m", tests };
+    writeFileSync(join(folder, "tests.json"), JSON.stringify(whole));
+    expect(await promtool("test rules tests.json")).toMatchObject({ code: 0, stderr: "" });
+    const rules = [...documented("runnel-alerts.yml").matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
+    expect([...new Set(faults.map(([alert]) => alert))]).toEqual(rules);
+  });
+
   test("scrapes a server with the documented configuration, here by itself and from elsewhere with the token", async () => {
     await using server = await startRunnel({ environment: { RUNNEL_METRICS_TOKEN: "of the operator" } });
     const agent = await server.post("/v1/agents", { name: "Echo", instructions: "", model: "test/echo" });
