@@ -10,13 +10,13 @@ const look = (check: keyof typeof settingLooks, environment: Record<string, stri
 test("an issuer is asked who it is, and who says to be another one, or nothing, is named", async () => {
   await using issuer = await startIssuer();
   const { clientId: RUNNEL_OIDC_CLIENT_ID, clientSecret: RUNNEL_OIDC_CLIENT_SECRET } = oidcClient;
-  const client = { RUNNEL_OIDC_CLIENT_ID, RUNNEL_OIDC_CLIENT_SECRET };
+  const client = { RUNNEL_OIDC_CLIENT_ID, RUNNEL_OIDC_CLIENT_SECRET, RUNNEL_PUBLIC_URL: "https://runs.example.com" };
   expect(await look("sign-in", {})).toBeNull();
   expect(await look("sign-in", { ...client, RUNNEL_OIDC_ISSUER: issuer.url })).toBe(
-    `at ${issuer.url}, or by a password`,
+    `at ${issuer.url}, or by a password; it leads back to https://runs.example.com`,
   );
   expect(await look("sign-in", { ...client, RUNNEL_OIDC_ISSUER: issuer.url, RUNNEL_LOCAL_ACCOUNTS: "off" })).toBe(
-    `at ${issuer.url}, nobody by a password`,
+    `at ${issuer.url}, nobody by a password; it leads back to https://runs.example.com`,
   );
   for (const other of [`${issuer.url}/other`, "http://127.0.0.1:9"])
     await expect(look("sign-in", { ...client, RUNNEL_OIDC_ISSUER: other })).rejects.toThrow(
@@ -29,9 +29,14 @@ test("a mail server is asked to take the password, which no fault tells", async 
   const RUNNEL_MAIL_FROM = mails.settings.from;
   const { host } = new URL(mails.settings.url);
   expect(await look("mail", {})).toBeNull();
-  expect(await look("mail", { RUNNEL_MAIL_FROM, RUNNEL_SMTP_URL: mails.settings.url })).toBe(
-    `from ${RUNNEL_MAIL_FROM} by ${host}`,
+  const whole = { RUNNEL_MAIL_FROM, RUNNEL_SMTP_URL: mails.settings.url };
+  expect(await look("mail", { ...whole, RUNNEL_DOMAIN: "runs.example.com" })).toBe(
+    `from ${RUNNEL_MAIL_FROM} by ${host}; it leads back to https://runs.example.com`,
   );
+  expect(await look("mail", { ...whole, RUNNEL_PORT: "8444" })).toEqual({
+    result: "warn",
+    detail: `from ${RUNNEL_MAIL_FROM} by ${host}; it leads back to https://127.0.0.1:8444, which only this machine reaches: set --public-url`,
+  });
   const refused = look("mail", { RUNNEL_MAIL_FROM, RUNNEL_SMTP_URL: `smtp://runnel:canary@${host}` });
   await expect(refused).rejects.toThrow(new RegExp(`^${host} cannot be used: (?!.*canary)`));
 });

@@ -1,17 +1,22 @@
 import type { Command } from "commander";
 import { discoverIssuer } from "../console/oidc.ts";
+import { isOwnHost } from "../lib/ip-address.ts";
 import { createMailer } from "../lib/mailer.ts";
 import { SettingLacking } from "./exit-code.ts";
-import { type MailFlags, mailSettings } from "./mail-settings.ts";
-import { type OidcFlags, oidcSettings } from "./oidc-settings.ts";
+import { type ListenPlan, planListener } from "./listen-plan.ts";
+import { mailSettings } from "./mail-settings.ts";
+import { oidcSettings } from "./oidc-settings.ts";
 import { tidyEnvironment } from "./option.ts";
-import { type OtlpFlags, otlpTarget } from "./otlp-target.ts";
-import { faultsOfSettings, type ServeFlags, type Settings } from "./settings.ts";
+import { otlpTarget } from "./otlp-target.ts";
+import { faultsOfSettings, publicUrlFrom, type ServeFlags, type Settings } from "./settings.ts";
 
 type Environment = Record<string, string | undefined>;
 
-/** What is wrong with a setting, or what is well; null where nothing is set. Throws with what would stop a server's start. */
-type Look = (flags: OidcFlags & MailFlags & OtlpFlags, environment: Environment) => Promise<string | null>;
+/** What is well, or is worth a look or broken. */
+export type Verdict = string | { result: "warn" | "fail"; detail: string };
+
+/** What was found of a setting; null where nothing is set. Throws with what would stop a server's start. */
+type Look = (flags: ServeFlags, environment: Environment) => Promise<Verdict | null>;
 
 /** Settings that only a try shows to be right, by the name that the doctor calls them. */
 export const settingLooks: Record<string, Look> = {
@@ -20,17 +25,38 @@ export const settingLooks: Record<string, Look> = {
     if (!settings) return null;
     const { issuer } = (await reached(settings.issuer, discoverIssuer(settings))).serverMetadata();
     const passwords = flags.localAccounts === "off" ? "nobody by a password" : "or by a password";
-    return `at ${issuer}, ${passwords}`;
+    return leadingBack(flags, `at ${issuer}, ${passwords}`);
   },
   mail: async (flags) => {
     const settings = mailSettings(flags);
     if (!settings) return null;
     const { host } = new URL(settings.url);
     await reached(host, createMailer(settings).verify());
-    return `from ${settings.from} by ${host}`;
+    return leadingBack(flags, `from ${settings.from} by ${host}`);
   },
   collector: async (flags, environment) => otlpTarget(flags, environment)?.url ?? null,
 };
+
+/** Links in mails, and the issuer, lead to this address: that of this machine is of no use to anybody else. */
+function leadingBack(flags: ServeFlags, well: string): Verdict {
+  const plan = listenerOf(flags);
+  if (!plan) return well;
+  const address = publicUrlFrom({ plan, publicUrl: flags.publicUrl })(plan.port);
+  if (!isOwnHost(new URL(address).hostname)) return `${well}; it leads back to ${address}`;
+  return {
+    result: "warn",
+    detail: `${well}; it leads back to ${address}, which only this machine reaches: set --public-url`,
+  };
+}
+
+/** Null for flags that no listener can be planned by: they are told of as faults of settings. */
+export function listenerOf(flags: ServeFlags): ListenPlan | null {
+  try {
+    return planListener(flags);
+  } catch {
+    return null;
+  }
+}
 
 const reached = <T>(name: string, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {

@@ -26,11 +26,10 @@ import { jailAdvice } from "../sandbox/jail-advice.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
 import { type CellFlags, openLeader } from "./ask-leader.ts";
 import { openBackupTarget } from "./backup-target.ts";
-import { flagsFrom, settingFaults, settingLooks } from "./check-settings.ts";
+import { flagsFrom, listenerOf, settingFaults, settingLooks, type Verdict } from "./check-settings.ts";
 import { configSettings, hasOpenSecrets, readConfigFile } from "./config-file.ts";
 import { exitCodes } from "./exit-code.ts";
 import { doctorPath } from "./leader-commands.ts";
-import { type ListenPlan, planListener } from "./listen-plan.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
 import { readReserve } from "./open-storage.ts";
 import { print } from "./print.ts";
@@ -54,8 +53,6 @@ interface Finding {
   result: "ok" | "warn" | "fail";
   detail: string;
 }
-
-type Verdict = string | { result: "warn" | "fail"; detail: string };
 
 const warn = (detail: string): Verdict => ({ result: "warn", detail });
 const fail = (detail: string): Verdict => ({ result: "fail", detail });
@@ -357,7 +354,7 @@ const soon_ms = 21 * 86_400_000;
 
 /** Of the certificate that a start would take, as far as variables name it. */
 function certificate({ tls: folder }: DataDir, serve: ServeFlags): Verdict {
-  const tls = listenerTls(serve);
+  const { tls } = listenerOf(serve) ?? { tls: "own" as const };
   if (tls === null) return "none: plain HTTP, for a proxy or this machine";
   if (tls === "own") {
     const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
@@ -370,15 +367,6 @@ function certificate({ tls: folder }: DataDir, serve: ServeFlags): Verdict {
 }
 
 const whyInLog = 'the log says why, by "no certificate could be obtained"';
-
-/** Flags that no listener can be planned by are told of as settings. */
-function listenerTls(serve: ServeFlags): ListenPlan["tls"] {
-  try {
-    return planListener(serve).tls;
-  } catch {
-    return "own";
-  }
-}
 
 function lasting({ expires_at_ms, path }: Certificate, advice: string): Verdict {
   const left = expires_at_ms - Date.now();

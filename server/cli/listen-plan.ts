@@ -154,8 +154,20 @@ export function ownAddresses(plan: ListenPlan, ports: readonly (number | null)[]
 }
 
 /** The names that the server has its certificate for. */
-export const domainsOf = ({ tls }: ListenPlan): string[] =>
+const domainsOf = ({ tls }: ListenPlan): string[] =>
   tls !== null && tls !== "own" && "domains" in tls ? tls.domains : [];
+
+/** Where clients reach a server that listens so, on this machine or by its domain. */
+export function addressOf(plan: ListenPlan, port: number): string {
+  const name = domainsOf(plan)[0] ?? addressHost(plan.host);
+  return `${plan.tls ? "https" : "http"}://${name}${plan.tls && port === 443 ? "" : `:${port}`}`;
+}
+
+/** A host that a client on this machine can use: every address is no address. */
+export function addressHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}
 
 /** The parts of a list with commas. */
 export const splitList = (text: string | undefined): string[] =>

@@ -27,7 +27,7 @@ import { exitCodes } from "./exit-code.ts";
 import { type Greeting, greetingText } from "./greeting.ts";
 import { awaitSuccessor, handOver, takeOver } from "./handover.ts";
 import { createLeaderCommands } from "./leader-commands.ts";
-import { domainsOf, type ListenPlan, ownAddresses } from "./listen-plan.ts";
+import { addressHost, addressOf, type ListenPlan, ownAddresses } from "./listen-plan.ts";
 import type { Handle } from "./listener.ts";
 import { mailSecrets } from "./mail-settings.ts";
 import { storesOf } from "./open-data.ts";
@@ -39,7 +39,7 @@ import { print } from "./print.ts";
 import { openSandbox } from "./sandbox-level.ts";
 import { backUpRegularly, ofFurtherCell, oldBackup_ms } from "./scheduled-backup.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
-import { readSettings, type ServeFlags, type Settings } from "./settings.ts";
+import { publicUrlFrom, readSettings, type ServeFlags, type Settings } from "./settings.ts";
 import { stopServer } from "./stop.ts";
 import { tellSystemd } from "./systemd.ts";
 
@@ -174,11 +174,6 @@ export async function serve(flags: ServeFlags): Promise<never> {
   log.info("stopped");
   process.exit(exitCodes.done); // What still runs is taken up by the next start, and may not delay this end.
 }
-
-const publicUrlFrom =
-  ({ plan, publicUrl }: Settings) =>
-  (port: number): string =>
-    publicUrl ?? addressOf(plan, port);
 
 /** Makes an application with these settings. */
 function composing(settings: Settings) {
@@ -338,17 +333,6 @@ async function greet(started: Started): Promise<Greeting> {
 function cacertOf(entrance: Pick<Entrance, "certificate">): string | null {
   const certificate = entrance.certificate();
   return certificate?.self_signed ? certificate.path : null;
-}
-
-function addressOf(plan: ListenPlan, port: number): string {
-  const name = domainsOf(plan)[0] ?? addressHost(plan.host);
-  return `${plan.tls ? "https" : "http"}://${name}${plan.tls && port === 443 ? "" : `:${port}`}`;
-}
-
-/** A host that a client on this machine can use: every address is no address. */
-function addressHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
 }
 
 /**

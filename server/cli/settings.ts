@@ -6,7 +6,7 @@ import { connectionsFromEnvironment } from "../models/registry.ts";
 import { type ClusterFlags, planCluster } from "./cluster-plan.ts";
 import { readDays } from "./duration.ts";
 import { CliError, usageError } from "./exit-code.ts";
-import { type ListenFlags, opensLoopback, planListener, splitList } from "./listen-plan.ts";
+import { addressOf, type ListenFlags, opensLoopback, planListener, splitList } from "./listen-plan.ts";
 import { type MailFlags, mailSettings } from "./mail-settings.ts";
 import { type OidcFlags, oidcSettings } from "./oidc-settings.ts";
 import { defaultWorkers } from "./open-files.ts";
@@ -69,6 +69,12 @@ export const readSettings = (flags: ServeFlags, environment: Environment): Setti
   Object.fromEntries(
     Object.entries(readers).map(([name, read]) => [name, read(flags, environment)]),
   ) as unknown as Settings;
+
+/** Where clients reach the server, once its port is known. */
+export const publicUrlFrom =
+  ({ plan, publicUrl }: Pick<Settings, "plan" | "publicUrl">) =>
+  (port: number): string =>
+    publicUrl ?? addressOf(plan, port);
 
 interface SettingFault {
   setting: keyof Settings;
