@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { exitCodes } from "../../server/cli/exit-code.ts";
 import { createProgram } from "../../server/cli/program.ts";
 import { variables } from "../../server/cli/variables.ts";
 import { inProject } from "../root.ts";
@@ -24,6 +25,11 @@ describe("the unit for systemd", () => {
     expect(unknown(set)).toEqual([]);
     expect(lines).toContain("User=runnel");
     expect(lines).toContain("ExecStart=/usr/local/bin/runnel serve");
+  });
+
+  test("starts a server again that has ended, except where that is of no use", () => {
+    expect(lines).toContain("Restart=always");
+    expect(lines).toContain(`RestartPreventExitStatus=${exitCodes.usage} ${exitCodes.too_new}`);
   });
 
   test.skipIf(!Bun.which("systemd-analyze"))("is left with as little as the documentation says", () => {

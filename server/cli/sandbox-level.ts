@@ -1,7 +1,7 @@
 import type { Log } from "../lib/log.ts";
 import { jailFaults, selfTest } from "../sandbox/self-test.ts";
 import type { SandboxLevel } from "../wire/names.ts";
-import { usageError } from "./exit-code.ts";
+import { CliError } from "./exit-code.ts";
 import type { SandboxFlag } from "./sandbox-flags.ts";
 
 interface TestedSandbox {
@@ -22,7 +22,7 @@ export async function openSandbox(flag: SandboxFlag, log: Log): Promise<TestedSa
   if (flag === "strict") {
     const faults = await jailFaults();
     if (faults.length > 0)
-      throw usageError(`--sandbox strict: this system cannot hold code. A program could ${faults.join(", ")}.`);
+      throw new CliError(`--sandbox strict: this system cannot hold code. A program could ${faults.join(", ")}.`);
     known = "strict";
     testing = Promise.resolve(known);
   }
