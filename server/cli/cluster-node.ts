@@ -104,8 +104,9 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
       marker: join(dir.path, clusterMark),
       prepareDatabase: () => openDatabase(dir.database, { vecLibrary: dir.vecLibrary() }).close(),
       forgetMade: () => forgetVectors(dir.database),
-      onFenced(cell) {
-        log.error("another node leads the cell: this one ends", { cell });
+      onFenced(cell, fault) {
+        if (fault) log.error("what was committed cannot be sent: this node ends", { cell, error: fault });
+        else log.error("another node leads the cell: this one ends", { cell });
         process.exit(fencedCode);
       },
       log,

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { SQL } from "bun";
 import { type Db, openDatabase } from "../db/open.ts";
 import { type Postgres, sqlAt, startPostgres } from "../testing/postgres.ts";
@@ -68,7 +68,7 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
       if (end.seq < head) await at(through, (sql) => dropUnfinished(sql, cell, won.epoch, end));
       head = end.seq;
     }
-    const { promise: fenced, resolve } = Promise.withResolvers<void>();
+    const { promise: fenced, resolve } = Promise.withResolvers<unknown>();
     const options = {
       engine,
       cell,
@@ -143,6 +143,69 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     await copy.follow(null);
     expect(Buffer.compare(readFileSync(copy.path), readFileSync(path))).toBe(0);
     expect(countIn(copy.path)).toBe(14);
+  });
+
+  // Who waits for one does not renew its lease: another node would lead whenever a backup is made.
+  test("a reader keeps no commit waiting, however long the log gets, and once it has gone the log is short again", async () => {
+    await using first = await leader(newCell());
+    const { db, path } = first;
+    await fill(db);
+    const giveMany = (n: number) =>
+      db.write(() => db.sqlite.query("INSERT INTO given (n, data) VALUES (?, zeroblob(1000000))").run(n));
+    await giveMany(0);
+    using reader = new Database(path, { readonly: true });
+    reader.run("BEGIN");
+    reader.query("SELECT count(*) FROM given").get();
+    for (let n = 1; n < 67; n++) await giveMany(n);
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(64 * 1024 * 1024);
+    const given = giveMany(67).then(() => "given");
+    expect(await Promise.race([given, Bun.sleep(3000).then(() => "late")])).toBe("given");
+    reader.run("COMMIT");
+    await giveMany(68);
+    await giveMany(69);
+    expect(statSync(`${path}-wal`).size).toBeLessThan(8 * 1024 * 1024);
+  });
+
+  test("where the log cannot be moved into the database, as on a full disk, all that is committed is in the copy", async () => {
+    const cell = newCell();
+    await using first = await leader(cell);
+    const { db, ship } = first;
+    await fill(db);
+    const full = Object.create(db.sqlite, {
+      run: {
+        value(statement: string) {
+          if (statement.includes("wal_checkpoint")) throw new Error("database or disk is full");
+          return db.sqlite.run(statement);
+        },
+      },
+      query: { value: (statement: string) => db.sqlite.query(statement) },
+    });
+    ship.attach(full);
+    for (let n = 0; n < 3; n++) await give(db, n, 3_000_000);
+    await using copy = copies(cell);
+    await copy.follow(null);
+    expect(countIn(copy.path)).toBe(3);
+  });
+
+  test("a leader whose log somebody else has begun again ends, and nothing that it commits is told", async () => {
+    const cell = newCell();
+    await using first = await leader(cell);
+    await fill(first.db);
+    await give(first.db, 1);
+    using other = new Database(first.path);
+    for (let n = 2; n < 4; n++) {
+      other.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      other.query("INSERT INTO given (n) VALUES (?)").run(n);
+    }
+    let isTold = false;
+    void give(first.db, 4).then(() => {
+      isTold = true;
+    });
+    expect(await first.fenced).toEqual(new Error("The write-ahead log was begun again by somebody else."));
+    expect(isTold).toBe(false);
+    await using copy = copies(cell);
+    await copy.follow(null);
+    expect(countIn(copy.path)).toBe(1);
   });
 
   test("a large commit goes in pieces, and nobody takes some of them", async () => {

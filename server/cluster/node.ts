@@ -23,8 +23,8 @@ interface NodeOptions {
   prepareDatabase(): void;
   /** Deletes what was made of the database that stood in the folder: another one comes there. */
   forgetMade(): void;
-  /** Another node leads the cell that this one leads. */
-  onFenced(cell: string): void;
+  /** Another node leads the cell that this one leads, or this one cannot (`fault`). */
+  onFenced(cell: string, fault?: unknown): void;
   log: Log;
   /** Opens connections to the engine, by itself with Bun's client. */
   open?: OpenConnection;
@@ -188,7 +188,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
       const looking = createEngine(url, { patience_ms: read_ms, name: `runnel status ${cell}`, open });
       const ship = createShipper({
         ...{ engine: own, cell, epoch, claimed_at, path: database, ttl_ms, patience_ms: told_ms, log },
-        onFenced: () => options.onFenced(cell),
+        onFenced: (fault) => options.onFenced(cell, fault),
       });
       if (head > 0 || followed.at) settleOn(followed);
       const reached = head === 0 ? await begin(followed, epoch) : await reach(followed, head, epoch);

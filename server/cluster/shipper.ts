@@ -64,8 +64,8 @@ interface ShipperOptions {
   patience_ms: number;
   /** Of a commit that goes in pieces, in each; by itself as many as make 8 MB. */
   piece_pages?: number;
-  /** Another node leads: nothing may be told any more. */
-  onFenced(): void;
+  /** Another node leads, or what was committed cannot be sent (`fault`): nothing may be told any more. */
+  onFenced(fault?: unknown): void;
   log: Pick<Log, "warn">;
 }
 
@@ -198,11 +198,11 @@ export function createShipper(options: ShipperOptions): Shipper {
     tellThreads();
   }
 
-  function fenced(): void {
+  function fenced(fault?: unknown): void {
     if (isOver) return;
     isOver = true;
     clearInterval(timer);
-    onFenced();
+    onFenced(fault);
   }
 
   /** Two rows may be on their way; what is committed meanwhile shares the next one, with each page once. */
@@ -212,11 +212,13 @@ export function createShipper(options: ShipperOptions): Shipper {
     next = null;
     const pieces = inPieces(frames, piece_pages);
     onTheirWay += pieces.length; // Nothing comes between them.
-    void deliverAll(pieces, routes).then(() => {
-      onTheirWay -= pieces.length;
-      told.resolve();
-      send();
-    });
+    void deliverAll(pieces, routes)
+      .then(() => {
+        onTheirWay -= pieces.length;
+        told.resolve();
+        send();
+      })
+      .catch(fenced);
   }
 
   async function deliverAll(pieces: readonly Frames[], routes: RouteChanges | null): Promise<void> {
@@ -244,11 +246,29 @@ export function createShipper(options: ShipperOptions): Shipper {
     }
   }
 
+  /** Everything in it has been taken. While somebody reads, or the disk is full, it stays as long as it is: nobody waits. */
   function keepLogShort(): void {
-    // Everything in it has been taken.
-    if (capture.length_bytes() > checkpoint_bytes)
-      sqlite?.run(`PRAGMA wal_checkpoint(${capture.length_bytes() > largeLog_bytes ? "TRUNCATE" : "PASSIVE"})`);
+    if (!sqlite || capture.length_bytes() <= checkpoint_bytes) return;
+    const { timeout } = sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()!;
+    sqlite.run("PRAGMA busy_timeout = 0");
+    try {
+      sqlite.run(`PRAGMA wal_checkpoint(${capture.length_bytes() > largeLog_bytes ? "TRUNCATE" : "PASSIVE"})`);
+    } catch {
+      // Nothing is lost: the log is moved when there is room.
+    } finally {
+      sqlite.run(`PRAGMA busy_timeout = ${timeout}`);
+    }
   }
+
+  /** A commit of which something is missing in the engine may be told to nobody, and none after it may go there. */
+  const wholly = (work: () => Promise<void>) => (): Promise<void> => {
+    try {
+      return work();
+    } catch (fault) {
+      fenced(fault);
+      return new Promise(() => {});
+    }
+  };
 
   return {
     goOn(head) {
@@ -263,17 +283,18 @@ export function createShipper(options: ShipperOptions): Shipper {
     route({ take }) {
       takeRoutes = take;
     },
-    committed() {
+    committed: wholly(() => {
+      if (isOver) return new Promise(() => {});
       const frames = capture.take();
       if (!frames) return last;
-      keepLogShort();
       const routes = joinedRoutes(next?.routes ?? null, takeRoutes());
       const told = next?.told ?? Promise.withResolvers<void>();
       if (!next) last = Promise.all([last, told.promise]).then(() => {});
       next = { told, routes, frames: next ? joined(next.frames, frames) : frames };
       send();
+      keepLogShort();
       return last;
-    },
+    }),
     async settled() {
       await last;
       while (!leads() || isOver) await (isOver ? new Promise(() => {}) : agreed());
