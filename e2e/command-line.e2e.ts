@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgent, createScripted } from "./fixtures.ts";
@@ -76,6 +76,32 @@ test("a run can be started and its trace read from the terminal", async () => {
   const { body } = await server.get("/v1/runs?limit=1");
   const trace = await server.command("trace", body.data[0].id);
   expect(trace).toMatchObject({ code: 0, stdout: expect.stringContaining("model") });
+});
+
+test("a run's journal, a sample of what the server does, and a configuration file are read", async () => {
+  const agent_id = await createScripted(server, [{ text: "Hello." }]);
+  const { body: run } = await server.post("/v1/runs?wait=60", { agent_id, input: "Hi" });
+  const { stdout } = await server.command("logs", "--run", run.id, "--json");
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ message }) => message)).toEqual([
+    "run.created",
+    "step.started",
+    "step.completed",
+    "run.completed",
+  ]);
+
+  const top = await server.command("top", "--json", "--interval", "0.2");
+  expect({ code: top.code, runs: JSON.parse(top.stdout).runs }).toMatchObject({ code: 0, runs: { in_progress: 0 } });
+
+  const file = join(server.folder, "runnel.toml");
+  writeFileSync(file, 'log = "json"\nport = 0\n');
+  expect((await runCommand(["config", "check", file])).stdout).toBe(`${file} is valid, with 2 settings.\n`);
+  writeFileSync(file, 'log = "json"\nport = "any"\n');
+  const refused = await runCommand(["config", "check", file]);
+  expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--port takes a number") });
 });
 
 test("the version names the commit and the date, from any folder", async () => {

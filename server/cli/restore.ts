@@ -67,7 +67,8 @@ async function restoreInto(dir: DataDir, file: string | undefined, { from, force
 
 function told(database: string, keyFile: string, restored: Restored): string {
   const { version, runs_in_progress: runs, replaced, replaced_log, replaced_key, master_key, master_key_id } = restored;
-  const lines = [`${database} is the backup now (version ${version}). ${runs} runs go on at the next start.`];
+  const going = runs === 1 ? "1 run goes" : `${runs} runs go`;
+  const lines = [`${database} is the backup now (version ${version}). ${going} on at the next start.`];
   if (replaced) lines.push(`The database that was there is kept as ${replaced}.`);
   if (replaced_log)
     lines.push(`Its log could not be moved into it and is kept as ${replaced_log}: they belong together.`);
