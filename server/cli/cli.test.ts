@@ -448,6 +448,10 @@ describe("a server", () => {
     expect((await examined({ RUNNEL_DOMAIN: "a.example.com" })).of("certificate")).toMatchObject([
       { result: "warn", detail: expect.stringContaining("none for a.example.com") },
     ]);
+    const authority = { RUNNEL_DOMAIN: "a.example.com", RUNNEL_ACME_CACERT: join(folder, "none.pem") };
+    expect((await examined(authority)).of("certificate")).toMatchObject([
+      { result: "fail", detail: expect.stringContaining("none.pem") },
+    ]);
     expect((await examined({ RUNNEL_TRUST_PROXY: "127.0.0.1" })).of("certificate")).toMatchObject([
       { result: "ok", detail: expect.stringContaining("plain HTTP") },
     ]);

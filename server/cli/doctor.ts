@@ -1,5 +1,15 @@
 import { Database } from "bun:sqlite";
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../migrations/index.ts";
 import { examineEngine } from "../cluster/status.ts";
@@ -361,7 +371,8 @@ function certificate({ tls: folder }: DataDir, serve: ServeFlags): Verdict {
     return existsSync(cert) ? lasting(readCertificate(cert, key), "the next start makes a new one") : "no own one yet";
   }
   if ("cert" in tls) return lasting(readCertificate(tls.cert, tls.key), `renew ${tls.cert}`);
-  const { domains, directory } = tls;
+  const { domains, directory, cacert } = tls;
+  if (cacert !== null) accessSync(cacert);
   const kept = keptCertificate({ domains, directory, folder }, Date.now());
   return kept ? lasting(kept, whyInLog) : warn(`none for ${domains.join(", ")} was obtained yet: ${whyInLog}`);
 }
