@@ -18,6 +18,13 @@ test("an issuer is asked who it is, and who says to be another one, or nothing, 
   expect(await look("sign-in", { ...client, RUNNEL_OIDC_ISSUER: issuer.url, RUNNEL_LOCAL_ACCOUNTS: "off" })).toBe(
     `at ${issuer.url}, nobody by a password; it leads back to https://runs.example.com`,
   );
+  using renamed = Bun.serve({
+    ...{ hostname: "127.0.0.1", port: 0 },
+    fetch: () => Response.json({ issuer: `${issuer.url}/realms/main` }),
+  });
+  await expect(look("sign-in", { ...client, RUNNEL_OIDC_ISSUER: `${renamed.url}realms/Main` })).rejects.toThrow(
+    `${renamed.url}realms/Main cannot be used: It calls itself ${issuer.url}/realms/main.`,
+  );
   for (const other of [`${issuer.url}/other`, "http://127.0.0.1:9"])
     await expect(look("sign-in", { ...client, RUNNEL_OIDC_ISSUER: other })).rejects.toThrow(
       `${other} cannot be used: `,

@@ -156,9 +156,11 @@ export async function discoverIssuer(settings: OidcSettings): Promise<Configurat
   const issuer = new URL(settings.issuer);
   const plain = issuer.protocol === "http:" ? [client.allowInsecureRequests] : [];
   // A signature is checked also where TLS proves who answered: what ends TLS in between then forges nobody.
-  return await client.discovery(issuer, settings.clientId, settings.clientSecret, undefined, {
-    execute: [...plain, client.enableNonRepudiationChecks],
-    timeout: 10,
+  const options = { execute: [...plain, client.enableNonRepudiationChecks], timeout: 10 };
+  return await client.discovery(issuer, settings.clientId, settings.clientSecret, undefined, options).catch((error) => {
+    throw error.code === "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED"
+      ? new Error(`It calls itself ${error.cause.body.issuer}.`, { cause: error })
+      : error;
   });
 }
 
