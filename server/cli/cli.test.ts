@@ -407,6 +407,7 @@ describe("a server", () => {
       return { code, of: (name: string) => findings.filter(({ check }) => check === name) };
     };
     const unreadable = {
+      RUNNEL_PROT: "8443",
       ...{
         RUNNEL_TLS_CERT: "cert.pem",
         RUNNEL_LOCAL_ACCOUNTS: "maybe",
@@ -419,8 +420,9 @@ describe("a server", () => {
     const found = await examined(unreadable);
     expect([found.code, found.of("settings").map(({ detail }) => detail.split(" ")[0]!)]).toEqual([
       1,
-      [...["--local-accounts", "--tls-cert", "Egress", "--backup-keep", "RUNNEL_MCP_X_COMMAND"]],
+      ["--local-accounts", "--tls-cert", "Egress", "--backup-keep", "RUNNEL_MCP_X_COMMAND", "nothing"],
     ]);
+    expect(found.of("settings").at(-1)).toMatchObject({ result: "warn", detail: "nothing reads RUNNEL_PROT" });
     expect(found.of("models")).toMatchObject([
       { result: "fail", detail: expect.stringContaining("RUNNEL_MODEL_X_MAX_CONCURRENT") },
     ]);

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { Command, Option } from "commander";
 import { platform } from "../lib/platform.ts";
 import { type CliError, usageError } from "./exit-code.ts";
-import { variables } from "./variables.ts";
+import { variableOf } from "./variables.ts";
 
 type Environment = Record<string, string | undefined>;
 
@@ -34,11 +34,6 @@ const faultOf =
 /** No variable and no path holds a zero byte. */
 const isText = (value: unknown): value is string => typeof value === "string" && !value.includes("\0");
 
-const isVariable = (name: string): boolean =>
-  variables.some(
-    (variable) => !variable.isEarly && new RegExp(`^${variable.name.replace("<NAME>", "[A-Z0-9_]+")}$`).test(name),
-  );
-
 /**
  * The variables that a configuration file (TOML) stands for. Throws with every fault that it has: a key or a variable that
  * does not exist, and a value of the wrong kind.
@@ -57,7 +52,8 @@ export function readConfigFile(path: string, settings: ReadonlyMap<string, Setti
     faults.push("environment is no table");
   else
     for (const [name, value] of Object.entries(environment)) {
-      if (!isVariable(name)) faults.push(`environment.${name} is no variable without a flag`);
+      const variable = variableOf(name);
+      if (!variable || variable.isEarly) faults.push(`environment.${name} is no variable without a flag`);
       else if (!isText(value)) faults.push(`environment.${name} takes a text`);
       else found[name] = value;
     }

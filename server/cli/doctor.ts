@@ -88,7 +88,7 @@ function attempt(look: () => Verdict): Verdict {
 }
 
 /** Looks at everything, changes nothing but a temporary file, and ends with 1 when something is broken. */
-export async function doctor(flags: DoctorFlags): Promise<void> {
+export async function doctor(flags: DoctorFlags, unknownVariables: readonly string[]): Promise<void> {
   const { config, dataDir, cluster, cell, clusterDurability, json } = flags;
   const serve = flagsFrom(serveCommand(), process.env);
   const isNode = cluster === undefined || existsSync(dataDir); // A cluster is looked at from anywhere.
@@ -105,6 +105,7 @@ export async function doctor(flags: DoctorFlags): Promise<void> {
     ...(await settingFindings(serve)),
   ];
   findings.push(...unreadFindings(findings));
+  for (const name of unknownVariables) findings.push(asFinding("settings", warn(`nothing reads ${name}`)));
   const broken = findings.some(({ result }) => result === "fail");
   const width = Math.max(16, ...findings.map(({ check }) => check.length));
   if (broken) process.exitCode = exitCodes.failed;

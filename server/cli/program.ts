@@ -21,7 +21,7 @@ import { runCommand } from "./run-command.ts";
 import { serveCommand } from "./serve-command.ts";
 import { suiteCommand } from "./suite-command.ts";
 import type { TopFlags } from "./top.ts";
-import { variables } from "./variables.ts";
+import { variableOf, variables } from "./variables.ts";
 
 /**
  * The command line. Commands load what they need when they run: `runnel version` loads no server. Of one that can only
@@ -98,7 +98,16 @@ const doctorCommand = (): Command =>
     )
     .addOption(jsonOption())
     .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider of models.")
-    .action(async (flags: DoctorFlags) => await (await import("./doctor.ts")).doctor(flags));
+    .action(async (flags: DoctorFlags, { parent }: Command) => {
+      await (await import("./doctor.ts")).doctor(flags, unknownVariables(parent!));
+    });
+
+/** Variables of runnel's own that nothing reads. */
+function unknownVariables(program: Command): string[] {
+  const known = new Set(descendants(program).flatMap(({ options }) => options.map(({ envVar }) => envVar)));
+  const names = Object.keys(process.env).filter((name) => name.startsWith("RUNNEL_"));
+  return names.filter((name) => !known.has(name) && !variableOf(name));
+}
 
 const healthCommand = (): Command => {
   const command = new Command("health").description("end with 0 while the server can do its work, for health checks");

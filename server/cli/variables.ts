@@ -72,3 +72,7 @@ export const variables: readonly Variable[] = [
     meaning: "A point at which the process ends itself, for tests of recovery. Never set it in service.",
   },
 ];
+
+/** The variable that a name is of; undefined for what is none, or stands for a flag. */
+export const variableOf = (name: string): Variable | undefined =>
+  variables.find((variable) => new RegExp(`^${variable.name.replace("<NAME>", "[A-Z0-9_]+")}$`).test(name));
