@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import { commandPlace } from "./command-place.ts";
 import { CliError } from "./exit-code.ts";
 
@@ -7,6 +6,7 @@ export const canAsk = (): boolean => commandPlace() === null && process.stdin.is
 
 /** Asks on standard error, so that standard output stays what the command promises. */
 export async function ask(question: string, signal?: AbortSignal): Promise<string> {
+  const { createInterface } = await import("node:readline/promises"); // No start of a server takes the time to load it.
   const lines = createInterface({
     input: process.stdin,
     output: process.stderr,

@@ -8,6 +8,7 @@ import { truncateLog } from "./checkpoint.ts";
 import { DatabaseUnusable, looksLikeDatabase, nameDamage } from "./damage.ts";
 import { syncFile, syncFolder } from "./durable-file.ts";
 import { createKeeper, type Keeper } from "./kept.ts";
+import { prepareLate } from "./late-statements.ts";
 import { migrate } from "./migrate.ts";
 import * as schema from "./schema.ts";
 import { requireOwn } from "./version.ts";
@@ -79,6 +80,7 @@ function prepare(sqlite: Database, path: string, { vecLibrary, relieve, ship }: 
   ship?.attach(sqlite);
   if (vecLibrary) sqlite.loadExtension(vecLibrary);
   migrate(sqlite, path);
+  prepareLate(sqlite);
   const version = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
   // Changes whenever another process commits: the command line may edit keys while the server runs.
   const dataVersion = (): number => version.get()!.data_version;
