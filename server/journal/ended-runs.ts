@@ -57,7 +57,7 @@ const all = 3;
 // Whoever waits for the next write waits for so long, and whoever wants the thread has most of it.
 const write_ms = 5;
 const share = 4;
-const runsPerRound = 50;
+const runsPerRound = 200;
 const entriesPerRead = 200;
 
 /**
