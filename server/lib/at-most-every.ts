@@ -1,7 +1,7 @@
-/** Asks at once, and again only when `ms` have passed; until then the last answer counts. */
-export function atMostEvery<T>(ms: number, ask: () => T): () => T {
-  let asked = Number.NEGATIVE_INFINITY;
-  let answer: T;
+/** Asks at once, and again only when `ms` have passed; until then the last answer counts. `known` is what was answered just now. */
+export function atMostEvery<T>(ms: number, ask: () => T, known?: T): () => T {
+  let asked = known === undefined ? Number.NEGATIVE_INFINITY : performance.now();
+  let answer = known as T;
   return () => {
     const now = performance.now();
     if (now - asked < ms) return answer;

@@ -38,6 +38,12 @@ export function chatAnswer(secrets: readonly string[]) {
       if (text !== "") events.push(...say(kind, text));
       text = "";
     };
+    const hear = (of: Kind, piece: string) => {
+      if (piece === "") return;
+      if (of !== kind) speak();
+      kind = of;
+      text += piece;
+    };
     for (const payload of payloads) {
       if (over || payload === "") continue;
       over = payload === "[DONE]";
@@ -51,10 +57,7 @@ export function chatAnswer(secrets: readonly string[]) {
         else events.push(fail(chunk.error));
         continue;
       }
-      for (const [next, piece] of take(chunk)) {
-        if (next !== kind) speak();
-        [kind, text] = [next, text + piece];
-      }
+      take(chunk, hear);
     }
     speak();
     return events;
@@ -65,21 +68,20 @@ export function chatAnswer(secrets: readonly string[]) {
     return { type: "error", error: toModelError(error, secrets), usage: unknownUsage };
   }
 
-  /** Notes everything but the text, and answers the pieces of that. */
-  function take(chunk: Fields): [Kind, string][] {
+  /** Notes everything but the text, whose pieces `hear` is told. */
+  function take(chunk: Fields, hear: (kind: Kind, piece: string) => void): void {
     if (chunk.usage) usage = usageOf(fieldsOf(chunk.usage));
     const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : null);
     // Some servers write "" for none.
     if (typeof choice.finish_reason === "string") finish = choice.finish_reason || finish;
     const delta = fieldsOf(choice.delta ?? choice.message); // A server that does not stream sends a whole message.
-    const pieces: [Kind, string][] = [["reasoning", textOf(delta.reasoning_content) || textOf(delta.reasoning)]];
-    if (typeof delta.content === "string") pieces.push(["output", delta.content]);
-    else if (Array.isArray(delta.content)) pieces.push(...delta.content.map(contentPart));
+    hear("reasoning", textOf(delta.reasoning_content) || textOf(delta.reasoning));
+    if (typeof delta.content === "string") hear("output", delta.content);
+    else if (Array.isArray(delta.content)) for (const part of delta.content) hear(...contentPart(part));
     const refusal = textOf(delta.refusal);
     refused ||= refusal !== "";
-    pieces.push(["output", refusal]);
+    hear("output", refusal);
     if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) takeCall(fieldsOf(call));
-    return pieces.filter(([, text]) => text !== "");
   }
 
   function takeCall({ index, id, function: given, extra_content }: Fields): void {

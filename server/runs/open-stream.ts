@@ -53,8 +53,8 @@ export const createStreamOpener =
     requireReaderPlace(watches, id);
     const ended = ending(principal.project_id);
     const visitor = principal.token?.is_visitor ?? false;
-    // Not at every token: the key is looked up in the database.
-    const end = atMostEvery(recheck_ms, () => noLongerValid(principal, request));
+    // Not at every token: the key is looked up in the database. And not now: it was, for this request.
+    const end = atMostEvery(recheck_ms, () => noLongerValid(principal, request), null);
     let forget = () => {};
     const stream = pushedStream(
       (wake) => {

@@ -28,6 +28,9 @@ interface EngineOptions {
   reach?: Reach;
 }
 
+/** What loops that have left end with: one for all of them, since each by itself would note where it was made. */
+const over = new Superseded();
+
 /**
  * Drives runs by messages: the same in a worker thread and on the main thread. `send` may collect notices and pass
  * them on together, in their order.
@@ -77,10 +80,10 @@ export function createEngine(
     const leave = (events: RunEvent[]): never => {
       hasLeft = true;
       send({ do: "append", run_id, attempt, ticket: 0, events, leaves: drive });
-      throw new Superseded();
+      throw over;
     };
     const fault = await faultOf(loop(start, abort.signal, leave));
-    abort.abort(); // Nothing that this loop began may outlive it.
+    abort.abort(over); // Nothing that this loop began may outlive it.
     aborts.delete(drive);
     if (!hasLeft) send({ do: "left", drive, run_id, attempt, fault });
   }
