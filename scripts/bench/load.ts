@@ -13,6 +13,8 @@ export interface Load {
   body_file?: string;
   ca?: string;
   connections: number;
+  /** Requests before the first that counts: those of a fresh process are slow by themselves. */
+  ahead?: number;
   /** Ends after so many requests, or after so many milliseconds. */
   requests?: number;
   duration_ms?: number;
@@ -46,6 +48,7 @@ async function run({ body_file, ...rest }: Load): Promise<Measured> {
   const totals: number[] = [];
   const firsts: number[] = [];
   const sums = { errors: 0, lastError: "", characters: 0, bytes: 0 };
+  for (let made = 0; made < (load.ahead ?? 0); made++) await once(load, [], [], { ...sums });
   const begun = performance.now();
   const end = begun + (load.duration_ms ?? Number.POSITIVE_INFINITY);
   let left = load.requests ?? Number.POSITIVE_INFINITY;

@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { JournalCost } from "./journal.ts";
 import type { Load, Measured } from "./load.ts";
 import { storeLongRuns } from "./long-runs.ts";
-import { measure, measureReads, memory, processorTime, threadTimes } from "./processes.ts";
+import { measure, measureReads, memory, processorTime, start, threadTimes } from "./processes.ts";
 import type { Product } from "./product.ts";
 
 /** What one round puts side by side. */
@@ -29,6 +33,7 @@ export async function measureRound(systems: Systems, scale: number): Promise<Fig
   return {
     ...(await reads(systems, ms)),
     ...(await runs(systems, ms)),
+    ...(await journals()),
     ...(await firstTokens(systems)),
     ...(await pacedStreams(systems, 20, 20 * Math.ceil(2 * scale))),
     ...(await pacedStreams(systems, 200, 200 * Math.ceil(2 * scale))),
@@ -85,6 +90,20 @@ async function runs({ product, relay, model, ca }: Systems, duration_ms: number)
     "run.time_us": (time / many.count) * 1000,
     ...Object.fromEntries([...after.keys()].map((name) => [`run.thread.${name}`, ofThread(name)])),
   };
+}
+
+/** The journal by itself: durable at each commit, and in memory. */
+async function journals(): Promise<Figures> {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-bench-"));
+  const costOf = async (path: string): Promise<JournalCost> => {
+    const command = [process.execPath, `${import.meta.dir}/journal.ts`, path];
+    await using journal = await start<JournalCost>(command, { core: "system" });
+    return journal.line;
+  };
+  const memory = await costOf(":memory:");
+  const disk = await costOf(join(folder, "runnel.db"));
+  rmSync(folder, { recursive: true });
+  return { "journal.time_us": disk.cpu_us, "journal.memory_us": memory.cpu_us, "journal.run_us": disk.run_us };
 }
 
 /** How much later the first token comes than from the model itself: all asked in one instant, or over a second. */
@@ -147,7 +166,8 @@ export async function measureLongRuns(product: Product): Promise<Figures> {
   const get = (id: string) => product.get(`/v1/runs/${id}?exclude=messages,tool_calls`);
   const each = async (id: string) => (await measure({ ...get(id), connections: 1, requests: 20 })).p50;
   const figures = { "long.get_short_ms": await each(short!), "long.get_ms": await each(long[0]!) };
-  const others = async () => (await measure({ ...product.get("/healthz"), connections: 1, duration_ms: 3000 })).slowest;
+  const other = { ...product.get("/healthz"), connections: 1, ahead: 300, duration_ms: 3000 };
+  const others = async () => (await measure(other)).slowest;
   const alone = await others(); // What the machine does by itself, and the server with what was stored.
   const listed = measure({ ...product.list(), connections: 1, requests: 3 });
   const beside = await others();

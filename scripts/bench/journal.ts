@@ -1,0 +1,54 @@
+/**
+ * What the journal of a run costs, by itself: runs begin and end, 32 at once, by the product's own journal with the rows that
+ * follow it. The first argument is the file of a new database, durable at each commit, or `:memory:` for the yardstick: the
+ * same without a disk and without durability. Prints what a run takes (`JournalCost`).
+ */
+import { answer, completed, created, started, stateOf, text } from "../../server/core/__fixtures__/events.ts";
+import { newId } from "../../server/core/ids.ts";
+import type { RunEvent } from "../../server/core/run-event.ts";
+import { openDatabase } from "../../server/db/open.ts";
+import { createJournal } from "../../server/journal/journal.ts";
+import { createRunProjector } from "../../server/runs/project.ts";
+
+/** Of one run, in microseconds: the processor's time and the clock's. */
+export interface JournalCost {
+  cpu_us: number;
+  run_us: number;
+}
+
+const at_once = 32;
+const [warm, counted] = [6000, 12_000];
+
+const scope = { project_id: "proj_bench", environment: "test" } as const;
+const db = openDatabase(process.argv[2]!);
+db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_bench', 'bench', 0)");
+const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: () => {}, now: Date.now });
+
+const said = [started(0), completed(0, { answer: answer([text("It is done.")]) })];
+const { usage } = stateOf(created(), ...said);
+const end: RunEvent = { type: "run.completed", output: "It is done.", output_json: null, usage };
+
+async function run(): Promise<void> {
+  const run_id = newId("run");
+  await journal.append(run_id, [created({ run_id, ...scope }), said[0]!]);
+  await journal.append(run_id, [said[1]!, end]);
+}
+
+async function runs(count: number): Promise<void> {
+  let left = count;
+  await Promise.all(
+    Array.from({ length: at_once }, async () => {
+      while (left-- > 0) await run();
+    }),
+  );
+}
+
+await runs(warm);
+const [begun, before] = [performance.now(), process.cpuUsage()];
+await runs(counted);
+const { user, system } = process.cpuUsage(before);
+const elapsed_us = (performance.now() - begun) * 1000;
+const cost: JournalCost = { cpu_us: (user + system) / counted, run_us: elapsed_us / counted };
+console.log(JSON.stringify(cost));
+db.close();
+process.exit(0);
