@@ -128,8 +128,10 @@ test.skipIf(Bun.which("nginx") === null)(
     const file = await nginx.send("/v1/files", { method: "POST", body: form });
     expect(await file.json()).toMatchObject({ bytes: 3_000_000, status: "ready" });
 
-    // A request through the proxy does not come from this machine.
+    // A request through the proxy does not come from this machine. Others do, which need not know of the proxy.
     expect((await nginx.send("/metrics")).status).toBe(401);
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(200);
+    expect(await server.command("health")).toMatchObject({ code: 0, stdout: "ready\n" });
 
     const [, token] = server.setupUrl.split("#");
     const account = { token, email: "ana@example.com", password: "correct horse battery" };

@@ -694,6 +694,11 @@ describe("a server of its own", () => {
       const short = { headers: { ...forwarded.headers, host } };
       expect([host, (await proxied.get("/v1/me", short)).status]).toEqual([host, 200]);
     }
+    // How the server is can be asked here without the proxy: by its own commands, and by a Prometheus beside it.
+    for (const command of [["health"], ["top", "--json", "--interval", "0.1"]])
+      expect(await runnel([...command, "--data-dir", join(folder, "proxied")])).toMatchObject({ code: 0 });
+    expect((await proxied.get("/metrics")).status).toBe(200);
+    expect((await proxied.get("/metrics", { headers: { ...forwarded.headers, authorization: "" } })).status).toBe(401);
     await proxied.stop();
   });
 });

@@ -109,6 +109,32 @@ test.each([
   expect(insists(request)).toBe(false);
 });
 
+const behindNeighbour: TransportRules = { ...strict, trustProxy: [parseCidr("127.0.0.0/8")!] };
+
+test.each<[string, string, Record<string, string>, boolean]>([
+  ["/readyz", "127.0.0.1", {}, true],
+  ["/healthz", "::1", {}, true],
+  ["/metrics", "127.0.0.1", {}, true],
+  ["/metrics", "203.0.113.9", {}, false],
+  ["/metrics", "127.0.0.1", { "x-forwarded-for": "198.51.100.1" }, false],
+  ["/metrics", "127.0.0.1", { "x-forwarded-proto": "http" }, false],
+  ["/metrics", "127.0.0.1", { via: "1.1 proxy" }, false],
+  ["/metrics", "127.0.0.1", { authorization: "Bearer of the operator" }, false],
+  ["/v1/me", "127.0.0.1", {}, false],
+  ["/readyz/../v1/me", "127.0.0.1", {}, false],
+])(
+  "where a proxy ends TLS, this machine alone asks for %s in plain HTTP: from %s with %j",
+  (path, peer, more, taken) => {
+    const request = new Request(`http://localhost${path}`, { headers: { host: "localhost", ...more } });
+    for (const rules of [proxied, behindNeighbour]) {
+      const admitting = () => gateWith(rules, { peerOf: () => peer }).admit(request);
+      if (taken) expect(admitting).not.toThrow();
+      else expect(admitting).toThrow("https");
+      expect(() => gateWith(rules, { peerOf: () => peer, isPlain: () => true }).admit(request)).toThrow("https");
+    }
+  },
+);
+
 // The system call costs a tenth of a read.
 test.each([
   ["plain HTTP", local],

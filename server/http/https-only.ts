@@ -114,6 +114,14 @@ export interface GateOptions {
   onExposed: (authorization: string) => void;
 }
 
+/** They take no key and tell no secret. */
+const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
+
+const forwarding = ["forwarded", "x-forwarded-for", "x-forwarded-proto", "x-real-ip", "via"];
+
+/** Whether a proxy wrote that it passes the request on: it comes from elsewhere, also where the proxy is on this machine. */
+export const isForwarded = ({ headers }: Request): boolean => forwarding.some((name) => headers.has(name));
+
 const refuseAll: TransportRules = { tls: false, trustProxy: [], insecureHttp: false };
 const no = () => false;
 
@@ -127,6 +135,13 @@ export function createTransportGate(options: GateOptions): TransportGate {
     return last.peer;
   };
   const transportOf = (request: Request): Transport => new Reached(request, peerOnce);
+  // Where a proxy ends TLS this machine has no other way to ask how the server is: a health check, a Prometheus beside it.
+  const isOwnProbe = (request: Request): boolean =>
+    !rules.tls &&
+    !isPlain(request) &&
+    isLocal(peerOnce(request)) &&
+    !isForwarded(request) &&
+    probes.has(new URL(request.url).pathname);
   return {
     admit(request) {
       const checked = checkTransport(transportOf(request), isPlain(request) ? refuseAll : rules);
@@ -138,6 +153,7 @@ export function createTransportGate(options: GateOptions): TransportGate {
         );
       if (checked === "allowed") return;
       const authorization = request.headers.get("authorization");
+      if (authorization === null && isOwnProbe(request)) return;
       if (authorization !== null) onExposed(authorization);
       // Never a redirect: it would work, and nobody would notice that the key went over the wire in clear text.
       throw new AppError("https_required", "Use https. A key that was sent over plain HTTP must be replaced.");

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
+import { isForwarded } from "../http/https-only.ts";
 import { isLoopback, parseAddress } from "../lib/ip-address.ts";
 import { isSameSecret } from "../lib/same-secret.ts";
 
@@ -11,9 +12,6 @@ interface MetricsRouteOptions {
   /** The text of all metrics, and its type. */
   read(): { text: string; type: string };
 }
-
-/** Written by proxies: a request that has one comes from elsewhere, also where its proxy is on this machine. */
-const forwarding = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 /** `GET /metrics`, in Prometheus' text format, for this machine and for whoever has the operator's token. */
 export const metricsRoutes = ({ clientOf, token, read }: MetricsRouteOptions) =>
@@ -28,10 +26,7 @@ export const metricsRoutes = ({ clientOf, token, read }: MetricsRouteOptions) =>
 
 function isFromHere(request: Request, client: string | null): boolean {
   const address = client === null ? null : parseAddress(client);
-  return (
-    (client === null || (address !== null && isLoopback(address))) &&
-    !forwarding.some((name) => request.headers.has(name))
-  );
+  return (client === null || (address !== null && isLoopback(address))) && !isForwarded(request);
 }
 
 const bearerOf = (request: Request): string =>
