@@ -2,13 +2,21 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { errorBody, errorHeaders, type PublicUrl } from "../http/errors.ts";
 
+const away = (message: string, cause?: unknown): AppError =>
+  new AppError("cluster_unavailable", message, { retryAfter: 1, cause });
+
+const noAnswer = "The cluster has no leader at the moment, or its engine cannot be reached.";
+
 /** What is answered while nobody can say whether something would last. */
-export function clusterAway(
-  publicUrl: PublicUrl,
-  message = "The cluster has no leader at the moment, or its engine cannot be reached.",
-): Response {
-  const error = new AppError("cluster_unavailable", message, { retryAfter: 1 });
+export function clusterAway(publicUrl: PublicUrl, message = noAnswer): Response {
+  const error = away(message);
   const request_id = newId("request", Date.now());
   const headers = { ...errorHeaders(error), "x-request-id": request_id };
   return Response.json({ ...errorBody(error, publicUrl), request_id }, { status: error.status, headers });
 }
+
+/** What the engine is asked for in the middle of a request. Throws `cluster_unavailable` where it does not answer. */
+export const orAway = <T>(asked: Promise<T>): Promise<T> =>
+  asked.catch((error: unknown) => {
+    throw away(noAnswer, error);
+  });

@@ -28,7 +28,7 @@ import type { Log } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import { createMoveStore } from "../projects/moves.ts";
 import { type CellRouter, createCellRouter } from "./cell-router.ts";
-import { clusterAway } from "./cluster-away.ts";
+import { clusterAway, orAway } from "./cluster-away.ts";
 import { type ClusterPlan, fencedCode } from "./cluster-plan.ts";
 import { commandsElsewhere } from "./commands-elsewhere.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
@@ -192,7 +192,8 @@ function otherCells({ cluster, lead, dir, seal, log, directory, router }: OtherC
     },
     directory,
     async projectsElsewhere() {
-      const elsewhere = (await directory.projects()).filter((project) => project.cell !== cell && project.is_open);
+      const all = await orAway(directory.projects());
+      const elsewhere = all.filter((project) => project.cell !== cell && project.is_open);
       return elsewhere.map(({ project, name }) => ({ id: project, name }));
     },
     share: (db) =>
