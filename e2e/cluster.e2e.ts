@@ -167,6 +167,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect(wrong).toEqual(refused("locked"));
     expect(wrong.said).not.toContain("wr0ng-s3cret");
     expect(await start(locked("100%"), { flags: plain })).toEqual(refused("as %25"));
+    expect(await start(`${url}?sslmode=sure`, { flags: plain })).toEqual(refused("sslmode"));
     expect(await start(url.replace("/postgres", "/none"), { flags: plain })).toEqual(refused("none"));
     expect(await start("postgres://runnel@127.0.0.1:1/postgres", { flags: plain })).toEqual(
       refused("The engine cannot be used"),

@@ -3,6 +3,10 @@ import { orAway } from "./cluster-away.ts";
 
 test("an engine that does not answer in the middle of a request is no bug: it is told when to ask again", async () => {
   const cause = new Error("The engine does not answer: ECONNRESET");
-  await expect(orAway(Promise.reject(cause))).rejects.toMatchObject({ code: "cluster_unavailable", status: 503, cause });
+  await expect(orAway(Promise.reject(cause))).rejects.toMatchObject({
+    code: "cluster_unavailable",
+    status: 503,
+    cause,
+  });
   expect(await orAway(Promise.resolve(["proj_1"]))).toEqual(["proj_1"]);
 });

@@ -135,10 +135,14 @@ async function leaderFindings(flags: CellFlags): Promise<Finding[]> {
 /** Whether the engine keeps what it acknowledges when its machine is lost, and how long a commit takes there. */
 const clusterFinding = (url: string, durability: DoctorFlags["clusterDurability"]): Promise<Finding> =>
   findingLater("cluster", async () => {
-    const { synchronous_standbys: standbys, commit_ms } = await examineEngine(url);
-    const time = `a commit takes ${commit_ms} ms`;
+    const { synchronous_standbys: standbys, commit_ms, encrypted } = await examineEngine(url);
+    const open = "; the way to it is not encrypted: add ?sslmode=verify-full to its address";
+    const time = `a commit takes ${commit_ms} ms${encrypted === false ? open : ""}`;
     if (standbys === null) return warn(`it does not say whether it has a standby; ${time}`);
-    if (standbys > 0) return `synchronous standbys: ${standbys}; ${time}`;
+    if (standbys > 0) {
+      const detail = `synchronous standbys: ${standbys}; ${time}`;
+      return encrypted === false ? warn(detail) : detail;
+    }
     const detail = `the Postgres has no synchronous standby: what is acknowledged is lost with its disk; ${time}`;
     return durability === "engine-local" ? warn(detail) : fail(detail);
   });

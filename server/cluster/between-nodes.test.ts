@@ -286,4 +286,7 @@ test.each(["postgres://a:100%@h/d", "postgres://a%:b@h/d", "postgres://a@h/d%zz"
 
 test("no password stands in what may be told", () => {
   expect(withoutPassword("postgres://a:b%40c@h:1/d")).toBe("postgres://a@h:1/d");
+  expect(withoutPassword("postgres://a@h/d?password=b&sslmode=require")).toBe(
+    "postgres://a@h/d?password=…&sslmode=require",
+  );
 });

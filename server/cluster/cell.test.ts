@@ -441,7 +441,7 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     );
   });
 
-  test("the status tells who leads, who follows and how far it is, and that there is no standby", async () => {
+  test("the status tells who leads, who follows and how far it is, that there is no standby, and who may read along", async () => {
     const cell = newCell();
     await using first = await leader(cell);
     await fill(first.db);
@@ -455,7 +455,8 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
       log: { rows: rows - 1, bytes: expect.any(Number) },
     });
     expect(cells.find((one) => one.cell === free)).toMatchObject({ leader: null, address: null, head: 0, spares: [] });
-    expect(await examineEngine(url)).toMatchObject({ synchronous_standbys: 0 });
+    expect(await examineEngine(url)).toMatchObject({ synchronous_standbys: 0, encrypted: null });
+    expect(await examineEngine(url, () => false)).toMatchObject({ encrypted: false }); // On another machine.
   });
 
   test("while the engine is away nobody is told anything, and everything once it is back", async () => {

@@ -142,7 +142,7 @@ export async function requireEngine(url: string, open = openSql): Promise<string
   let why = "";
   do {
     for (const address of addresses) {
-      const sql = open({ url: address, max: 1, connectionTimeout: 3 });
+      const sql = attemptToOpen(open, address);
       try {
         const does = await Promise.race([takesWrites(sql), Bun.sleep(4000).then(() => null)]);
         if (does) return address;
@@ -157,6 +157,15 @@ export async function requireEngine(url: string, open = openSql): Promise<string
     await Bun.sleep(250);
   } while (performance.now() < until);
   throw new ClusterError(`The engine cannot be used: ${why}`);
+}
+
+/** Nothing is connected by it: what it refuses stands in the address. */
+function attemptToOpen(open: OpenConnection, url: string): SQL {
+  try {
+    return open({ url, max: 1, connectionTimeout: 3 });
+  } catch (error) {
+    throw new ClusterError(`${withoutPassword(url)}: ${messageOf(error)}`);
+  }
 }
 
 /** Of an error of Postgres. */

@@ -25,4 +25,5 @@ function isDecodable(text: string): boolean {
 }
 
 /** An address as a log may hold it. */
-export const withoutPassword = (address: string): string => address.replace(/^([^:]+:\/\/[^:@/]*):[^@/]*@/, "$1@");
+export const withoutPassword = (address: string): string =>
+  address.replace(/^([^:]+:\/\/[^:@/]*):[^@/]*@/, "$1@").replace(/([?&]password=)[^&]*/g, "$1…");

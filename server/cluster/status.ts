@@ -1,4 +1,5 @@
 import type { SQL } from "bun";
+import { isOwnHost } from "../lib/ip-address.ts";
 import { ClusterError } from "./cluster-error.ts";
 import { requireEngine } from "./engine.ts";
 import { type MoveStatus, readMoves } from "./moves.ts";
@@ -30,6 +31,8 @@ interface EngineStatus {
   synchronous_standbys: number | null;
   /** Of a commit: the median of some. */
   commit_ms: number;
+  /** Whether others on the way cannot read along; null on this machine, and where the engine does not say. */
+  encrypted: boolean | null;
 }
 
 // A spare says every two seconds that it is there.
@@ -88,9 +91,10 @@ export const findLeader = (url: string, cell: string): Promise<{ address: string
 const commits = 15;
 
 /** Asks an engine how it commits, and times some. Throws `ClusterError` when it cannot be asked. */
-export const examineEngine = (url: string): Promise<EngineStatus> =>
-  asking(url, async (sql) => {
+export const examineEngine = (url: string, isHere = isOwnHost): Promise<EngineStatus> =>
+  asking(url, async (sql, address) => {
     const synchronous_standbys = await standbysOf(sql);
+    const encrypted = isHere(new URL(address).hostname) ? null : await isEncrypted(sql);
     const times: number[] = [];
     for (let n = 0; n < commits; n++) {
       const begun = performance.now();
@@ -103,8 +107,17 @@ export const examineEngine = (url: string): Promise<EngineStatus> =>
     }
     await sql.unsafe("DELETE FROM runnel_nodes WHERE cell = ''");
     const median = times.sort((a, b) => a - b)[commits >> 1]!;
-    return { synchronous_standbys, commit_ms: Math.round(median * 100) / 100 };
+    return { synchronous_standbys, commit_ms: Math.round(median * 100) / 100, encrypted };
   });
+
+async function isEncrypted(sql: SQL): Promise<boolean | null> {
+  try {
+    const [row] = await sql.unsafe("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()");
+    return row?.ssl ?? null;
+  } catch {
+    return null;
+  }
+}
 
 /** Null of engines that copy in a way of their own. */
 async function standbysOf(sql: SQL): Promise<number | null> {
@@ -121,12 +134,12 @@ async function standbysOf(sql: SQL): Promise<number | null> {
   }
 }
 
-async function asking<T>(url: string, ask: (sql: SQL) => Promise<T>): Promise<T> {
+async function asking<T>(url: string, ask: (sql: SQL, address: string) => Promise<T>): Promise<T> {
   const address = await requireEngine(url);
   const sql = new Bun.SQL({ url: address, max: 1, bigint: true, connectionTimeout: 5 });
   try {
     await makeTables(sql);
-    return await ask(sql);
+    return await ask(sql, address);
   } finally {
     await sql.close({ timeout: 0 }).catch(() => {});
   }
