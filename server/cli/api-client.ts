@@ -31,7 +31,10 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
       ...(ca && { tls: { ca } }),
     }).catch((error) => {
       if (init.signal?.aborted && !isLate(error)) throw error;
-      throw new ConnectionLost(`The server at ${address} cannot be reached: ${reasonOf(error)}`, { cause: error });
+      const hint = /CERT|VERIFY/.test(error.code) ? ". Give --url with the name of its certificate, and --cacert" : "";
+      throw new ConnectionLost(`The server at ${address} cannot be reached: ${reasonOf(error)}${hint}`, {
+        cause: error,
+      });
     });
     // Overloaded and stopping servers say so: the same as one that is not there yet. A read may be made again later.
     if (response.status === 503 || (response.status === 429 && method === "GET"))

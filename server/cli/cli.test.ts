@@ -679,6 +679,32 @@ describe("a server of its own", () => {
     held.end();
   });
 
+  test("is asked how it is by this machine's commands, which a certificate for another name does not keep from it", async () => {
+    const { ca, issue } = createCertificateAuthority();
+    const pair = issue({ names: ["runs.example.com"] });
+    const [cert, key, authority] = ["cert", "key", "ca"].map((name) => join(folder, `${name}.pem`)) as string[];
+    writeFileSync(cert!, pair.cert);
+    writeFileSync(key!, pair.key);
+    writeFileSync(authority!, ca);
+    const data = join(folder, "named");
+    const named = await startServer(data, ["--host", "0.0.0.0", "--tls-cert", cert!, "--tls-key", key!]);
+    const RUNNEL_METRICS_TOKEN = "not for who cannot prove to be the server";
+    for (const command of [["health"], ["top", "--json", "--interval", "0.1"]])
+      expect(await runnel([...command, "--data-dir", data], { RUNNEL_METRICS_TOKEN })).toMatchObject({ code: 0 });
+    // Where a key would be sent the name counts.
+    const url = named.greeting.address;
+    for (const flags of [[], ["--url", url], ["--url", url, "--cacert", authority!]]) {
+      const env = { RUNNEL_API_KEY: named.greeting.keys!.test };
+      const refused = await runnel(["trace", "run_00000000000000000000000000", "--data-dir", data, ...flags], env);
+      expect(refused).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("--url with the name of its certificate"),
+      });
+    }
+    expect((await runnel(["health", "--url", url])).code).toBe(1);
+    await named.stop();
+  });
+
   test("speaks plain HTTP on loopback when told to, and behind a proxy only what the proxy says came by HTTPS", async () => {
     const plain = await startServer(join(folder, "plain"), ["--insecure-http"]);
     expect(plain.greeting.address).toStartWith("http://127.0.0.1:");

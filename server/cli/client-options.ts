@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ApiClient } from "./api-client.ts";
-import { usageError } from "./exit-code.ts";
+import { CliError, usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 
 /** How a command reaches a server, as it was given. */
@@ -29,14 +29,44 @@ export async function openClient({ apiKey, ...flags }: ClientFlags): Promise<Api
 }
 
 /** Where the server is, and whose certificates are trusted there; for the local server its data directory tells. */
-export async function reach({ url, cacert, dataDir }: Pick<ClientFlags, "url" | "cacert" | "dataDir">) {
-  const { readServerFile } = await import("./server-file.ts");
-  const local = readServerFile(join(dataDir, "server.json"));
+async function reach({ url, cacert, dataDir }: Pick<ClientFlags, "url" | "cacert" | "dataDir">) {
+  const local = await localServer(dataDir);
   if (url === undefined && !local)
     throw usageError(`No server runs on ${dataDir}. Start one with "runnel serve", or give --url.`);
   const address = checkAddress(url ?? local!.address);
   const trusted = cacert ?? (local && new URL(local.address).origin === new URL(address).origin ? local.cacert : null);
   return { address, ca: trusted ? await Bun.file(trusted).text() : null };
+}
+
+/** What a server is asked that takes no key. Throws where there is none, and `ask` where none answers. */
+export async function openProbe(flags: Omit<ClientFlags, "apiKey" | "json">, path: string) {
+  const { address, ca, unproven } = await probed(flags);
+  const url = `${address}${path}`;
+  const tls = unproven ? { rejectUnauthorized: false } : ca === null ? undefined : { ca };
+  return {
+    url,
+    /** Nobody has vouched for who answers: a secret is not for them. */
+    unproven,
+    ask: (init: RequestInit = {}): Promise<Response> =>
+      fetch(url, { ...init, redirect: "error", ...(tls && { tls }) } as RequestInit).catch((error) => {
+        throw new CliError(`${url} cannot be reached: ${error instanceof Error ? error.message : error}`);
+      }),
+  };
+}
+
+/**
+ * A server of this machine is where its data directory says. An authority's certificate does not prove that: it is for the
+ * name by which others reach the server.
+ */
+async function probed(flags: Omit<ClientFlags, "apiKey" | "json">) {
+  const local = flags.url === undefined && flags.cacert === undefined ? await localServer(flags.dataDir) : null;
+  if (local?.here && local.cacert === null) return { address: local.here, ca: null, unproven: true };
+  return { ...(await reach(flags)), unproven: false };
+}
+
+async function localServer(dataDir: string) {
+  const { readServerFile } = await import("./server-file.ts");
+  return readServerFile(join(dataDir, "server.json"));
 }
 
 function checkAddress(text: string): string {

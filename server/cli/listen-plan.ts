@@ -163,8 +163,12 @@ export function addressOf(plan: ListenPlan, port: number): string {
   return `${plan.tls ? "https" : "http"}://${name}${plan.tls && port === 443 ? "" : `:${port}`}`;
 }
 
+/** The same for this machine alone, which needs no name for it. */
+export const addressHere = ({ tls, host }: ListenPlan, port: number): string =>
+  `${tls ? "https" : "http"}://${addressHost(host)}:${port}`;
+
 /** A host that a client on this machine can use: every address is no address. */
-export function addressHost(host: string): string {
+function addressHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
 }

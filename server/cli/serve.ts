@@ -27,7 +27,7 @@ import { exitCodes } from "./exit-code.ts";
 import { type Greeting, greetingText } from "./greeting.ts";
 import { awaitSuccessor, handOver, takeOver } from "./handover.ts";
 import { createLeaderCommands } from "./leader-commands.ts";
-import { addressHost, addressOf, type ListenPlan, ownAddresses } from "./listen-plan.ts";
+import { addressHere, addressOf, type ListenPlan, ownAddresses } from "./listen-plan.ts";
 import type { Handle } from "./listener.ts";
 import { mailSecrets } from "./mail-settings.ts";
 import { storesOf } from "./open-data.ts";
@@ -115,7 +115,8 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const hands_over = platform.leadsConnections && process.pid !== 1 && !cluster; // A container ends with its process 1.
   const tellCommands = (refused?: string) => {
     const about = { cacert: cacertOf(entrance), pid: process.pid, hands_over, refused };
-    writeServerFile(dir.serverFile, { address: addressOf(plan, entrance.port), ...about });
+    const addresses = { address: addressOf(plan, entrance.port), here: addressHere(plan, entrance.port) };
+    writeServerFile(dir.serverFile, { ...addresses, ...about });
   };
   const followed = hands_over
     ? awaitSuccessor({ ports: entrance, predecessor, log, onRefused: tellCommands })
@@ -162,7 +163,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     log.info("another process takes over", { pid: end.pid });
     await handOver({
       ...{ successor: end, entrance, masterKey: storage.masterKey, told, log },
-      address: `${plan.tls ? "https" : "http"}://${addressHost(plan.host)}:${entrance.port}`,
+      address: addressHere(plan, entrance.port),
       stop: endWork,
       close: storage.close,
       onServing: () => tellSystemd(`MAINPID=${end.pid}`),

@@ -1,5 +1,5 @@
 import { openLeader } from "./ask-leader.ts";
-import { type ClientFlags, reach } from "./client-options.ts";
+import { type ClientFlags, openProbe } from "./client-options.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { writeOut } from "./output.ts";
 import { print, table } from "./print.ts";
@@ -50,18 +50,13 @@ const atLeader =
     await (await (await openLeader({ cluster: cluster!, cell })).read("/metrics")).text();
 
 async function atServer({ metricsToken, ...flags }: TopFlags): Promise<() => Promise<string>> {
-  const { address: origin, ca } = await reach(flags);
-  const address = `${origin}/metrics`;
-  const headers: Record<string, string> = metricsToken ? { authorization: `Bearer ${metricsToken}` } : {};
+  const { url, unproven, ask } = await openProbe(flags, "/metrics");
+  const headers: Record<string, string> = metricsToken && !unproven ? { authorization: `Bearer ${metricsToken}` } : {};
   return async () => {
-    const response = await fetch(address, { headers, redirect: "error", ...(ca && { tls: { ca } }) }).catch((error) => {
-      throw new CliError(
-        `The server at ${address} cannot be reached: ${error instanceof Error ? error.message : error}`,
-      );
-    });
+    const response = await ask({ headers });
     if (response.status === 401)
       throw new CliError("From another machine, give --metrics-token or RUNNEL_METRICS_TOKEN.");
-    if (!response.ok) throw new CliError(`${address} returned ${response.status}.`);
+    if (!response.ok) throw new CliError(`${url} returned ${response.status}.`);
     return await response.text();
   };
 }

@@ -1,10 +1,12 @@
 import { expect, mock, test } from "bun:test";
+import { networkInterfaces } from "node:os";
 import { parseCidr } from "../lib/ip-address.ts";
 import {
   checkTransport,
   clientAddress,
   createTransportGate,
   type GateOptions,
+  isOfHere,
   type Transport,
   type TransportRules,
 } from "./https-only.ts";
@@ -134,6 +136,12 @@ test.each<[string, string, Record<string, string>, boolean]>([
     }
   },
 );
+
+test("who connects from one of this machine's addresses is here, and nobody else", () => {
+  const own = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
+  expect(own.filter((address) => !isOfHere(address))).toEqual([]);
+  expect([isOfHere("203.0.113.9"), isOfHere("::ffff:203.0.113.9"), isOfHere(null)]).toEqual([false, false, false]);
+});
 
 // The system call costs a tenth of a read.
 test.each([

@@ -1,5 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import { type Cidr, holds, isLoopback, parseAddress } from "../lib/ip-address.ts";
+import { isHere } from "../lib/own-addresses.ts";
 
 /** How a request reached us. */
 export interface Transport {
@@ -29,6 +30,12 @@ export function checkTransport(transport: Transport, rules: TransportRules): Tra
   if (rules.trustProxy.length > 0 && isProxy(transport.peer, rules)) return checkProxied(transport, rules);
   if (rules.tls) return "allowed";
   return rules.insecureHttp && isLocal(transport.peer) ? "allowed" : "insecure";
+}
+
+/** Whether somebody on this machine asks. A connection from one of its addresses can begin nowhere else. */
+export function isOfHere(peer: string | null): boolean {
+  const address = peer === null ? null : parseAddress(peer);
+  return address !== null && isHere(address);
 }
 
 function isProxy(peer: string | null, { trustProxy }: TransportRules): boolean {
@@ -139,7 +146,7 @@ export function createTransportGate(options: GateOptions): TransportGate {
   const isOwnProbe = (request: Request): boolean =>
     !rules.tls &&
     !isPlain(request) &&
-    isLocal(peerOnce(request)) &&
+    isOfHere(peerOnce(request)) &&
     !isForwarded(request) &&
     probes.has(new URL(request.url).pathname);
   return {

@@ -22,8 +22,8 @@ export function isOwn(own: readonly OwnAddress[], host: string, port: number, ad
   });
 }
 
-/** Whether a connection to it ends on this machine. Asked anew each time: addresses come and go. */
-function isHere(address: IpAddress): boolean {
+/** Whether a connection to it ends on this machine, and one from it begins here. Asked anew each time: addresses come and go. */
+export function isHere(address: IpAddress): boolean {
   if (isLoopback(address) || isUnspecified(address)) return true;
   const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   return all.some((each) => {

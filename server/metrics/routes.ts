@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
-import { isForwarded } from "../http/https-only.ts";
-import { isLoopback, parseAddress } from "../lib/ip-address.ts";
+import { isForwarded, isOfHere } from "../http/https-only.ts";
 import { isSameSecret } from "../lib/same-secret.ts";
 
 interface MetricsRouteOptions {
@@ -24,10 +23,8 @@ export const metricsRoutes = ({ clientOf, token, read }: MetricsRouteOptions) =>
     return text;
   });
 
-function isFromHere(request: Request, client: string | null): boolean {
-  const address = client === null ? null : parseAddress(client);
-  return (client === null || (address !== null && isLoopback(address))) && !isForwarded(request);
-}
+const isFromHere = (request: Request, client: string | null): boolean =>
+  (client === null || isOfHere(client)) && !isForwarded(request);
 
 const bearerOf = (request: Request): string =>
   /^Bearer (.+)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
