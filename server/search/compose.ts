@@ -17,7 +17,7 @@ export function composeSearch({ journals: { ended }, ...base }: Base & { journal
       const { entry, texts, facets, cost } = runTexts(run);
       return {
         ...{ entry, cost },
-        write: () => documents.put(run, "run", placeOf(run, "run", run.agent_id, [...facets]), texts()),
+        write: () => documents.put(run, "run", placeOf(run, "run", run.agent_id, facets()), texts()),
       };
     },
   });

@@ -9,6 +9,8 @@ import { facetWord, rangeOf } from "./place.ts";
 /** What is indexed of one kind of text of a run, in UTF-16 code units; what a run says is mostly shorter. */
 const mostOfEach = 20_000;
 const titleLength = 160;
+/** By how many tools a run is found: a model may ask for any number that do not exist, each by another name. */
+const toolsMost = 1000;
 
 /** A document's words. */
 export interface Texts {
@@ -44,6 +46,7 @@ const json = (value: unknown): string => (typeof value === "string" ? value : (J
 export function runTexts(run: EndedRun) {
   const [input, output, calls] = [collector(), collector(), collector()];
   const facets = new Set<string>();
+  const tools = new Set<string>();
   const metadata: Record<string, string> = JSON.parse(run.metadata);
   let title = "";
   let cost: number | null = null;
@@ -73,7 +76,7 @@ export function runTexts(run: EndedRun) {
   }
 
   function called(tool: string, given: unknown): void {
-    facets.add(facetWord("tool", tool));
+    if (tools.size < toolsMost) tools.add(facetWord("tool", tool));
     calls.add(`${tool} ${json(given)}`);
   }
 
@@ -113,7 +116,7 @@ export function runTexts(run: EndedRun) {
           spent(event.usage);
       }
     },
-    facets,
+    facets: (): string[] => [...facets, ...tools],
     /** What it cost, in nano-dollars; null where nobody knows. */
     cost: (): number | null => cost,
     texts(): Texts {

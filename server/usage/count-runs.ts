@@ -44,7 +44,7 @@ interface Sum {
 
 /** Counts runs once they are over. What runs of one commit add to the same row is added together. */
 export function createRunCounts({ sqlite, write }: Pick<Db, "sqlite" | "write">): Projection {
-  const add = sqlite.query(
+  const addRow = sqlite.query(
     `INSERT INTO analytics (project_id, environment, dimension, unit, at_ms, agent_id, name, ${analyticsCounters.join(", ")})
      VALUES (?, ?, ?, ?, ?, ?, ?, ${analyticsCounters.map(() => "?").join(", ")})
      ON CONFLICT DO UPDATE SET ${analyticsCounters.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}`,
@@ -62,7 +62,7 @@ export function createRunCounts({ sqlite, write }: Pick<Db, "sqlite" | "write">)
       for (const unit of ["hour", "day"] as const) {
         const at_ms = Math.floor(of.ended_at_ms / units[unit]) * units[unit];
         const group = [of.project_id, of.environment, dimension, unit, at_ms, of.agent_id, name] as const;
-        add.run(...bounded(group), ...analyticsCounters.map((counter) => counts[counter]));
+        addRow.run(...bounded(group), ...analyticsCounters.map((counter) => counts[counter]));
       }
     forget();
   }
@@ -81,7 +81,7 @@ export function createRunCounts({ sqlite, write }: Pick<Db, "sqlite" | "write">)
     const key = `${of.project_id}\n${of.environment}\n${dimension}\n${hour}\n${of.agent_id}\n${name}`;
     const sum = sums.get(key) ?? { of, dimension, name, counts: nothing() };
     sums.set(key, sum);
-    for (const counter of Object.keys(counts) as (keyof AnalyticsCounts)[]) sum.counts[counter] += counts[counter]!;
+    add(sum.counts, counts);
   }
 
   return {
@@ -103,10 +103,13 @@ export const nothing = (): AnalyticsCounts =>
 
 type Tell = (dimension: Dimension, name: string, counts: Partial<AnalyticsCounts>) => void;
 
-/** What one run adds, as its entries say it. */
+/**
+ * What one run adds, as its entries say it: added up as they come, since a run may have many thousand calls and what is left
+ * to do is done in one write.
+ */
 function tellings(run: EndedRun) {
-  const calls: { tool: string; failed: boolean; took_ms: number }[] = [];
-  const first: number[] = [];
+  const tools = new Map<string, AnalyticsCounts>();
+  const first = new Map<string, AnalyticsCounts>();
   const spent = { input_tokens: 0, output_tokens: 0, cost_nano_usd: 0 };
   let error: string | null = null;
   let key: string | null = null;
@@ -131,10 +134,15 @@ function tellings(run: EndedRun) {
         spent.output_tokens += cost.usage.output_tokens ?? 0;
         spent.cost_nano_usd += nanoUsd(cost.cost_usd ?? 0);
       }
-      if (event.type === "step.completed" && typeof event.answer?.time_to_first_token_ms === "number")
-        first.push(event.answer.time_to_first_token_ms);
+      if (event.type === "step.completed" && typeof event.answer?.time_to_first_token_ms === "number") {
+        const took_ms = event.answer.time_to_first_token_ms;
+        addTo(first, String(rangeOf(took_ms)), { count: 1, took_ms });
+      }
       if (event.type === "tool.completed" && !event.refused)
-        calls.push({ tool: event.tool, failed: event.status !== "completed", took_ms: event.latency_ms });
+        addTo(tools, event.tool, {
+          ...{ count: 1, took_ms: event.latency_ms },
+          [event.status === "completed" ? "completed" : "failed"]: 1,
+        });
       if (event.type === "run.failed") error = event.error.code;
     },
     all(tell: Tell): void {
@@ -144,13 +152,22 @@ function tellings(run: EndedRun) {
       if (key !== null) tell("key", key, of);
       if (run.user_id !== null) tell("user", run.user_id, of);
       if (error !== null) tell("error", error, of);
-      for (const { tool, failed, took_ms } of calls)
-        tell("tool", tool, { count: 1, [failed ? "failed" : "completed"]: 1, took_ms });
+      for (const [tool, counts] of tools) tell("tool", tool, counts);
       // How long a run took that somebody broke off says nothing about the next one.
       if (run.status !== "cancelled") tell("duration", String(rangeOf(took_ms)), { count: 1, took_ms });
-      for (const ms of first) tell("first_token", String(rangeOf(ms)), { count: 1, took_ms: ms });
+      for (const [range, counts] of first) tell("first_token", range, counts);
     },
   };
+}
+
+function addTo(sums: Map<string, AnalyticsCounts>, name: string, counts: Partial<AnalyticsCounts>): void {
+  const sum = sums.get(name) ?? nothing();
+  sums.set(name, sum);
+  add(sum, counts);
+}
+
+function add(sum: AnalyticsCounts, counts: Partial<AnalyticsCounts>): void {
+  for (const counter of Object.keys(counts) as (keyof AnalyticsCounts)[]) sum[counter] += counts[counter]!;
 }
 
 /** Within a write: forgets what somebody used, who is to be forgotten. Returns how many rows went. */
