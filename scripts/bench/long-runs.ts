@@ -23,6 +23,8 @@ interface LongRuns {
   output_bytes: number;
 }
 
+const tool = "look_up";
+
 /** Stores finished runs with many events beside a server that is idle, and returns their ids. */
 export async function storeLongRuns(path: string, { runs, calls, output_bytes }: LongRuns): Promise<string[]> {
   const db = openDatabase(path);
@@ -36,9 +38,9 @@ export async function storeLongRuns(path: string, { runs, calls, output_bytes }:
     const run_id = newId("run");
     const ids = Array.from({ length: calls }, () => newId("tool_call"));
     const ofCalls = ids.flatMap((id, i) => [
-      requested(id, i + 1),
+      requested(id, i + 1, null, { tool }),
       toolStarted(id, i + 1),
-      ...toolDone(id, i + 1, { output: `${run} ${i} ${"x".repeat(output_bytes)}` }),
+      ...toolDone(id, i + 1, { tool, output: `${run} ${i} ${"x".repeat(output_bytes)}` }),
     ]);
     const said = [started(0), completed(0, { answer: answer([text("Done."), ...ids.map((id) => asks(id))]) })];
     const { usage } = stateOf(created(), ...said, ...ofCalls);

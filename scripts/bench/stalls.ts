@@ -33,6 +33,7 @@ import { testActor } from "../../server/testing/test-actor.ts";
 
 const [turns, calls] = [200, 24];
 const output_bytes = 500;
+const tool = "look_up";
 
 const folder = mkdtempSync(join(tmpdir(), "runnel-stalls-"));
 const path = join(folder, "runnel.db");
@@ -110,9 +111,9 @@ function turnOf(turn_index: number): RunEvent[] {
     const at = step + 1 + index;
     const begin = { ...toolStarted(id, at), turn_index, step_id: newId("step") };
     return [
-      requested(id, at, null, { turn_index }),
+      requested(id, at, null, { turn_index, tool }),
       begin,
-      ...toolDone(id, at, { output: `${at} ${"x".repeat(output_bytes)}` }),
+      ...toolDone(id, at, { tool, output: `${at} ${"x".repeat(output_bytes)}` }),
     ];
   });
   return [started(step, { turn_index, step_id: newId("step") }), completed(step, { answer: model }), ...ofCalls];
