@@ -88,6 +88,29 @@ test("projects take turns at a server: one with many runs does not keep another 
   expect(inputs.indexOf("quiet")).toBeLessThanOrEqual(1);
 });
 
+test("how many places there are, are taken and are waited for can be watched", async () => {
+  await using model = busyServer(2);
+  await using server = testApp({ environment: model.environment });
+  const client = await server.client();
+  const agent = await agentOf(client);
+  const figures = async () => {
+    const { body } = await server.send("GET", "/metrics");
+    const of = (name: string) =>
+      new RegExp(`^runnel_model_${name}{connection="openai_compatible/stub"} (\\d+)$`, "m").exec(body)?.[1];
+    return [of("places"), of("places_taken"), of("calls_waiting")];
+  };
+  const runs: string[] = [];
+  for (let count = 0; count < 5; count++) runs.push(await start(client, agent, "Hello"));
+  while ((await figures())[2] !== "3") await new Promise(setImmediate);
+  expect(await figures()).toEqual(["2", "2", "3"]);
+  await client.post(`/v1/runs/${runs[4]}/cancel`, {});
+  while ((await figures())[2] !== "2") await new Promise(setImmediate);
+  for (let count = 0; count < 4; count++) (await model.next()).answer();
+  for (const id of runs.slice(0, 4)) await ended(client, id);
+  while ((await figures())[1] !== "0") await new Promise(setImmediate);
+  expect(await figures()).toEqual(["2", "0", "0"]);
+});
+
 test("a run that is cancelled gives its place to the next, and one that waits is not asked for any more", async () => {
   await using model = busyServer(1);
   await using server = testApp({ environment: model.environment });

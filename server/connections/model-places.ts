@@ -6,6 +6,9 @@ export type ModelPlaces = ReturnType<typeof createModelPlaces>;
 
 interface Line {
   count: number;
+  /** Of these, how many somebody has. */
+  taken: number;
+  waiting: number;
   queue: FairQueue;
   /** Aborted when another number counts: who waits goes over to the new line. */
   replaced: AbortController;
@@ -30,7 +33,7 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
     const known = lines.get(connection);
     if (known?.count === places) return known;
     const queue = createFairQueue({ count: places, reserve: 0 });
-    const line = { count: places, queue, replaced: new AbortController() };
+    const line = { count: places, taken: 0, waiting: 0, queue, replaced: new AbortController() };
     lines.set(connection, line);
     known?.replaced.abort();
     return line;
@@ -44,8 +47,7 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
     while (!end.signal.aborted) {
       const places = countOf(connection);
       if (places === null) return place;
-      const { queue, replaced } = lineOf(connection, places);
-      if (await seated(queue, nameOf(run), end.signal, replaced.signal)) return place;
+      if (await seated(lineOf(connection, places), nameOf(run), end.signal)) return place;
     }
     guests.delete(place);
     throw new AppendRefused("Nobody waits.");
@@ -60,8 +62,7 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
         signal.throwIfAborted();
         const places = countOf(connection);
         if (places === null) break;
-        const { queue, replaced } = lineOf(connection, places);
-        if (await seated(queue, nameOf(owner), over, replaced.signal)) break;
+        if (await seated(lineOf(connection, places), nameOf(owner), over)) break;
       }
       return await call();
     } finally {
@@ -79,6 +80,9 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
     take,
     free,
     during,
+    /** Of the connections whose calls are counted, since one was made. */
+    figures: () =>
+      Array.from(lines, ([connection, { count, taken, waiting }]) => ({ connection, count, taken, waiting })),
     /** To be told that a run is driven no more: what it has or waits for goes to others. */
     leave(runId: string): void {
       for (const [place, { run_id }] of guests) if (run_id === runId) free(place);
@@ -87,13 +91,19 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
 }
 
 /** True once the owner has a place, which it keeps until `end`; false where it ended or the line was replaced before. */
-function seated(queue: FairQueue, owner: string, end: AbortSignal, replaced: AbortSignal): Promise<boolean> {
+function seated(line: Line, owner: string, end: AbortSignal): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
+  const over = (isSeated: boolean) => {
+    line.waiting--;
+    resolve(isSeated);
+  };
   const sit = () =>
     new Promise<void>((leave) => {
-      resolve(true);
+      line.taken++;
+      over(true);
       end.addEventListener("abort", () => leave(), { once: true });
-    });
-  queue.run(owner, AbortSignal.any([end, replaced]), sit).catch(() => resolve(false));
+    }).finally(() => line.taken--);
+  line.waiting++;
+  line.queue.run(owner, AbortSignal.any([end, line.replaced.signal]), sit).catch(() => over(false));
   return promise;
 }

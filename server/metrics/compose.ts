@@ -28,14 +28,21 @@ interface Observed {
   };
   webhooks: { onTried(hear: (outcome: Outcome) => void): void };
   pool: { driving(): number };
+  connections: { places: { figures(): { connection: string; count: number; taken: number; waiting: number }[] } };
   usage: { onPaid(hear: (model: string, spent: ModelSpend) => void): void };
 }
 
 /** What the server measures of itself, for Prometheus. It follows the others, and none of them knows of it. */
-export function composeMetrics({ db, journals, http, webhooks, pool, usage, metricsToken, ...base }: Composed) {
+export function composeMetrics(composed: Composed) {
+  const { db, journals, http, webhooks, pool, connections, usage, metricsToken, ...base } = composed;
   const instruments = createInstruments();
   const { registry, database } = instruments;
-  const gauges = createGauges(instruments, { ...base, db, driving: pool.driving });
+  const gauges = createGauges(instruments, {
+    ...base,
+    db,
+    driving: pool.driving,
+    modelPlaces: connections.places.figures,
+  });
   const spending = createSpending(instruments);
   journals.onCommit(createRunObserver(instruments, spending, journals.journal.head));
   usage.onPaid((model, spent) => {

@@ -34,6 +34,8 @@ interface GaugeSources {
   backups?: () => BackupState;
   /** Of a node that leads a cell. */
   cluster?: () => ClusterFigures;
+  /** Where calls to a model server are limited. */
+  modelPlaces(): { connection: string; count: number; taken: number; waiting: number }[];
   /** Runs whose loop is at work. */
   driving(): number;
   now: () => number;
@@ -45,7 +47,7 @@ const lagEvery_ms = 500;
 /** What is looked up when it is asked for: a scrape pays for it, and nothing else does. */
 export function createGauges(
   instruments: Instruments,
-  { db, database, sandbox, backups, cluster, driving, now }: GaugeSources,
+  { db, database, sandbox, backups, cluster, modelPlaces, driving, now }: GaugeSources,
 ) {
   const { runs, memory, webhooks } = instruments;
   const count = (sql: string) => {
@@ -81,6 +83,14 @@ export function createGauges(
     const queued = rows.get("queued");
     runs.oldest.set(queued ? Math.max(0, now() - queued.oldest) / 1000 : 0);
     runs.driven.set(driving());
+  }
+
+  function lookAtModels(): void {
+    for (const { connection, count, taken, waiting } of modelPlaces()) {
+      instruments.models.places.set({ connection }, count);
+      instruments.models.taken.set({ connection }, taken);
+      instruments.models.waiting.set({ connection }, waiting);
+    }
   }
 
   function lookAtDisk(): void {
@@ -131,6 +141,7 @@ export function createGauges(
   return {
     look(): void {
       lookAtRuns();
+      lookAtModels();
       lookAtDisk();
       lookAtProcess();
       lookAtBackups();

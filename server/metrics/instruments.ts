@@ -72,6 +72,13 @@ export function createInstruments() {
         "provider",
       ),
       tokens: counter("runnel_model_tokens_total", "Tokens by direction.", "provider", "type"),
+      places: gauge(
+        "runnel_model_places",
+        "Calls that a model server takes at once, where that is limited.",
+        "connection",
+      ),
+      taken: gauge("runnel_model_places_taken", "How many of these places are taken.", "connection"),
+      waiting: gauge("runnel_model_calls_waiting", "Calls that wait for such a place.", "connection"),
       cost: counter("runnel_model_cost_usd_total", "What models cost, as far as prices are known.", "provider"),
     },
     tools: {
