@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createCertificateAuthority } from "../server/testing/certificate-authority.ts";
 import { createAgent, createScripted } from "./fixtures.ts";
 import { type Json, type Runnel, runCommand, startRunnel } from "./harness.ts";
 
@@ -102,6 +103,26 @@ test("a run's journal, a sample of what the server does, and a configuration fil
   writeFileSync(file, 'log = "json"\nport = "any"\n');
   const refused = await runCommand(["config", "check", file]);
   expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--port takes a number") });
+});
+
+test("an authority of the operator's own is trusted where NODE_EXTRA_CA_CERTS names it", async () => {
+  const { ca, issue } = createCertificateAuthority();
+  const file = join(server.folder, "authority.pem");
+  writeFileSync(file, ca);
+  using issuer = Bun.serve({
+    ...{ hostname: "127.0.0.1", port: 0, tls: issue({ names: ["127.0.0.1"] }) },
+    fetch: (): Response => Response.json({ issuer: issuer.url.origin }),
+  });
+  const client = { RUNNEL_OIDC_CLIENT_ID: "runnel", RUNNEL_OIDC_CLIENT_SECRET: "secret" };
+  const env = { PATH: process.env.PATH!, ...client, RUNNEL_OIDC_ISSUER: issuer.url.origin };
+  const signIn = async (more: Record<string, string>): Promise<Json> => {
+    const { stdout } = await runCommand(["doctor", "--json", "--data-dir", server.dataDir], {
+      env: { ...env, ...more },
+    });
+    return JSON.parse(stdout).findings.find(({ check }: Json) => check === "sign-in");
+  };
+  expect((await signIn({})).detail).toContain("unable to verify");
+  expect((await signIn({ NODE_EXTRA_CA_CERTS: file })).detail).toStartWith(`at ${issuer.url.origin}`);
 });
 
 test("the version names the commit and the date, from any folder", async () => {

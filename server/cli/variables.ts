@@ -56,6 +56,12 @@ export const variables: readonly Variable[] = [
   { name: "AWS_ENDPOINT_URL_S3", meaning: "The same, and counts more." },
   ...otelVariables,
   {
+    name: "NODE_EXTRA_CA_CERTS",
+    isEarly: true,
+    meaning:
+      "A file in PEM form with authorities of your own. What they signed is trusted too: an issuer, a mail server, a store of backups, a model server.",
+  },
+  {
     name: "BUN_CONFIG_MAX_HTTP_REQUESTS",
     isEarly: true,
     meaning: "How many requests to models and tools may be under way at once: 16384 on Linux, 256 elsewhere.",
