@@ -427,6 +427,10 @@ describe("a server", () => {
       { result: "fail", detail: expect.stringContaining("RUNNEL_MODEL_X_MAX_CONCURRENT") },
     ]);
     const strict = { RUNNEL_MODEL_X_BASE_URL: "127.0.0.1:9/v1", RUNNEL_MASTER_KEY: "abc" };
+    expect(await runnel(["serve", "--data-dir", data], strict)).toEqual({
+      ...{ code: 2, out: "" },
+      err: expect.stringMatching(/^RUNNEL_MASTER_KEY [^\n]+\nRUNNEL_MODEL_X_BASE_URL [^\n]+\n$/),
+    });
     for (const [variable, value] of Object.entries(strict))
       expect(await runnel(["serve", "--data-dir", data], { [variable]: value })).toEqual({
         ...{ code: 2, out: "" },

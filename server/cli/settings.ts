@@ -64,11 +64,16 @@ const readers = {
 
 export type Settings = { [Name in keyof typeof readers]: ReturnType<(typeof readers)[Name]> };
 
-/** What the flags and the environment ask for. Throws for the first that cannot be read. */
-export const readSettings = (flags: ServeFlags, environment: Environment): Settings =>
-  Object.fromEntries(
-    Object.entries(readers).map(([name, read]) => [name, read(flags, environment)]),
-  ) as unknown as Settings;
+/** What the flags and the environment ask for. Throws with all that cannot be read, a line for each. */
+export function readSettings(flags: ServeFlags, environment: Environment): Settings {
+  try {
+    const read = Object.entries(readers).map(([name, reader]) => [name, reader(flags, environment)]);
+    return Object.fromEntries(read) as unknown as Settings;
+  } catch (first) {
+    const faults = faultsOfSettings(flags, environment);
+    throw faults.length > 1 ? usageError(faults.map(({ error }) => error.message).join("\n")) : first;
+  }
+}
 
 /** Where clients reach the server, once its port is known. */
 export const publicUrlFrom =
