@@ -19,9 +19,8 @@ const wanted = {
   // What is compiled while the process starts has to be used three times as often as usual first: a sixth of a start was
   // the compiling of what runs once. What a server needs again is compiled some thousand requests later.
   BUN_JSC_startupJITDeferralScale: "3",
-  // Milliseconds, ten times the usual: freed memory goes back to the system a second later. A busy server would else give back
-  // what it needs again at once, and a run pay a tenth of its processor time for that.
-  MIMALLOC_PURGE_DELAY: "1000",
+  // Milliseconds, ten times the usual: how often freed pieces of memory are looked for that the system can have back. A busy server
+  // needs them again at once, and a run would pay a twentieth of its processor time for that.
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "1000",
 };
 
