@@ -385,6 +385,32 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     await engine.close();
   }, 60_000);
 
+  test("a connection that ended while nobody asked is looked at anew: it may lead to a standby now, or hold a cell locked", async () => {
+    const engine = createEngine(url, { patience_ms, name: "looked at" });
+    const look = "SELECT pg_backend_pid() AS pid, current_setting('idle_in_transaction_session_timeout') AS limit";
+    const [before] = (await engine.ask(look, []))!;
+    await sqlAt(url, `SELECT pg_terminate_backend(${before!.pid})`);
+    while (engine.reconnects() === 0) await Bun.sleep(1);
+    const [after] = (await engine.ask(look, []))!;
+    expect([after!.pid === before!.pid, before!.limit, after!.limit]).toEqual([false, "5s", "5s"]);
+    expect(engine.reconnects()).toBe(1); // Of two hosts it would pass over one.
+    await engine.close();
+  });
+
+  test("of several hosts the first one that is there is met, and after its loss it is looked for first", async () => {
+    const engine = createEngine(url.replace("127.0.0.1:", "127.0.0.1:1,127.0.0.1:"), {
+      patience_ms,
+      name: "two hosts",
+    });
+    const [before] = (await engine.ask("SELECT pg_backend_pid() AS pid", []))!;
+    expect(engine.reconnects()).toBe(1);
+    await sqlAt(url, `SELECT pg_terminate_backend(${before!.pid})`);
+    while (engine.reconnects() === 1) await Bun.sleep(1);
+    expect(await engine.ask("SELECT 1 AS one", [])).toHaveLength(1);
+    expect(engine.reconnects()).toBe(2);
+    await engine.close();
+  });
+
   test("an idle leader keeps its cell, and one that ends gives it to the next at once", async () => {
     const cell = newCell();
     const ttl_ms = 6000;

@@ -40,30 +40,42 @@ export function createEngine(
 ): Engine {
   const addresses = addressesIn(url);
   let [reconnects, fault]: [number, string | null] = [0, null];
+  let [host, isClosed] = [0, false];
   /** Of the present connection: whether it takes writes. */
   let checked: Promise<boolean> | null = null;
+  let isMade = false;
   let sql = open();
 
   function open(): SQL {
-    checked = null;
-    return openConnection({
-      url: addresses[reconnects % addresses.length]!,
+    [checked, isMade] = [null, false];
+    const client = openConnection({
+      url: addresses[host % addresses.length]!,
       max: 1, // Statements of a cell are carried out in their order.
       bigint: true,
       connectionTimeout: 5,
       idleTimeout: 0,
       maxLifetime: 0,
       connection: { application_name: name },
+      // By itself the client connects anew with the next statement, and nobody would have looked whom it has met.
+      onclose: (error) => void (isMade && leave(client, error ? messageOf(error) : "the connection was closed")),
     });
+    return client;
+  }
+
+  /** The host was of no use: from now on at the next one. */
+  function giveUp(client: SQL, why: string): void {
+    if (client !== sql) return;
+    host++;
+    leave(client, why);
   }
 
   /** Never cancels what waits: a cancelled wait for the standby is answered like a success. */
-  function giveUp(client: SQL, why: string): void {
-    if (client !== sql) return;
+  function leave(client: SQL, why: string): void {
+    if (client !== sql || isClosed) return;
     fault = why;
     reconnects++;
+    sql = open(); // First: whoever is closed says so, and is given up already.
     void client.close({ timeout: 0 }).catch(() => {});
-    sql = open();
   }
 
   /** At the present host or the next one that takes writes: a standby may show less than was acknowledged. */
@@ -72,7 +84,10 @@ export function createEngine(
       const client = sql;
       checked ??= takesWrites(client);
       const why = await checked.then((does) => (does ? null : "it takes no writes"), messageOf);
-      if (why === null) return client;
+      if (why === null) {
+        isMade ||= client === sql;
+        return client;
+      }
       giveUp(client, why);
       if (--left === 0) throw new Error(why);
     }
@@ -112,7 +127,10 @@ export function createEngine(
     ask: (statement, values) => attempt((client) => client.unsafe<Row[]>(statement, [...values])),
     fault: () => fault,
     reconnects: () => reconnects,
-    close: () => sql.close({ timeout: 0 }).catch(() => {}),
+    async close() {
+      isClosed = true;
+      await sql.close({ timeout: 0 }).catch(() => {});
+    },
   };
 }
 
