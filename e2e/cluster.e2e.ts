@@ -39,6 +39,34 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect(figures.broken_streams).toBeGreaterThan(0);
   }, 240_000);
 
+  test("a spare that is still at its first copy passes requests on to whoever leads meanwhile", async () => {
+    await using cluster = await startCluster();
+    const leader = await cluster.leader();
+    const [warm, cold] = cluster.nodes.filter((node) => node !== leader);
+    await using sql = new Bun.SQL({ url: cluster.engine(), max: 1 });
+    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = sql.begin(async (transaction) => {
+      await transaction`LOCK TABLE runnel_pages IN ACCESS EXCLUSIVE MODE`;
+      held.resolve();
+      await released.promise;
+    });
+    await held.promise;
+    cold!.child.kill("SIGKILL");
+    await until(async () => {
+      const waiting = await sqlAt(
+        cluster.engine(),
+        "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM runnel_pages%'",
+      );
+      return waiting.length > 0;
+    });
+    leader.child.kill("SIGKILL");
+    await until(async () => (await cluster.leader()) === warm);
+    const served = until(async () => (await cluster.request(cold!.url, "/v1/me").catch(() => null))?.ok === true);
+    await inTime(served, "the spare finds the new leader, and not only once its copy was given up", 15_000);
+    released.resolve();
+    await holding;
+  }, 120_000);
+
   test("the leader runs commands that come with the master key, and no others", async () => {
     await using cluster = await startCluster({ nodes: 2, lease_s: 20 });
     const run = (args: string[], env: Record<string, string> = {}) =>

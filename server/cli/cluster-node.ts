@@ -14,7 +14,7 @@ import {
   pathOf,
 } from "../cluster/between-nodes.ts";
 import { createDirectory, type Directory } from "../cluster/directory.ts";
-import { joinCells, type Lead, type Spare } from "../cluster/node.ts";
+import { joinCells, type Lead } from "../cluster/node.ts";
 import { createWaysOut, type WaysOut } from "../cluster/ways-out.ts";
 import { createWhileLeading } from "../cluster/while-leading.ts";
 import { createAudit } from "../db/audit.ts";
@@ -117,9 +117,12 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
       log.info("stopping", { signal });
       process.exit(exitCodes.done);
     });
-    const others = cluster.cells.length > 1 ? waysToOthers({ cluster, seal, entrance, publicUrl }) : null;
+    // On a connection of its own: who leads is known also while a copy is read, which takes a while.
+    const directory = createDirectory(cluster.url, cluster.cells);
+    const ways = { directory, seal, entrance, publicUrl };
+    const others = cluster.cells.length > 1 ? waysToOthers({ cluster, ...ways }) : null;
     const [cell] = cluster.cells;
-    entrance.letIn(spareHandle(others?.router.ofSpare ?? ofOneCell({ spare, cell, seal, entrance, publicUrl })));
+    entrance.letIn(spareHandle(others?.router.ofSpare ?? ofOneCell({ cell, ...ways })));
     log.info("a spare, until a cell needs a leader", { cell: cluster.cells.join(), port: entrance.port });
     const lead = await spare.lead();
     isSpare = false;
@@ -159,20 +162,16 @@ function refusingForged(
 const warnEvery_ms = 60_000;
 
 interface SpareOptions {
-  spare: Spare;
+  directory: Directory;
   cell: string;
   seal: NodeSeal;
   entrance: Entrance;
   publicUrl: PublicUrl;
 }
 
-function waysToOthers({
-  cluster,
-  ...given
-}: Pick<SpareOptions, "seal" | "entrance" | "publicUrl"> & { cluster: ClusterPlan }) {
-  const directory = createDirectory(cluster.url, cluster.cells);
+function waysToOthers({ cluster, ...ways }: Omit<SpareOptions, "cell"> & { cluster: ClusterPlan }) {
   const tokens = createSeal(cluster.masterKey);
-  return { directory, router: createCellRouter({ cells: cluster.cells, directory, tokens, ...given }) };
+  return { directory: ways.directory, router: createCellRouter({ cells: cluster.cells, tokens, ...ways }) };
 }
 
 type OtherCellsOptions = ReturnType<typeof waysToOthers> &
@@ -208,10 +207,10 @@ const spareHandle =
   (request) =>
     /^\/healthz(\?|$)/.test(pathOf(request.url)) ? Response.json({ status: "spare" }) : handle(request);
 
-function ofOneCell({ spare, cell, seal, entrance, publicUrl }: SpareOptions): Handle {
-  const whileLeading = createWhileLeading(spare.leader);
+function ofOneCell({ directory, cell, seal, entrance, publicUrl }: SpareOptions): Handle {
+  const whileLeading = createWhileLeading(directory.leaderOf);
   return async (request) => {
-    const leader = spare.leader(cell);
+    const leader = directory.leaderOf(cell);
     // What one node has passed on is not passed on again: they disagree about who leads, for a moment.
     if (!leader || leader.address === "" || seal.originOf(request)) return clusterAway(publicUrl);
     const origin: Origin = { peer: entrance.peerOf(request), plain: entrance.isPlain(request) };

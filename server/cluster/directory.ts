@@ -39,7 +39,7 @@ export interface Directory {
 }
 
 const patience_ms = 5000;
-const look_ms = 500;
+const look_ms = 200;
 const most = 20_000;
 /** So long an answer counts that no other node has corrected. */
 const known_ms = 30_000;

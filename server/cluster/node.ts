@@ -31,9 +31,7 @@ interface NodeOptions {
 }
 
 /** A node that is no leader yet. */
-export interface Spare {
-  /** Who leads a cell, as far as is known. */
-  leader(cell: string): CellRow | null;
+interface Spare {
   /** Settles once this node leads a cell and its database is that one's. Throws `ClusterError` when it never will. */
   lead(): Promise<Lead>;
 }
@@ -179,7 +177,6 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
   }
 
   return {
-    leader: (cell) => all.find((followed) => followed.candidate.cell === cell)?.known ?? null,
     async lead() {
       const { epoch, head, failover, claimed_at, followed } = await elected();
       const { cell } = followed.candidate;
