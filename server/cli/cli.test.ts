@@ -353,6 +353,13 @@ describe("a server", () => {
     const { code, out } = await cli("doctor", "--json");
     const { findings } = JSON.parse(out);
     expect([code, findings.filter(({ result }: { result: string }) => result === "fail")]).toEqual([0, []]);
+    // What a server has looked at after a crash waits for nobody's mail server.
+    const mail = { RUNNEL_SMTP_URL: "smtp://127.0.0.1:9", RUNNEL_MAIL_FROM: "runnel@example.com", RUNNEL_PROT: "1" };
+    const machine = await runnel(["doctor", "--machine", "--json", "--data-dir", data], mail);
+    const checks = JSON.parse(machine.out).findings.map(({ check }: { check: string }) => check);
+    expect([machine.code, checks.slice(0, 4), checks.at(-1)]).toEqual([
+      ...[0, ["data directory", "lock", "database", "integrity"], "sandbox"],
+    ]);
     expect(findings).toContainEqual({ check: "lock", result: "ok", detail: "held: a server runs" });
     const ollama = findings.find(({ check }: { check: string }) => check === "ollama");
     expect(ollama).toMatchObject({ result: "ok", detail: expect.stringContaining("11434") });

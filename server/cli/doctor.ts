@@ -54,6 +54,7 @@ export interface DoctorFlags {
   cluster?: string;
   cell: string;
   clusterDurability?: "engine-local";
+  machine?: boolean;
   json?: boolean;
 }
 
@@ -89,29 +90,41 @@ function attempt(look: () => Verdict): Verdict {
 
 /** Looks at everything, changes nothing but a temporary file, and ends with 1 when something is broken. */
 export async function doctor(flags: DoctorFlags, unknownVariables: readonly string[]): Promise<void> {
-  const { config, dataDir, cluster, cell, clusterDurability, json } = flags;
+  const { config, dataDir, cluster, machine, json } = flags;
   const serve = flagsFrom(serveCommand(), process.env);
   const isNode = cluster === undefined || existsSync(dataDir); // A cluster is looked at from anywhere.
   const findings = [
     ...(config === undefined ? [] : [configFinding(config)]),
     ...(isNode ? examine(dataDir, serve) : []),
-    ...(serve.backupTo === undefined ? [] : [await backupFinding(serve)]),
-    await ollamaFinding(dataDir),
     await sandboxFinding(serve),
-    await embeddingFinding(dataDir),
-    ...(cluster === undefined
-      ? []
-      : [await clusterFinding(cluster, clusterDurability), ...(await leaderFindings({ cluster, cell }))]),
-    ...(await settingFindings(serve)),
+    ...(machine ? [] : await findingsBeyond(flags, serve)),
   ];
-  findings.push(...unreadFindings(findings));
-  for (const name of unknownVariables) findings.push(asFinding("settings", warn(`nothing reads ${name}`)));
+  if (!machine) {
+    findings.push(...unreadFindings(findings));
+    for (const name of unknownVariables) findings.push(asFinding("settings", warn(`nothing reads ${name}`)));
+  }
   const broken = findings.some(({ result }) => result === "fail");
   const width = Math.max(16, ...findings.map(({ check }) => check.length));
   if (broken) process.exitCode = exitCodes.failed;
   print(json, { healthy: !broken, findings }, () =>
     findings.map(({ check, result, detail }) => `${result.padEnd(5)} ${check.padEnd(width)} ${detail}`).join("\n"),
   );
+}
+
+/** What is asked of others over the network, or takes a model. */
+async function findingsBeyond(
+  { dataDir, cluster, cell, clusterDurability }: DoctorFlags,
+  serve: ServeFlags,
+): Promise<Finding[]> {
+  return [
+    ...(serve.backupTo === undefined ? [] : [await backupFinding(serve)]),
+    await ollamaFinding(dataDir),
+    await embeddingFinding(dataDir),
+    ...(cluster === undefined
+      ? []
+      : [await clusterFinding(cluster, clusterDurability), ...(await leaderFindings({ cluster, cell }))]),
+    ...(await settingFindings(serve)),
+  ];
 }
 
 /** What of the leader's machine this one cannot see. */

@@ -127,7 +127,7 @@ interface Examined {
 /** By a command that looks at this machine alone: in a cluster a doctor would ask the leader, which is this process. */
 export function checkApart(
   { dir, log, alarm }: { dir: Pick<DataDir, "path" | "database">; log: Log; alarm: Pick<Alarm, "sound"> },
-  command = ownCommand("doctor", "--data-dir", dir.path, "--json"),
+  command = ownCommand("doctor", "--machine", "--data-dir", dir.path, "--json"),
 ): { stop(): void } {
   const child = Bun.spawn(command, {
     env: outsideCluster(process.env),

@@ -96,6 +96,11 @@ const doctorCommand = (): Command =>
         choices: ["engine-local"],
       }),
     )
+    .addOption(
+      option("--machine", "look at this machine alone: its data directory, its disk and its sandbox", {
+        env: "RUNNEL_DOCTOR_MACHINE",
+      }),
+    )
     .addOption(jsonOption())
     .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider of models.")
     .action(async (flags: DoctorFlags, { parent }: Command) => {
