@@ -92,6 +92,15 @@ describe("the manifests for Kubernetes", () => {
     expect(of("Service").spec.ports[0].targetPort).toBe(container.ports[0].name);
   });
 
+  // Those of a Service begin with its name, and would stand in each pod that starts after it.
+  test("let no variable that Kubernetes sets for a Service be taken for the server's", () => {
+    const service = of("Service").metadata.name.toUpperCase();
+    const set = [`${service}_PORT`, `${service}_SERVICE_HOST`];
+    expect({ taken: set.filter((name) => known.has(name)), links: pod.enableServiceLinks }).toEqual({
+      ...{ taken: ["RUNNEL_PORT"], links: false },
+    });
+  });
+
   test("keep a node while another one starts, and let nobody take all of them away", () => {
     expect(spec.replicas).toBeGreaterThan(of("PodDisruptionBudget").spec.minAvailable);
     expect(spec.strategy.rollingUpdate.maxUnavailable).toBe(0);

@@ -63,6 +63,7 @@ test.each<[Record<string, string>, string, boolean]>([
   [{ RUNNEL_MAIL_FROM: "a@b.example" }, "without --smtp-url none is sent", true],
   [{ RUNNEL_BACKUP_TO: "s3://bucket/a" }, "The store needs AWS_ACCESS_KEY_ID", true],
   [{ RUNNEL_CLUSTER: "postgres://a:b@c/d" }, "the same RUNNEL_MASTER_KEY", true],
+  [{ RUNNEL_PORT: "tcp://10.96.0.17:443" }, "enableServiceLinks: false", false],
   [{ RUNNEL_LOG: "xml" }, '--log takes one of pretty, json, not "xml".', false],
   [{ RUNNEL_MIN_FREE_SPACE: "much" }, "--min-free-space takes", false],
   [{ RUNNEL_CLUSTER: "mysql://c/d", RUNNEL_MASTER_KEY: "0".repeat(64) }, "--cluster takes", false],

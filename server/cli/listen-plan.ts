@@ -118,8 +118,13 @@ function isLoopbackHost(host: string): boolean {
 }
 
 function readPort(flag: string, text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw usageError(`${flag} takes a number from 0 (any free port) to 65535, not "${text}".`);
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    // What Kubernetes sets for a Service that has the name of the prefix.
+    const hint = text.startsWith("tcp://")
+      ? " RUNNEL_PORT is a Service's here: enableServiceLinks: false in the pod."
+      : "";
+    throw usageError(`${flag} takes a number from 0 (any free port) to 65535, not "${text}".${hint}`);
+  }
   return Number(text);
 }
 
