@@ -9,6 +9,7 @@ import { sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { masterKey, startCluster } from "./cluster/nodes.ts";
 import { stormCluster } from "./cluster/storm.ts";
 import { executable, runCommand } from "./harness.ts";
+import { startToolServer } from "./tool-server.ts";
 import { inTime, until } from "./until.ts";
 
 const cleaned = (): Record<string, string> =>
@@ -66,6 +67,32 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     released.resolve();
     await holding;
   }, 120_000);
+
+  test("a spare that is stopped takes no more requests, and answers those that it has passed on", async () => {
+    await using cluster = await startCluster({ nodes: 2, lease_s: 20 });
+    await using slow = startToolServer();
+    const leader = await cluster.leader();
+    const spare = cluster.nodes.find((node) => node !== leader)!;
+    const { child, url } = spare;
+    const post = async (path: string, body: object) =>
+      await (await cluster.request(url, path, { method: "POST", body: JSON.stringify(body) })).json();
+    const tool = await post("/v1/tools", { name: "slow", url: `${slow.url}/slow/2000` });
+    const agent = await post("/v1/agents", {
+      ...{ name: "slow", instructions: "", model: "test/script", tools: [tool.id] },
+      model_settings: { script: [{ tool_calls: [{ name: "slow", arguments: {} }] }, { text: "It is done." }] },
+    });
+    const run = post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
+    await slow.called("/slow/2000");
+    child.kill("SIGTERM");
+    await until(() =>
+      cluster.request(url, "/v1/me").then(
+        () => false,
+        () => true,
+      ),
+    );
+    expect(await run).toMatchObject({ status: "completed", output: "It is done." });
+    expect(await child.exited).toBe(0);
+  }, 60_000);
 
   test("the leader runs commands that come with the master key, and no others", async () => {
     await using cluster = await startCluster({ nodes: 2, lease_s: 20 });

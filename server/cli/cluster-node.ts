@@ -38,6 +38,7 @@ import type { Handle } from "./listener.ts";
 import { createProjectMover, type ProjectMover } from "./project-mover.ts";
 import { createProjectReceiver } from "./project-receiver.ts";
 import { shareTables } from "./shared-tables.ts";
+import { stopServer } from "./stop.ts";
 
 interface NodeOptions {
   cluster: ClusterPlan;
@@ -112,9 +113,12 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
       log,
     });
     let isSpare = true;
-    void told.then((signal) => {
+    void told.then(async (signal) => {
       if (!isSpare) return;
       log.info("stopping", { signal });
+      spare.stop();
+      const nothing = { endWork: async () => {}, leave: async () => {}, close() {} };
+      await stopServer({ entrance, log, ...nothing });
       process.exit(exitCodes.done);
     });
     // On a connection of its own: who leads is known also while a copy is read, which takes a while.

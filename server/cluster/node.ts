@@ -34,6 +34,8 @@ interface NodeOptions {
 interface Spare {
   /** Settles once this node leads a cell and its database is that one's. Throws `ClusterError` when it never will. */
   lead(): Promise<Lead>;
+  /** From now on it takes no cell. */
+  stop(): void;
 }
 
 /** A cell that is led. */
@@ -101,6 +103,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
   });
   if (!first) throw new ClusterError(`The engine cannot be used: ${engine.fault()}`);
   let folder = checkFolder(options, all);
+  let isStopped = false;
 
   async function bringForward(followed: Followed): Promise<void> {
     const { cell } = followed.candidate;
@@ -115,6 +118,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
   async function elected() {
     for (; ; await Bun.sleep(look_ms))
       for (const followed of all) {
+        if (isStopped) await new Promise(() => {});
         const won = await look(followed);
         if (won) return { ...won, followed };
       }
@@ -177,6 +181,9 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
   }
 
   return {
+    stop() {
+      isStopped = true;
+    },
     async lead() {
       const { epoch, head, failover, claimed_at, followed } = await elected();
       const { cell } = followed.candidate;
