@@ -63,6 +63,37 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
     db.close();
   }, 60_000);
 
+  test("that takes a cell leads it though its connection is lost as it reads the copy", async () => {
+    const { url } = postgres;
+    using first = temporaryFolder();
+    using second = temporaryFolder();
+    const before = await (await joining(first, "lost")).lead();
+    const db = openDatabase(first.file("runnel.db"), { ship: before.ship });
+    await db.write(() => db.sqlite.run("CREATE TABLE given (n INTEGER) STRICT"));
+    await before.leave();
+    db.close();
+
+    await using other = new SQL({ url, max: 1 });
+    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = other.begin(async (transaction) => {
+      await transaction`LOCK TABLE runnel_pages IN ACCESS EXCLUSIVE MODE`;
+      held.resolve();
+      await released.promise;
+    });
+    await held.promise;
+    const leading = (await joining(second, "lost")).lead();
+    const waits =
+      "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM runnel_pages%'";
+    let [waiting] = await sqlAt(url, waits);
+    while (!waiting) [waiting] = await sqlAt(url, waits);
+    await sqlAt(url, `SELECT pg_terminate_backend(${waiting.pid})`);
+    released.resolve();
+    await holding;
+    const lead = await leading;
+    expect(lead.epoch).toBe(before.epoch + 1);
+    await lead.leave();
+  }, 60_000);
+
   // Other leaders have deleted entries since, and put others in their places.
   test("that comes back to its folder keeps no vectors of the database that it had", async () => {
     using folder = temporaryFolder();

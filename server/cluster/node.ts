@@ -81,6 +81,7 @@ const copy_ms = 30_000;
 const kept_rows = 500;
 const compact_ms = 1000;
 const leave_ms = 5000;
+const triesMax = 5;
 const read_ms = 5000;
 
 /** Takes part in cells. Throws `ClusterError` for an engine, a key or a folder that is not what it should be. */
@@ -105,12 +106,16 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
   let folder = checkFolder(options, all);
   let isStopped = false;
 
+  /** The cell may have begun elsewhere since this node was started. */
+  function requireCopies(): void {
+    if (folder.isCopy) return;
+    folder = checkFolder(options, all);
+    if (folder.isCopy) for (const each of all) each.at = null;
+  }
+
   async function bringForward(followed: Followed): Promise<void> {
     const { cell } = followed.candidate;
-    if (!folder.isCopy) {
-      folder = checkFolder(options, all); // The cell may have begun elsewhere since this node was started.
-      if (folder.isCopy) for (const each of all) each.at = null;
-    }
+    requireCopies();
     followed.at = await engine.attempt((sql, heard) => follow(sql, cell, followed.path, followed.at, heard), copy_ms);
     if (!followed.at) log.warn("the copy of the cell could not be brought forward", { cell, fault: engine.fault() });
   }
@@ -167,16 +172,21 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
     return at.seq;
   }
 
+  /** On one connection: what another host of the engine lacks may not be taken for what nobody has finished. */
   async function reach(followed: Followed, head: number, epoch: number): Promise<number> {
     const { cell } = followed.candidate;
-    await bringForward(followed);
-    const end = followed.at;
-    if (!end || end.seq > head)
-      throw new Error(`The copy of the cell "${cell}" ends at row ${end?.seq}, and not at ${head}.`);
-    if (end.seq === head) return head;
-    const dropped = await engine.attempt(async (sql) => ({ done: await dropUnfinished(sql, cell, epoch, end) }));
-    if (!dropped)
-      throw new Error(`The log of the cell "${cell}" could not be cut at row ${end.seq}: ${engine.fault()}`);
+    requireCopies();
+    const end = await insist(async () => {
+      const { path, at } = followed;
+      followed.at = null;
+      return await engine.attempt(async (sql, heard) => {
+        const end = await follow(sql, cell, path, at, heard);
+        if (end.seq < head) await dropUnfinished(sql, cell, epoch, end);
+        return end;
+      }, copy_ms);
+    });
+    if (!end) throw new Error(`The copy of the cell "${cell}" could not be brought to row ${head}: ${engine.fault()}`);
+    if (end.seq > head) throw new Error(`The copy of the cell "${cell}" ends at row ${end.seq}, and not at ${head}.`);
     return end.seq;
   }
 
@@ -205,7 +215,9 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
         cells: () => looking.attempt(readCells),
         async route(sqlite) {
           const routes = watchRoutes(sqlite);
-          const done = await engine.attempt((sql) => reconcileRoutes(sql, cell, epoch, routes.all(), routes.leaving()));
+          const done = await insist(() =>
+            engine.attempt((sql) => reconcileRoutes(sql, cell, epoch, routes.all(), routes.leaving())),
+          );
           if (!done) throw new Error(`The routes of the cell "${cell}" could not be written: ${engine.fault()}`);
           ship.route(routes);
           return routes;
@@ -258,6 +270,15 @@ function mark({ marker }: NodeOptions, cell: string, planted: boolean): void {
 
 const readMark = (marker: string): { cell: string; planted: boolean } | null =>
   existsSync(marker) ? JSON.parse(readFileSync(marker, "utf8")) : null;
+
+/** Of a node that has taken a cell: others wait for it, and one connection that is lost is no reason to give it up. */
+async function insist<T>(work: () => Promise<T | null>): Promise<T | null> {
+  for (let tries = 1; ; tries++) {
+    const done = await work();
+    if (done !== null || tries === triesMax) return done;
+    await Bun.sleep(look_ms);
+  }
+}
 
 /** Moves old rows of the log into pages, so that it does not grow and a new node has less to read. */
 function keepCompact(engine: Engine, cell: string, ship: Shipper): () => void {

@@ -316,7 +316,7 @@ function close({ lead, sqlite }: Leading): void {
 
 /** What a node ends by, and is started again. */
 const foreseen =
-  /The engine cannot be used|is led by another node|could not be begun|could not be cut|The copy of the cell .* ends at row/;
+  /The engine cannot be used|is led by another node|could not be begun|The copy of the cell .* (could not be brought to|ends at) row/;
 
 function openSqlite(path: string): Database {
   const sqlite = new Database(path);
