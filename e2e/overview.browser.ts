@@ -175,7 +175,7 @@ test("what is not well is listed with what to do, in its own mode alone", async 
   await using own = await startRunnel();
   const agent_id = await createAgent(own, "test/echo");
   await own.post("/v1/runs?wait=60", { agent_id, input: "Hello" });
-  await own.command("projects", "limits", "default", "--tokens-per-day", "1");
+  expect((await own.command("projects", "limits", "default", "--tokens-per-day", "1")).code).toBe(0);
   await setUpAccount(page, own);
   await own.stop();
   await own.restart(); // A start looks at once, and then it looks once a minute.
@@ -185,6 +185,8 @@ test("what is not well is listed with what to do, in its own mode alone", async 
   await expect(alerts.getByRole("listitem")).toHaveCount(1); // And none for the half of it.
   await expect(alerts).toContainText("A day's budget is spent: runs fail with budget_exceeded until midnight UTC.");
   await expect(alerts).toContainText("Raise the day's budget in the settings of the project");
+  for (const rest of ["No failed runs.", "Nothing needs your attention."])
+    await expect(page.getByText(rest)).toBeVisible(); // What comes later would move it.
   await expectAccessible(page, "overview alerts");
   await expectToFit(page, "overview alerts");
   await page.goto(page.url().replace("/test/", "/live/"));
