@@ -103,21 +103,21 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
     return true;
   });
   if (!first) throw new ClusterError(`The engine cannot be used: ${engine.fault()}`);
-  let folder = checkFolder(options, all);
   let isStopped = false;
-
-  /** The cell may have begun elsewhere since this node was started. */
-  function requireCopies(): void {
-    if (folder.isCopy) return;
-    folder = checkFolder(options, all);
-    if (folder.isCopy) for (const each of all) each.at = null;
-  }
+  let folder = checkFolder(options, all);
 
   async function bringForward(followed: Followed): Promise<void> {
     const { cell } = followed.candidate;
     requireCopies();
     followed.at = await engine.attempt((sql, heard) => follow(sql, cell, followed.path, followed.at, heard), copy_ms);
     if (!followed.at) log.warn("the copy of the cell could not be brought forward", { cell, fault: engine.fault() });
+  }
+
+  /** The cell may have begun elsewhere since this node was started. */
+  function requireCopies(): void {
+    if (folder.isCopy) return;
+    folder = checkFolder(options, all);
+    if (folder.isCopy) for (const each of all) each.at = null;
   }
 
   async function elected() {
