@@ -6,6 +6,7 @@ import type { DataDir } from "../db/data-dir.ts";
 import type { Restored } from "../db/restore.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option, refuseBeside } from "./option.ts";
+import { refusePacked } from "./packed-backup.ts";
 import { print } from "./print.ts";
 
 interface Options {
@@ -33,7 +34,10 @@ export const restoreCommand = (): Command =>
     .action(restoreBackup);
 
 async function restoreBackup(file: string | undefined, options: Options, command: Command): Promise<void> {
-  if (file !== undefined) refuseBeside(file, command, ["from"]);
+  if (file !== undefined) {
+    refuseBeside(file, command, ["from"]);
+    refusePacked(file);
+  }
   if (file === undefined && options.from === undefined)
     throw usageError("Say which backup: a file, or --from s3://bucket/folder.");
   const { openDataDir } = await import("../db/data-dir.ts");

@@ -3,6 +3,16 @@ import { writeFileSync } from "node:fs";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { verify } from "./verify-backup.ts";
 
+test.each([
+  [Bun.gzipSync("a database"), "gunzip <"],
+  ["age-encryption.org/v1\n-> scrypt", "age -d"],
+])("a backup that lies here as a store has it is told how to be unpacked", async (content, how) => {
+  using folder = temporaryFolder();
+  const file = folder.file("runnel-2026-11-28T03-00-00-000Z.db.gz");
+  writeFileSync(file, content);
+  await expect(verify(file, {})).rejects.toThrow(`or unpack it: ${how} ${file}`);
+});
+
 test("a file that is no backup is named, and no restore over the folder that it lies in is advised", async () => {
   using folder = temporaryFolder();
   for (const [name, content] of [

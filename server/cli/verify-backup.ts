@@ -6,6 +6,7 @@ import { faultsOf } from "../db/check.ts";
 import { looksLikeDatabase, nameDamage } from "../db/damage.ts";
 import { requireOwn, versionOf } from "../db/version.ts";
 import { CliError } from "./exit-code.ts";
+import { refusePacked } from "./packed-backup.ts";
 import { print } from "./print.ts";
 import { fetched } from "./remote-backup.ts";
 
@@ -13,6 +14,7 @@ const remedy = "Use another backup.";
 
 /** Reads a backup through: whether it is one, and whether it is whole. Throws for one that is not. */
 export async function verify(file: string, { json }: { json?: boolean }): Promise<void> {
+  if (!file.startsWith("s3://")) refusePacked(file);
   const folder = mkdtempSync(join(tmpdir(), "runnel-verify-"));
   try {
     const remote = file.startsWith("s3://") ? await fetched(file, join(folder, "fetched.db")) : null;
