@@ -25,6 +25,7 @@ test.each([
   ["a visitor of a chat page", at("/chat/agt_1/token"), { name: "agt_1", people: false }],
   ["a member at a chat page", at("/chat/agt_1/token", { cookie: "a=b" }), { name: "agt_1", people: true }],
   ["the page itself", at("/chat/agt_1"), null],
+  ["who reads a node's metrics", at("/metrics?x=1", bearing("a-token-for-metrics")), null],
   ["nobody", at("/v1/runs"), null],
   ["no address", at(""), null],
 ] as const)("the cell of %s is found by what the request bears", (_, target, expected) => {

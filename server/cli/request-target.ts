@@ -17,6 +17,7 @@ export interface RequestTarget {
 /** Null: any cell answers it. */
 export function targetOf(request: Request, seal: Seal): RequestTarget | null {
   const path = pathOf(request.url).split("?", 1)[0]!;
+  if (ofTheServer.has(path)) return null; // Also with a token, which is none of a project's.
   if (path.startsWith("/console/")) return { name: consoleProject.exec(path)?.[1] ?? null, people: "alone" };
   if (path.startsWith("/callbacks/")) return { name: callbackProject.exec(path)?.[1] ?? null, people: false };
   const agent = chatToken.exec(path)?.[1];
@@ -25,6 +26,9 @@ export function targetOf(request: Request, seal: Seal): RequestTarget | null {
   if (secret === null) return null;
   return { name: isClientToken(secret) ? clientTokenMaker(secret, seal) : hashOf(secret), people: false };
 }
+
+/** What a node tells of the cell that it leads. */
+const ofTheServer = new Set(["/metrics", "/healthz", "/readyz"]);
 
 const consoleProject = /^\/console\/api\/(?:projects\/)?(proj_[0-9a-z]+)(?:\/|$)/;
 const callbackProject = /^\/callbacks\/[^/.]+\.[^/.]+\.[^/.]+\.(proj_[0-9a-z]+)$/;
