@@ -104,6 +104,12 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
       expect([first.status, again.status, again.headers.get("set-cookie")]).toEqual([200, 200, null]);
     }
 
+    // A browser asks beforehand whether a page may, and names no project.
+    await command(cluster, ["projects", "origins", "shop", "--origins", "https://shop.test"]);
+    const headers = { origin: "https://shop.test", "access-control-request-method": "POST" };
+    const told = everywhere.map(async (url) => (await fetch(`${url}/v1/runs`, { method: "OPTIONS", headers })).status);
+    expect(await Promise.all(told)).toEqual([204, 204, 204]);
+
     // Each cell looks for its own backups.
     await until(() => ["acme/runnel-", "acme/east/runnel-"].every((prefix) => store.lookedFor.has(prefix)));
 

@@ -36,7 +36,7 @@ test("a request for a project that has just left goes after it, also where its o
 });
 
 /** The leaders of the cells "main" and "east", and a spare; what each answers says who it was. */
-function threeNodes({ person = null as Person | null, project = "proj_1" } = {}) {
+function threeNodes({ person = null as Person | null, project = "proj_1", naming = "" } = {}) {
   const masterKey = new Uint8Array(32);
   const stack = new DisposableStack();
   const addresses = new Map<string, string>();
@@ -63,7 +63,10 @@ function threeNodes({ person = null as Person | null, project = "proj_1" } = {})
       return router.ofLeader({
         cell,
         routes: { projectOf: () => (cell === "east" ? project : null), has: () => cell === "east" },
-        handle: async (request) => new Response(`${cell}, for ${personOf(request)?.id ?? "nobody"}`),
+        handle: async (request) =>
+          request.method === "OPTIONS"
+            ? new Response(null, { status: cell === naming ? 204 : 403, headers: { "x-cell": cell } })
+            : new Response(`${cell}, for ${personOf(request)?.id ?? "nobody"}`),
         mover: { over: () => null, enter: () => () => {} },
         personOf,
         sure: async () => {},
@@ -74,6 +77,8 @@ function threeNodes({ person = null as Person | null, project = "proj_1" } = {})
     /** What each of the nodes answers. */
     ask: (path: string, init: RequestInit) =>
       Promise.all(nodes.map(async (url) => await (await fetch(`${url}${path}`, init)).text())),
+    statuses: (path: string, init: RequestInit) =>
+      Promise.all(nodes.map(async (url) => (await fetch(`${url}${path}`, init)).status)),
     [Symbol.dispose]: () => stack.dispose(),
   };
 }
@@ -93,3 +98,16 @@ test("a project of the dashboard is refused by the cell that has the accounts wh
   const refused = "main, for nobody";
   expect(await nodes.ask("/console/api/proj_1/test/runs", {})).toEqual([refused, refused, refused]);
 });
+
+test.each([
+  ["main", 204],
+  ["east", 204],
+  ["none", 403],
+])(
+  "a browser that asks beforehand, for a page that a project of %s names, is told %i by any node",
+  async (naming, status) => {
+    using nodes = threeNodes({ naming });
+    const headers = { origin: "https://shop.test", "access-control-request-method": "POST" };
+    expect(await nodes.statuses("/v1/runs", { method: "OPTIONS", headers })).toEqual([status, status, status]);
+  },
+);

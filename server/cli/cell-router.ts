@@ -90,6 +90,18 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
     return (name === null ? null : await directory.find(name, fresh)) ?? { cell: first };
   }
 
+  /** Whether pages of an origin may ask is known in the cells whose projects name it, and a browser does not say which it means. */
+  async function preflight(request: Request, own: string | null, handle: Handle): Promise<Response> {
+    if (originIn(request)) return await handle(request);
+    let refusal: Response | null = null;
+    for (const cell of own === null ? cells : [own, ...cells.filter((other) => other !== own)]) {
+      const answer = await (cell === own ? handle(request) : pass(request, cell, null));
+      if (answer.ok) return answer;
+      if (refusal === null || refusal.status === 503) refusal = answer;
+    }
+    return refusal!;
+  }
+
   const refusing =
     (handle: (request: Request) => Promise<Response>): ((request: Request) => Promise<Response>) =>
     (request) =>
@@ -99,6 +111,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
     /** Of a node that leads nothing. */
     ofSpare: refusing(async (request) => {
       const target = targetOf(request, tokens);
+      if (!target && isPreflight(request)) return await preflight(request, null, unavailable);
       const isFirst = !target || (target.people && isUnknown(request));
       return await pass(request, isFirst ? first : (await placeOf(target.name)).cell, target?.name ?? null);
     }),
@@ -185,7 +198,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
 
       function dispatch(request: Request): Response | Promise<Response> {
         const target = targetOf(request, tokens);
-        if (!target) return handle(request);
+        if (!target) return isPreflight(request) ? preflight(request, own, handle) : handle(request);
         const { name, people } = target;
         if (name === null) return people ? ofPeople(request) : follow(request);
         if (people && own !== first && isUnknown(request)) return refusing(() => pass(request, first, null))(request);
@@ -200,6 +213,9 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
 
 /** What an answer says where the project's rows are not there, or went meanwhile. */
 const isFault = ({ status }: Response): boolean => [401, 404, 409].includes(status) || status >= 500;
+
+const isPreflight = ({ method, headers }: Request): boolean =>
+  method === "OPTIONS" && headers.has("access-control-request-method");
 
 const projectsPath = /^https?:\/\/[^/]+\/console\/api\/projects\/?(?:\?|$)/;
 
