@@ -162,8 +162,20 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     const live = await post(main, "/v1/runs", key, { agent_id: long.id, input: "Go." });
     const followed = await request.follow(spare, `/console/api/${shop.id}/test/runs/${live.id}/events`);
     expect(followed.status).toBe(200);
+    const reader = followed.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let read = "";
+    const readUntil = async (isEnough: () => boolean) => {
+      for (let { done, value } = await reader.read(); ; { done, value } = await reader.read()) {
+        read += value ?? "";
+        if (done || isEnough()) return;
+      }
+    };
+    // It is looked twice a second whether they may still read, and a word comes twenty times.
+    await readUntil(() => read.split("event: token").length > 40);
+    expect(read).not.toContain("missing_session");
     expect((await request(main, "/console/api/logout", {})).status).toBeLessThan(300);
-    expect(await followed.text()).toContain('"missing_session"');
+    await readUntil(() => false);
+    expect(read).toContain('"missing_session"');
     await post(main, `/v1/runs/${live.id}/cancel`, key, {});
 
     const dying = await cluster.leader("east");

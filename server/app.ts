@@ -132,6 +132,7 @@ export function createApp(options: AppOptions) {
     idempotency: http.idempotency,
     /** Who is signed in at the dashboard where a request comes from; null: nobody. */
     personOf: dashboard.ports.personOf,
+    staysSignedIn: dashboard.ports.staysSignedIn,
     backups: dashboard.ports.backups,
     /** What moves projects between the cells of a cluster. */
     moving: { ...runs.ports.leaving, ...life.moving },

@@ -28,6 +28,7 @@ test("a request for a project that has just left goes after it, also where its o
     handle: async () => new Response("There is no such key.", { status: 401 }),
     mover: { over: () => null, enter: () => () => {} },
     personOf: () => null,
+    staysSignedIn: () => false,
     sure: async () => {},
   });
   const headers = { authorization: `Bearer ${mintSecret("test")}` };
@@ -69,6 +70,7 @@ function threeNodes({ person = null as Person | null, project = "proj_1", naming
             : new Response(`${cell}, for ${personOf(request)?.id ?? "nobody"}`),
         mover: { over: () => null, enter: () => () => {} },
         personOf,
+        staysSignedIn: () => true,
         sure: async () => {},
       });
     });

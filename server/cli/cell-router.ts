@@ -31,6 +31,8 @@ interface Leading {
   mover: Pick<ProjectMover, "over" | "enter">;
   /** Who is signed in, in the cell that has the accounts. */
   personOf(request: Request): Person | null;
+  /** Whether they still are. */
+  staysSignedIn(request: Request): boolean;
   /** Settles once what was read until now may be told: a leader that was paused may not say who is signed in. */
   sure(): Promise<void>;
 }
@@ -117,7 +119,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
     }),
 
     /** Of a node that leads a cell. */
-    ofLeader({ cell: own, routes, handle, mover, personOf, sure }: Leading): Handle {
+    ofLeader({ cell: own, routes, handle, mover, personOf, staysSignedIn, sure }: Leading): Handle {
       /** The project of a name; null for one that is none of this cell. */
       function projectHere(name: string): string | null {
         const project = name.startsWith("proj_") ? name : routes.projectOf(name);
@@ -162,7 +164,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
         if (!person && people === "alone") return await handle(request);
         await sure();
         const answer = await pass(request, cell, name, person);
-        return person ? whileSignedIn(answer, () => personOf(request) !== null, publicUrl) : answer;
+        return person ? whileSignedIn(answer, () => staysSignedIn(request), publicUrl) : answer;
       }
 
       /** Makes a project where there is the most room. */

@@ -73,7 +73,12 @@ interface OtherCells {
   /** Has another leader run a command that is its; null for what is this one's. */
   command(mover: Pick<ProjectMover, "over">): ReturnType<typeof commandsElsewhere>;
   /** Handles what is this cell's, and passes on what is another's. */
-  lead(given: Pick<Parameters<CellRouter["ofLeader"]>[0], "routes" | "handle" | "mover" | "personOf" | "sure">): Handle;
+  lead(
+    given: Pick<
+      Parameters<CellRouter["ofLeader"]>[0],
+      "routes" | "handle" | "mover" | "personOf" | "staysSignedIn" | "sure"
+    >,
+  ): Handle;
 }
 
 interface Movers {

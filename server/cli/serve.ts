@@ -104,11 +104,13 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const recovered_runs = await app.recover();
   const movers = leading?.others?.movers({ db, moving: app.moving });
   const handle = handling({ app, db, dir, leading, movers, publicUrl: () => publicUrlAt(entrance.port) });
-  const { personOf } = app;
+  const { personOf, staysSignedIn } = app;
   await movers?.mover.resume();
   entrance.letIn(
     movers && routed
-      ? leading!.others!.lead({ routes: routed, handle, mover: movers.mover, personOf, sure: leading!.waysOut.sure })
+      ? leading!.others!.lead({
+          ...{ routes: routed, handle, mover: movers.mover, personOf, staysSignedIn, sure: leading!.waysOut.sure },
+        })
       : handle,
   );
   predecessor?.serving();

@@ -101,7 +101,7 @@ export function createConsole(deps: Console): ConsoleRoutes {
   const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency, onRefused });
   const admitted = signedIn({ sessions, setup, cookie, clientOf, onRefused });
   const noLongerValid: NoLongerValid = ({ project_id }, request) => {
-    if (sessions.find(cookie.read(request)) === null) return missingSession(setup.required());
+    if (!sessions.lasts(cookie.read(request), request)) return missingSession(setup.required());
     return projects.isOpen(project_id) ? null : new AppError("project_archived", "The project is closed.");
   };
   const owned = db.sqlite.query(

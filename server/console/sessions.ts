@@ -70,6 +70,9 @@ export function createSessions({
       return user;
     },
 
+    /** Whether who has asked is still signed in. Of whoever was passed on here the node knows it that has passed them on. */
+    lasts: (token: string | null, request: Request): boolean => personOf(request) !== null || find(token) !== null,
+
     /** Opens a session and gives its token, which stands in the cookie and nowhere else. */
     async open(userId: string, origin: Origin, userAgent: string | null): Promise<string> {
       const token = randomToken();
