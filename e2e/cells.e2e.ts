@@ -23,6 +23,7 @@ async function signIn(cluster: Cluster, url: string) {
   });
   expect(signedIn.status).toBe(200);
   return Object.assign(request, {
+    cookie: () => cookie,
     /** Follows a stream of events to its end. */
     follow: async (at: string, path: string) =>
       await fetch(`${at}${path}`, { headers: { cookie, accept: "text/event-stream", "x-runnel-console": "1" } }),
@@ -150,6 +151,30 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     expect(await command(cluster, ["projects", "list"])).toMatch(
       /ID +NAME +CELL .*\n.* default +main .*\n.* store +east /,
     );
+
+    // All that can be read is told alike by any node, to programs and to people.
+    const { paths } = await ask(main, "/v1/openapi.json", key);
+    const readable = Object.entries<Json>(paths).flatMap(([path, { get }]) =>
+      get && path.startsWith("/v1/")
+        ? [path.replace("/runs/{id}", `/runs/${run.id}`).replace("/agents/{id}", `/agents/${agent.id}`)]
+        : [],
+    );
+    expect(readable.length).toBeGreaterThan(40);
+    const asPerson = (path: string) => path.replace("/v1/", `/console/api/${shop.id}/test/`);
+    for (const path of [...readable, ...readable.map(asPerson)]) {
+      const told = everywhere.map(async (url) => {
+        const signal = AbortSignal.timeout(20_000);
+        const headers: Record<string, string> = path.startsWith("/v1/")
+          ? { authorization: `Bearer ${key}` }
+          : { cookie: request.cookie(), "x-runnel-console": "1" };
+        const answer = await fetch(`${url}${path.replaceAll(/\{\w+\}/g, "none")}`, { headers, signal });
+        const said: Json = answer.headers.get("content-type")?.startsWith("application/json") && (await answer.json());
+        await answer.body?.cancel().catch(() => {});
+        return [path, answer.status, said?.object, said?.id, said?.error?.code, said?.data?.length];
+      });
+      const [first, ...others] = await Promise.all(told);
+      expect(others).toEqual([first!, first!]);
+    }
 
     // Who signs out reads nothing more, also of another cell.
     const model_settings = { script: [{ text: "word ".repeat(3000), delta_ms: 50 }] };
