@@ -16,6 +16,7 @@ test("a request for a project that has just left goes after it, also where its o
     directory: {
       find,
       leaderOf: () => ({ address: east.url.origin, certificate: "" }),
+      findLeaderOf: async () => ({ address: east.url.origin, certificate: "" }),
     } as Partial<Directory> as Directory,
     seal: createNodeSeal(masterKey),
     tokens: createSeal(masterKey),
@@ -49,6 +50,7 @@ function threeNodes({ person = null as Person | null, project = "proj_1", naming
       directory: {
         find: async () => ({ project, cell: "east" }),
         leaderOf: (cell) => ({ address: addresses.get(cell)!, certificate: "" }),
+        findLeaderOf: async (cell) => ({ address: addresses.get(cell)!, certificate: "" }),
         forget() {},
       } as Partial<Directory> as Directory,
       ...{ seal, tokens: createSeal(masterKey), entrance: peers, publicUrl: () => "http://runnel.test" },

@@ -62,7 +62,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
 
   /** Sends a request to another cell, for this person where it was found out who that is; null: for nobody who is known. */
   async function pass(request: Request, cell: string, name: string | null, person?: Person | null): Promise<Response> {
-    const leader = directory.leaderOf(cell);
+    const leader = await directory.findLeaderOf(cell); // A node that has just begun may not know yet.
     const before = originIn(request);
     const hops = (before?.hops ?? 0) + 1;
     if (!leader || leader.address === "" || hops > hopsMax) return unavailable();

@@ -219,7 +219,8 @@ const spareHandle =
 function ofOneCell({ directory, cell, seal, entrance, publicUrl }: SpareOptions): Handle {
   const whileLeading = createWhileLeading(directory.leaderOf);
   return async (request) => {
-    const leader = directory.leaderOf(cell);
+    // A spare that has just begun may not know yet.
+    const leader = await directory.findLeaderOf(cell);
     // What one node has passed on is not passed on again: they disagree about who leads, for a moment.
     if (!leader || leader.address === "" || seal.originOf(request)) return clusterAway(publicUrl);
     const origin: Origin = { peer: entrance.peerOf(request), plain: entrance.isPlain(request) };
