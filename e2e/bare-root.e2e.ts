@@ -59,7 +59,7 @@ async function scrapedUnderLoad(server: string, ca_file: string, work: () => Pro
   }
 }
 
-test("it is not installed into a root that there is not", async () => {
+test("it is not installed into a root that does not exist", async () => {
   const root = join(tmpdir(), "runnel-no-root");
   const { code, stderr } = await runProgram([executable, "install", "--root", root], "/", { PATH: process.env.PATH! });
   expect({ code, stderr, made: existsSync(root) }).toEqual({

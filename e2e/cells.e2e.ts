@@ -90,7 +90,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
       "by a token",
     );
 
-    // A chat page, for a visitor who is new and for one who comes back.
+    // A chat page, for a new visitor and for a returning one.
     const page = await ask(main, `/v1/agents/${agent.id}/chat_page`, key, {
       ...{ method: "PUT", body: JSON.stringify({ access: "link" }) },
     });
@@ -152,7 +152,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
       /ID +NAME +CELL .*\n.* default +main .*\n.* store +east /,
     );
 
-    // All that can be read is told alike by any node, to programs and to people.
+    // Every node returns the same, to programs and to people.
     const { paths } = await ask(main, "/v1/openapi.json", key);
     const readable = Object.entries<Json>(paths).flatMap(([path, { get }]) =>
       get && path.startsWith("/v1/")
@@ -195,7 +195,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
         if (done || isEnough()) return;
       }
     };
-    // It is looked twice a second whether they may still read, and a word comes twenty times.
+    // Access is checked twice a second, and a word comes twenty times.
     await readUntil(() => read.split("event: token").length > 40);
     expect(read).not.toContain("missing_session");
     expect((await request(main, "/console/api/logout", {})).status).toBeLessThan(300);

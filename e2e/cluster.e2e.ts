@@ -40,7 +40,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect(figures.broken_streams).toBeGreaterThan(0);
   }, 240_000);
 
-  test("a spare that is still at its first copy passes requests on to whoever leads meanwhile", async () => {
+  test("a spare forwards requests to the current leader while its first copy is not finished", async () => {
     await using cluster = await startCluster();
     const leader = await cluster.leader();
     const [warm, cold] = cluster.nodes.filter((node) => node !== leader);
@@ -68,7 +68,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     await holding;
   }, 120_000);
 
-  test("a spare that is stopped takes no more requests, and answers those that it has passed on", async () => {
+  test("a spare that is stopped takes no new requests, and returns the responses to those that it has forwarded", async () => {
     await using cluster = await startCluster({ nodes: 2, lease_s: 20 });
     await using slow = startToolServer();
     const leader = await cluster.leader();

@@ -186,7 +186,7 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
     expect(asked.filter((name) => !known(name))).toEqual([]);
   });
 
-  // In promtool's notation: a beginning, what each five minutes add, and how many there are.
+  // In promtool's notation: the first value, the step of each five minutes, and how many steps.
   const calm: Record<string, string> = {
     'up{job="runnel"}': "1x600",
     runnel_disk_free_bytes: "50000000000x600",

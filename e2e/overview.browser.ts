@@ -171,7 +171,7 @@ test("the guide says that the connection is lost, and goes on with the stream wh
   await expect(page.getByRole("alert").filter({ hasText: "Connection lost" })).toBeHidden();
 });
 
-test("what is not well is listed with what to do, in its own mode alone", async ({ page }) => {
+test("alerts are listed with what to do, in their own mode only", async ({ page }) => {
   await using own = await startRunnel();
   const agent_id = await createAgent(own, "test/echo");
   await own.post("/v1/runs?wait=60", { agent_id, input: "Hello" });

@@ -239,7 +239,7 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));
     hooks.answerWith(() => new Response("Taken."));
     await until(() => clients.every((each) => hooks.received.some(({ body }) => body.includes(each.id()))));
-    // The search is filled again behind it.
+    // The search index is filled again afterwards.
     await until(async () => (await ask(main, "/v1/search?q=go", key)).data.some(({ id }: Json) => id === client.id));
 
     // What is wrong is said in one line.

@@ -6,7 +6,7 @@ export const canAsk = (): boolean => commandPlace() === null && process.stdin.is
 
 /** Asks on standard error, so that standard output stays what the command promises. */
 export async function ask(question: string, signal?: AbortSignal): Promise<string> {
-  const { createInterface } = await import("node:readline/promises"); // No start of a server takes the time to load it.
+  const { createInterface } = await import("node:readline/promises"); // Loaded when it is needed: it would cost each start a millisecond.
   const lines = createInterface({
     input: process.stdin,
     output: process.stderr,

@@ -110,7 +110,7 @@ describe("a store of backups", () => {
     await expect(target.fetch(null, join(folder, "other.db"))).rejects.toThrow("is damaged");
   });
 
-  test("says why it cannot be used: nothing listens, it refuses, or the key is another one", async () => {
+  test("says why it cannot be used: nothing listens, it refuses, or the key is wrong", async () => {
     let sealed: ArrayBuffer | undefined;
     answer = async (_, request) => {
       if (request.method === "PUT") sealed = await request.arrayBuffer();
@@ -130,7 +130,7 @@ describe("a store of backups", () => {
     await expect(target.newest(now)).rejects.toThrow("cannot be used: ConnectionRefused");
   });
 
-  test("is where its endpoint says, in a region: what is set to nothing is not set, and what is no address is refused", () => {
+  test("is at its endpoint and in its region: an empty variable is not set, and a malformed address is refused", () => {
     const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret", AWS_REGION: "" };
     expect(() => openBackupTarget("s3://bucket", { ...keys, AWS_ENDPOINT_URL: "" })).not.toThrow();
     for (const wrong of ["minio:9000", "ftp://minio"])

@@ -44,7 +44,7 @@ export function openBackupTarget(url: string, environment: Environment, { answer
   const unusable = (reason: string) =>
     new CliError(`${where} cannot be used: ${reason}${access.endpoint ? ` (${access.endpoint})` : ""}`);
 
-  /** Waits for the store while it moves. What is wrong with a backup that is read, by its name, is no fault of the store. */
+  /** Waits while data moves. `read` names the backup that is read: an error without a code is then one of the backup, not of the store. */
   async function asked<T>(
     work: Promise<T>,
     { still_ms, moved }: Silence = silence(answer_ms),
@@ -177,7 +177,7 @@ function accessOf(environment: Environment) {
   };
 }
 
-/** What Bun says where no answer came; then only the code says why. */
+/** Bun's message where the server did not respond; only the code says why. */
 const noReason = "an unexpected error has occurred";
 
 /** `RUNNEL_BACKUP_KEY`; null where there is none. Throws for what is no key. */

@@ -97,7 +97,7 @@ test.each([
   expect(answers).toEqual([expected, expected, expected]);
 });
 
-test("a project of the dashboard is refused by the cell that has the accounts where nobody is signed in", async () => {
+test("the cell that has the accounts refuses requests for a project of the dashboard without a session", async () => {
   using nodes = threeNodes();
   const refused = "main, for nobody";
   expect(await nodes.ask("/console/api/proj_1/test/runs", {})).toEqual([refused, refused, refused]);

@@ -31,7 +31,7 @@ interface Leading {
   mover: Pick<ProjectMover, "over" | "enter">;
   /** Who is signed in, in the cell that has the accounts. */
   personOf(request: Request): Person | null;
-  /** Whether they still are. */
+  /** Whether their session is still valid. */
   staysSignedIn(request: Request): boolean;
   /** Settles once what was read until now may be told: a leader that was paused may not say who is signed in. */
   sure(): Promise<void>;
@@ -57,12 +57,12 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
   const moving = (): Response => clusterAway(publicUrl, "The project is being moved to another cell.");
   const originIn = seal.originOf;
   const whileLeading = createWhileLeading(directory.leaderOf);
-  /** Nobody has looked yet who is signed in where it comes from. */
+  /** No node has checked yet who is signed in. */
   const isUnknown = (request: Request): boolean => originIn(request)?.person === undefined;
 
-  /** Sends a request to another cell, for this person where it was found out who that is; null: for nobody who is known. */
+  /** Forwards a request to another cell, on behalf of this person; null: nobody is signed in; undefined: not checked. */
   async function pass(request: Request, cell: string, name: string | null, person?: Person | null): Promise<Response> {
-    const leader = await directory.findLeaderOf(cell); // A node that has just begun may not know yet.
+    const leader = await directory.findLeaderOf(cell); // A node that has just started may not know the leader yet.
     const before = originIn(request);
     const hops = (before?.hops ?? 0) + 1;
     if (!leader || leader.address === "" || hops > hopsMax) return unavailable();
@@ -92,7 +92,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
     return (name === null ? null : await directory.find(name, fresh)) ?? { cell: first };
   }
 
-  /** Whether pages of an origin may ask is known in the cells whose projects name it, and a browser does not say which it means. */
+  /** A CORS preflight names no project: any cell whose projects allow the origin may allow it. */
   async function preflight(request: Request, own: string | null, handle: Handle): Promise<Response> {
     if (originIn(request)) return await handle(request);
     let refusal: Response | null = null;

@@ -7,7 +7,7 @@ import { serveCommand } from "./serve-command.ts";
 const look = (check: keyof typeof settingLooks, environment: Record<string, string>) =>
   settingLooks[check]!(flagsFrom(serveCommand(), environment), environment);
 
-test("an issuer is asked who it is, and who says to be another one, or nothing, is named", async () => {
+test("an issuer that calls itself otherwise, or does not respond, is named", async () => {
   await using issuer = await startIssuer();
   const { clientId: RUNNEL_OIDC_CLIENT_ID, clientSecret: RUNNEL_OIDC_CLIENT_SECRET } = oidcClient;
   const client = { RUNNEL_OIDC_CLIENT_ID, RUNNEL_OIDC_CLIENT_SECRET, RUNNEL_PUBLIC_URL: "https://runs.example.com" };
@@ -31,7 +31,7 @@ test("an issuer is asked who it is, and who says to be another one, or nothing, 
     );
 });
 
-test("a mail server is asked to take the password, which no fault tells", async () => {
+test("a mail server is asked to accept the password, and no error shows it", async () => {
   await using mails = await startMailReceiver();
   const RUNNEL_MAIL_FROM = mails.settings.from;
   const { host } = new URL(mails.settings.url);
@@ -48,7 +48,7 @@ test("a mail server is asked to take the password, which no fault tells", async 
   await expect(refused).rejects.toThrow(new RegExp(`^${host} cannot be used: (?!.*canary)`));
 });
 
-test("the flags of serve are read from variables as serve reads them: an empty one and a switch that is off say nothing", () => {
+test("the flags of serve are read from variables as serve reads them: an empty one, and a switch that is off, are not set", () => {
   const environment = { RUNNEL_PORT: " ", RUNNEL_INSECURE_HTTP: "false", RUNNEL_OTLP_CONTENT: "1", RUNNEL_HOST: "::1" };
   const flags = flagsFrom(serveCommand(), environment);
   expect(flags).toMatchObject({ host: "::1", otlpContent: true, dataDir: "./runnel-data", backupEvery: "24h" });
@@ -78,6 +78,6 @@ test.each<[Record<string, string>, string, boolean]>([
   },
 );
 
-test("nothing is wrong with what is not set", () => {
+test("settings that are not set have no faults", () => {
   expect(settingFaults(serveCommand(), {})).toEqual([]);
 });

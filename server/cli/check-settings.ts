@@ -12,10 +12,10 @@ import { faultsOfSettings, publicUrlFrom, type ServeFlags, type Settings } from 
 
 type Environment = Record<string, string | undefined>;
 
-/** What is well, or is worth a look or broken. */
+/** A text where all is well, else a warning or a failure. */
 export type Verdict = string | { result: "warn" | "fail"; detail: string };
 
-/** What was found of a setting; null where nothing is set. Throws with what would stop a server's start. */
+/** Checks a setting; null where it is not set. Throws what would keep a server from starting. */
 type Look = (flags: ServeFlags, environment: Environment) => Promise<Verdict | null>;
 
 /** Settings that only a try shows to be right, by the name that the doctor calls them. */
@@ -37,7 +37,7 @@ export const settingLooks: Record<string, Look> = {
   collector: async (flags, environment) => otlpTarget(flags, environment)?.url ?? null,
 };
 
-/** Links in mails, and the issuer, lead to this address: that of this machine is of no use to anybody else. */
+/** Links in mails and the issuer lead to the public URL: nobody else can reach an address of this machine alone. */
 function leadingBack(flags: ServeFlags, well: string): Verdict {
   const plan = listenerOf(flags);
   if (!plan) return well;
@@ -49,7 +49,7 @@ function leadingBack(flags: ServeFlags, well: string): Verdict {
   };
 }
 
-/** Null for flags that no listener can be planned by: they are told of as faults of settings. */
+/** Null for invalid flags, which are reported as faults of settings. */
 export function listenerOf(flags: ServeFlags): ListenPlan | null {
   try {
     return planListener(flags);
@@ -63,16 +63,16 @@ const reached = <T>(name: string, work: Promise<T>): Promise<T> =>
     throw new Error(`${name} cannot be used: ${error instanceof Error ? error.message : error}`);
   });
 
-/** A fault of one setting, in a sentence. */
+/** What is wrong with one setting. */
 interface Fault {
-  /** Null of a flag whose value is none of its choices. */
+  /** Null for a flag whose value is none of its choices. */
   setting: keyof Settings | null;
   message: string;
-  /** What is lacking may be said elsewhere. */
+  /** Another setting is missing, which may be set elsewhere. */
   isLacking: boolean;
 }
 
-/** Every fault that would stop the start of a server with these variables, as far as no file and no network says it. */
+/** All that would keep a server with these variables from starting, without a look at files or the network. */
 export function settingFaults(command: Pick<Command, "options">, environment: Environment): Fault[] {
   const flags = flagsFrom(command, environment);
   const given: Record<string, unknown> = { ...flags };
@@ -92,7 +92,7 @@ export function settingFaults(command: Pick<Command, "options">, environment: En
   return [...unknown, ...unread];
 }
 
-/** The flags of `serve` as its variables say them. */
+/** The flags of `serve`, from its variables. */
 export function flagsFrom(command: Pick<Command, "options">, environment: Environment): ServeFlags {
   const said = { ...environment };
   tidyEnvironment(command, said);

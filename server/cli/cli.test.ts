@@ -353,7 +353,7 @@ describe("a server", () => {
     const { code, out } = await cli("doctor", "--json");
     const { findings } = JSON.parse(out);
     expect([code, findings.filter(({ result }: { result: string }) => result === "fail")]).toEqual([0, []]);
-    // What a server has looked at after a crash waits for nobody's mail server.
+    // The check after a crash waits for no mail server.
     const mail = { RUNNEL_SMTP_URL: "smtp://127.0.0.1:9", RUNNEL_MAIL_FROM: "runnel@example.com", RUNNEL_PROT: "1" };
     const machine = await runnel(["doctor", "--machine", "--json", "--data-dir", data], mail);
     const checks = JSON.parse(machine.out).findings.map(({ check }: { check: string }) => check);
@@ -407,7 +407,7 @@ describe("a server", () => {
     }
   });
 
-  test("hears from the doctor what would stop its next start, and of the certificate that it would take", async () => {
+  test("is told by the doctor what would keep its next start from succeeding, and which certificate it would take", async () => {
     const examined = async (environment: Record<string, string>) => {
       const { code, out } = await runnel(["doctor", "--json", "--data-dir", data], environment);
       const findings: { check: string; result: string; detail: string }[] = JSON.parse(out).findings;
@@ -690,7 +690,7 @@ describe("a server of its own", () => {
     held.end();
   });
 
-  test("is asked how it is by this machine's commands, which a certificate for another name does not keep from it", async () => {
+  test("is reached by this machine's commands although its certificate is for another name", async () => {
     const { ca, issue } = createCertificateAuthority();
     const pair = issue({ names: ["runs.example.com"] });
     const [cert, key, authority] = ["cert", "key", "ca"].map((name) => join(folder, `${name}.pem`)) as string[];
@@ -702,7 +702,7 @@ describe("a server of its own", () => {
     const RUNNEL_METRICS_TOKEN = "not for who cannot prove to be the server";
     for (const command of [["health"], ["top", "--json", "--interval", "0.1"]])
       expect(await runnel([...command, "--data-dir", data], { RUNNEL_METRICS_TOKEN })).toMatchObject({ code: 0 });
-    // Where a key would be sent the name counts.
+    // Where a key would be sent, the name is verified.
     const url = named.greeting.address;
     for (const flags of [[], ["--url", url], ["--url", url, "--cacert", authority!]]) {
       const env = { RUNNEL_API_KEY: named.greeting.keys!.test };
@@ -731,7 +731,7 @@ describe("a server of its own", () => {
       const short = { headers: { ...forwarded.headers, host } };
       expect([host, (await proxied.get("/v1/me", short)).status]).toEqual([host, 200]);
     }
-    // How the server is can be asked here without the proxy: by its own commands, and by a Prometheus beside it.
+    // On this machine its own commands and a Prometheus reach it without the proxy.
     for (const command of [["health"], ["top", "--json", "--interval", "0.1"]])
       expect(await runnel([...command, "--data-dir", join(folder, "proxied")])).toMatchObject({ code: 0 });
     expect((await proxied.get("/metrics")).status).toBe(200);

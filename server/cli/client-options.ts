@@ -38,14 +38,14 @@ async function reach({ url, cacert, dataDir }: Pick<ClientFlags, "url" | "cacert
   return { address, ca: trusted ? await Bun.file(trusted).text() : null };
 }
 
-/** What a server is asked that takes no key. Throws where there is none, and `ask` where none answers. */
+/** A request to a server that takes no key. Throws where no server runs, and `ask` where none responds. */
 export async function openProbe(flags: Omit<ClientFlags, "apiKey" | "json">, path: string) {
   const { address, ca, unproven } = await probed(flags);
   const url = `${address}${path}`;
   const tls = unproven ? { rejectUnauthorized: false } : ca === null ? undefined : { ca };
   return {
     url,
-    /** Nobody has vouched for who answers: a secret is not for them. */
+    /** The certificate was not verified: send no secret. */
     unproven,
     ask: (init: RequestInit = {}): Promise<Response> =>
       fetch(url, { ...init, redirect: "error", ...(tls && { tls }) } as RequestInit).catch((error) => {
@@ -54,10 +54,7 @@ export async function openProbe(flags: Omit<ClientFlags, "apiKey" | "json">, pat
   };
 }
 
-/**
- * A server of this machine is where its data directory says. An authority's certificate does not prove that: it is for the
- * name by which others reach the server.
- */
+/** The address of a server on this machine is in its data directory. Its certificate may be for another name. */
 async function probed(flags: Omit<ClientFlags, "apiKey" | "json">) {
   const local = flags.url === undefined && flags.cacert === undefined ? await localServer(flags.dataDir) : null;
   if (local?.here && local.cacert === null) return { address: local.here, ca: null, unproven: true };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { orAway } from "./cluster-away.ts";
 
-test("an engine that does not answer in the middle of a request is no bug: it is told when to ask again", async () => {
+test("an engine that fails in the middle of a request gives a 503 with Retry-After, and no 500", async () => {
   const cause = new Error("The engine does not answer: ECONNRESET");
   await expect(orAway(Promise.reject(cause))).rejects.toMatchObject({
     code: "cluster_unavailable",

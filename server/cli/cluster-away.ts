@@ -15,7 +15,7 @@ export function clusterAway(publicUrl: PublicUrl, message = noAnswer): Response 
   return Response.json({ ...errorBody(error, publicUrl), request_id }, { status: error.status, headers });
 }
 
-/** What the engine is asked for in the middle of a request. Throws `cluster_unavailable` where it does not answer. */
+/** A query to the engine within a request. Throws `cluster_unavailable` where the engine does not respond. */
 export const orAway = <T>(asked: Promise<T>): Promise<T> =>
   asked.catch((error: unknown) => {
     throw away(noAnswer, error);

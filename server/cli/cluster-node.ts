@@ -126,7 +126,7 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
       await stopServer({ entrance, log, ...nothing });
       process.exit(exitCodes.done);
     });
-    // On a connection of its own: who leads is known also while a copy is read, which takes a while.
+    // On its own connection: the leader is known also while a long copy is read.
     const directory = createDirectory(cluster.url, cluster.cells);
     const ways = { directory, seal, entrance, publicUrl };
     const others = cluster.cells.length > 1 ? waysToOthers({ cluster, ...ways }) : null;
@@ -219,7 +219,7 @@ const spareHandle =
 function ofOneCell({ directory, cell, seal, entrance, publicUrl }: SpareOptions): Handle {
   const whileLeading = createWhileLeading(directory.leaderOf);
   return async (request) => {
-    // A spare that has just begun may not know yet.
+    // A spare that has just started may not know the leader yet.
     const leader = await directory.findLeaderOf(cell);
     // What one node has passed on is not passed on again: they disagree about who leads, for a moment.
     if (!leader || leader.address === "" || seal.originOf(request)) return clusterAway(publicUrl);

@@ -31,7 +31,7 @@ test.each([
   expect(() => readCells(text)).toThrow(/^--cell takes small letters, digits and hyphens, not [^\n]*$/);
 });
 
-test("the password of the engine is kept out of the log, as it is written and as it is sent", () => {
+test("the engine's password is not in the log, neither encoded nor decoded", () => {
   const flags = { cluster: "postgres://runnel:p%40ss@db1,db2/runnel", cell: "main", clusterTtl: "3" };
   const listening = planListener({ host: "127.0.0.1", insecureHttp: true });
   expect(planCluster(flags, listening, "1".repeat(64))?.passwords).toEqual(["p%40ss", "p@ss"]);

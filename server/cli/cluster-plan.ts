@@ -17,7 +17,7 @@ export interface ClusterFlags {
 /** How a node takes part in a cluster. */
 export interface ClusterPlan {
   url: string;
-  /** What of the URL no line of the log may hold. */
+  /** Parts of the URL that no line of the log may hold. */
   passwords: string[];
   /** What this node may lead. */
   cells: readonly [string, ...string[]];

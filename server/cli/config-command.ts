@@ -20,7 +20,7 @@ export const configCommand = (serve: Command): Command =>
             file,
             faults.map(({ message }) => message),
           );
-        // A secret may stand in a variable instead of the file.
+        // A secret may be in a variable instead of the file.
         const warnings = faults.map(({ message }) => message);
         const count = Object.keys(found).length;
         if (hasOpenSecrets(file, Object.keys(found)))

@@ -66,7 +66,7 @@ export const refusedFile = (path: string, faults: readonly string[]): CliError =
 
 const longest = 100_000; // What is longer is a file of another kind, and would be looked through for long.
 
-/** Where the statement begins that the parser stumbles over, which it does not say itself. */
+/** The line of the statement that does not parse, which the parser does not tell. */
 function placeOfFault(text: string): string {
   if (text.length > longest) return "";
   const lines = text.split("\n");

@@ -111,7 +111,7 @@ export async function doctor(flags: DoctorFlags, unknownVariables: readonly stri
   );
 }
 
-/** What is asked of others over the network, or takes a model. */
+/** Checks that use the network or load a model. */
 async function findingsBeyond(
   { dataDir, cluster, cell, clusterDurability }: DoctorFlags,
   serve: ServeFlags,
@@ -193,7 +193,7 @@ async function settingFindings(flags: ServeFlags): Promise<Finding[]> {
   return (await Promise.all(looks)).flat();
 }
 
-/** What else would stop a start, and no other finding says. */
+/** What else would keep a server from starting. */
 const unreadFindings = (told: readonly Finding[]): Finding[] =>
   settingFaults(serveCommand(), process.env)
     .filter(({ message }) => !told.some(({ detail }) => detail === message))
@@ -380,7 +380,7 @@ function fsyncTime(path: string): Verdict {
 
 const soon_ms = 21 * 86_400_000;
 
-/** Of the certificate that a start would take, as far as variables name it. */
+/** The certificate that a start would take, according to the variables. */
 function certificate({ tls: folder }: DataDir, serve: ServeFlags): Verdict {
   const { tls } = listenerOf(serve) ?? { tls: "own" as const };
   if (tls === null) return "none: plain HTTP, for a proxy or this machine";

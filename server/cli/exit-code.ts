@@ -19,10 +19,7 @@ export class OutputClosed extends Error {}
 
 export const usageError = (message: string): CliError => new CliError(message, exitCodes.usage);
 
-/**
- * A setting lacks another one beside it. Whoever looks at a file alone cannot know whether a variable or a flag of the
- * start will say it.
- */
+/** A setting requires another one that is not set. A check of one file cannot know whether a variable or a flag sets it. */
 export class SettingLacking extends CliError {
   constructor(message: string, code: number = exitCodes.usage) {
     super(message, code);

@@ -119,7 +119,7 @@ function isLoopbackHost(host: string): boolean {
 
 function readPort(flag: string, text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-    // What Kubernetes sets for a Service that has the name of the prefix.
+    // Kubernetes sets these for a Service that is called runnel.
     const hint = text.startsWith("tcp://")
       ? " RUNNEL_PORT is a Service's here: enableServiceLinks: false in the pod."
       : "";
@@ -168,11 +168,11 @@ export function addressOf(plan: ListenPlan, port: number): string {
   return `${plan.tls ? "https" : "http"}://${name}${plan.tls && port === 443 ? "" : `:${port}`}`;
 }
 
-/** The same for this machine alone, which needs no name for it. */
+/** The same address for use on this machine, without its name. */
 export const addressHere = ({ tls, host }: ListenPlan, port: number): string =>
   `${tls ? "https" : "http"}://${addressHost(host)}:${port}`;
 
-/** A host that a client on this machine can use: every address is no address. */
+/** A host that a client on this machine can connect to: 0.0.0.0 is none. */
 function addressHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;

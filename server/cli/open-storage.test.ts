@@ -18,7 +18,7 @@ test.each(["", "much", "-1MB", "5 %%", "1PB", "1e3"])("--min-free-space %p is a 
   expect(() => readReserve(text)).toThrow("--min-free-space");
 });
 
-test("who looks through a node's database after a crash is not told of a cluster, whose leader would be asked", async () => {
+test("the check of a node's database after a crash does not ask the cluster's leader", async () => {
   process.env.RUNNEL_CLUSTER = "postgres://runnel:secret@db1/runnel";
   try {
     const { promise, resolve } = Promise.withResolvers<string>();

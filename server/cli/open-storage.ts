@@ -124,7 +124,7 @@ interface Examined {
   findings: { check: string; result: string; detail: string }[];
 }
 
-/** By a command that looks at this machine alone: in a cluster a doctor would ask the leader, which is this process. */
+/** By a command that checks this machine only: in a cluster a doctor would ask the leader, which is this process. */
 export function checkApart(
   { dir, log, alarm }: { dir: Pick<DataDir, "path" | "database">; log: Log; alarm: Pick<Alarm, "sound"> },
   command = ownCommand("doctor", "--machine", "--data-dir", dir.path, "--json"),

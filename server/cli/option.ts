@@ -42,7 +42,7 @@ export function addDataOptions(...commands: readonly Command[]): void {
   for (const command of commands) command.addOption(dataDirOption()).addOption(jsonOption());
 }
 
-/** Throws for flags that a file makes mean nothing. A variable may say them for other calls. */
+/** Throws for flags that have no meaning beside a file. Variables may set them for other calls. */
 export function refuseBeside(file: string, command: Command, names: readonly string[]): void {
   const given = command.options.filter((option) => names.includes(option.attributeName()));
   const refused = given.find((option) => command.getOptionValueSource(option.attributeName()) === "cli");

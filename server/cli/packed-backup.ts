@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { CliError } from "./exit-code.ts";
 
-/** Throws for a backup that lies here as a store has it: only on its way from there it is unpacked. */
+/** Throws for a file that was downloaded from a store by other means, and is still compressed or encrypted. */
 export function refusePacked(file: string): void {
   const start = startOf(file);
   const unpack = start.startsWith("\x1f\x8b")

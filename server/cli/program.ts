@@ -107,7 +107,7 @@ const doctorCommand = (): Command =>
       await (await import("./doctor.ts")).doctor(flags, unknownVariables(parent!));
     });
 
-/** Variables of runnel's own that nothing reads. */
+/** Variables with runnel's prefix that nothing reads. */
 function unknownVariables(program: Command): string[] {
   const known = new Set(descendants(program).flatMap(({ options }) => options.map(({ envVar }) => envVar)));
   const names = Object.keys(process.env).filter((name) => name.startsWith("RUNNEL_"));

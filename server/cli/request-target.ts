@@ -8,9 +8,7 @@ import type { Seal } from "../lib/seal.ts";
 export interface RequestTarget {
   /** By what its project is found: a name of `Routes` or the project's id. Null: it is of no project. */
   name: string | null;
-  /**
-   * Whether it may come from somebody who is signed in, whom the first cell alone knows; `alone`: from nobody else.
-   */
+  /** Whether it may come from somebody who is signed in, whom only the first cell knows; `alone`: it must. */
   people: boolean | "alone";
 }
 
@@ -27,7 +25,7 @@ export function targetOf(request: Request, seal: Seal): RequestTarget | null {
   return { name: isClientToken(secret) ? clientTokenMaker(secret, seal) : hashOf(secret), people: false };
 }
 
-/** What a node tells of the cell that it leads. */
+/** Paths that are about the cell that a node leads. */
 const ofTheServer = new Set(["/metrics", "/healthz", "/readyz"]);
 
 const consoleProject = /^\/console\/api\/(?:projects\/)?(proj_[0-9a-z]+)(?:\/|$)/;

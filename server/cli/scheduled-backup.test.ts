@@ -54,8 +54,8 @@ test("a backup that fails is counted and said, and a stop ends the one that is u
   db.close();
 });
 
-// Or an alert of backups that fail would be closed by each start, and never come where there are many.
-test("how long no backup was made is known to the next start, and so is the newest one", async () => {
+// Otherwise each start would close the alert of failing backups.
+test("the next start knows when the newest backup was made, or since when none was", async () => {
   const db = openDatabase(":memory:");
   const plan = { to: "s3://bucket/acme", every_s: 3600, keep: undefined };
   const start = async (now: number, made_at?: number) => {

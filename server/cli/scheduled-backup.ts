@@ -39,12 +39,12 @@ export function planBackups(
 
 const day_s = 86_400;
 
-/** Older than this the newest backup tells that none is made: twice the time between two, and a day for an outage of the store. */
+/** How old the newest backup may be: twice the interval, and a day for an outage of the store. */
 export const oldBackup_ms = ({ every_s }: BackupPlan): number => 1000 * (2 * every_s + day_s);
 
 /**
- * Of a cell beside the first one: in a folder of its own. In one folder each would take the others' backups for its own,
- * make none while theirs are new enough, and delete them.
+ * The plan of a further cell, with a folder of its own. In a shared folder each cell would take the others' backups for its
+ * own, make none while theirs are recent, and delete them.
  */
 export const ofFurtherCell = (plan: BackupPlan, cell: string): BackupPlan => ({
   ...plan,
@@ -70,7 +70,7 @@ export function backUpRegularly(
   { dataDir, db, log, now = Date.now }: { dataDir: string; db: Db; log: Log; now?: () => number },
   { first_ms = 5000, command = ownCommand("backup", "--to", to, "--data-dir", dataDir, "--json") } = {},
 ) {
-  // In the database, since a server that is started again and again would else begin to wait for a backup each time.
+  // In the database: a server that restarts often would otherwise never find that its backups fail.
   const noted = readFact(db.sqlite, newestFact);
   const state: BackupState = { last_success_ms: noted === null ? null : Number(noted), failures: 0 };
   const since_ms = Number(readFact(db.sqlite, sinceFact) ?? now());
@@ -126,7 +126,7 @@ export function backUpRegularly(
 
   return {
     state: (): BackupState => state,
-    /** When the newest was made; before there is one, when the first was waited for. */
+    /** When the newest was made; before there is one, when the server began to make them. */
     newest_ms: (): number => state.last_success_ms ?? since_ms,
     /** Ends a backup that is under way; the next one deletes what it left. */
     async stop(): Promise<void> {

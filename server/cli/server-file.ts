@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 /** How commands on this machine reach the server that runs on a data directory. */
 interface ServerFile {
   address: string;
-  /** The same without a name, which may lead elsewhere. A server that is older than this does not say. */
+  /** The same with an address instead of a name. Absent from older servers. */
   here?: string;
   /** The file to trust, for a certificate that no authority signed. */
   cacert: string | null;

@@ -37,7 +37,7 @@ export interface ServeFlags
 
 type Environment = Record<string, string | undefined>;
 
-/** Each reads its own part of the flags and variables, touches nothing, and throws for what no server starts with. */
+/** Each reads its part of the flags and variables, without side effects, and throws what would keep a server from starting. */
 const readers = {
   plan: (flags: ServeFlags) => planListener(flags),
   workers: ({ workers }: ServeFlags) => readWorkers(workers),
@@ -64,7 +64,7 @@ const readers = {
 
 export type Settings = { [Name in keyof typeof readers]: ReturnType<(typeof readers)[Name]> };
 
-/** What the flags and the environment ask for. Throws with all that cannot be read, a line for each. */
+/** The settings from flags and environment. Throws with every fault, one a line. */
 export function readSettings(flags: ServeFlags, environment: Environment): Settings {
   try {
     const read = Object.entries(readers).map(([name, reader]) => [name, reader(flags, environment)]);
@@ -86,7 +86,7 @@ interface SettingFault {
   error: Error;
 }
 
-/** All that cannot be read. */
+/** All faults. */
 export function faultsOfSettings(flags: ServeFlags, environment: Environment): SettingFault[] {
   const faults = new Map<string, SettingFault>(); // By what is said: several are read together with the listener's.
   for (const [name, read] of Object.entries(readers))
@@ -99,7 +99,7 @@ export function faultsOfSettings(flags: ServeFlags, environment: Environment): S
   return [...faults.values()];
 }
 
-/** What is wrong with a variable is its operator's to mend: it shows no stack. */
+/** A wrong variable is the operator's mistake: without a stack. */
 function ofOperator<T>(read: () => T): T {
   try {
     return read();

@@ -6,7 +6,7 @@ import { shareTables } from "./shared-tables.ts";
 
 const price = `INSERT INTO model_prices (model, input, cached_input, output, set_at_ms) VALUES ('test/echo', 1, 1, 2, 0)`;
 
-test("a change of what all cells share reaches them also where the engine did not answer the first time", async () => {
+test("a change of shared tables reaches all cells although the engine failed the first time", async () => {
   const db = openDatabase(":memory:");
   const given: [string, string][] = [];
   let isAway = false;
@@ -33,7 +33,7 @@ test("a change of what all cells share reaches them also where the engine did no
   db.close();
 });
 
-test("what all cells share is told no sooner than it may be", async () => {
+test("a change of shared tables is sent only after it is durable", async () => {
   const db = openDatabase(":memory:");
   const { promise, resolve } = Promise.withResolvers<void>();
   const asked: string[] = [];

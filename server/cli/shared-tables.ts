@@ -40,7 +40,7 @@ export async function shareTables(
         );
   }
 
-  /** What the others did not get is given again. */
+  /** Sent again later where it fails. */
   async function give(table: string): Promise<void> {
     await db.write(() => sqlite.query("DELETE FROM changed_shared WHERE name = ?").run(table));
     await bring(table).catch(async (error) => {

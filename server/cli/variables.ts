@@ -79,6 +79,6 @@ export const variables: readonly Variable[] = [
   },
 ];
 
-/** The variable that a name is of; undefined for what is none, or stands for a flag. */
+/** The variable of this name; undefined for none, and for one that stands for a flag. */
 export const variableOf = (name: string): Variable | undefined =>
   variables.find((variable) => new RegExp(`^${variable.name.replace("<NAME>", "[A-Z0-9_]+")}$`).test(name));

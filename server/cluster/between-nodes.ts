@@ -10,7 +10,7 @@ export interface Origin {
   plain: boolean;
   /** How many nodes have passed it on before, if any. */
   hops?: number;
-  /** Who is signed in where it came from, if that node has looked; null: nobody. */
+  /** Who is signed in; null: nobody; absent: not checked yet. */
   person?: Person | null;
 }
 

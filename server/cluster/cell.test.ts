@@ -145,8 +145,8 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     expect(countIn(copy.path)).toBe(14);
   });
 
-  // Who waits for one does not renew its lease: another node would lead whenever a backup is made.
-  test("a reader keeps no commit waiting, however long the log gets, and once it has gone the log is short again", async () => {
+  // A leader that waits for a reader does not renew its lease: each backup would cause a failover.
+  test("a reader delays no commit, however long the log grows, and once it has finished the log is truncated", async () => {
     await using first = await leader(newCell());
     const { db, path } = first;
     await fill(db);
@@ -166,7 +166,7 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     expect(statSync(`${path}-wal`).size).toBeLessThan(8 * 1024 * 1024);
   });
 
-  test("where the log cannot be moved into the database, as on a full disk, all that is committed is in the copy", async () => {
+  test("where the log cannot be checkpointed, as on a full disk, the copy has every commit", async () => {
     const cell = newCell();
     await using first = await leader(cell);
     const { db, ship } = first;
@@ -187,7 +187,7 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     expect(countIn(copy.path)).toBe(3);
   });
 
-  test("a leader whose log somebody else has begun again ends, and nothing that it commits is told", async () => {
+  test("a leader whose log was restarted by another process ends, and acknowledges nothing that it commits", async () => {
     const cell = newCell();
     await using first = await leader(cell);
     await fill(first.db);
@@ -385,7 +385,7 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     await engine.close();
   }, 60_000);
 
-  test("a connection that ended while nobody asked is looked at anew: it may lead to a standby now, or hold a cell locked", async () => {
+  test("a connection that was lost while idle is checked again: the new one may lead to a standby", async () => {
     const engine = createEngine(url, { patience_ms, name: "looked at" });
     const look = "SELECT pg_backend_pid() AS pid, current_setting('idle_in_transaction_session_timeout') AS limit";
     const [before] = (await engine.ask(look, []))!;
@@ -397,7 +397,7 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     await engine.close();
   });
 
-  test("of several hosts the first one that is there is met, and after its loss it is looked for first", async () => {
+  test("of several hosts the first that responds is used, and is tried first after its loss", async () => {
     const engine = createEngine(url.replace("127.0.0.1:", "127.0.0.1:1,127.0.0.1:"), {
       patience_ms,
       name: "two hosts",
@@ -467,7 +467,7 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     );
   });
 
-  test("the status tells who leads, who follows and how far it is, that there is no standby, and who may read along", async () => {
+  test("the status shows the leader, the followers and their lag, a missing standby, and a connection without encryption", async () => {
     const cell = newCell();
     await using first = await leader(cell);
     await fill(first.db);

@@ -56,13 +56,13 @@ export function createEngine(
       idleTimeout: 0,
       maxLifetime: 0,
       connection: { application_name: name },
-      // By itself the client connects anew with the next statement, and nobody would have looked whom it has met.
+      // The client would reconnect by itself with the next statement, to a host that was not checked.
       onclose: (error) => void (isMade && leave(client, error ? messageOf(error) : "the connection was closed")),
     });
     return client;
   }
 
-  /** The host was of no use: from now on at the next one. */
+  /** This host failed: connects to the next one. */
   function giveUp(client: SQL, why: string): void {
     if (client !== sql) return;
     host++;
@@ -74,7 +74,7 @@ export function createEngine(
     if (client !== sql || isClosed) return;
     fault = why;
     reconnects++;
-    sql = open(); // First: whoever is closed says so, and is given up already.
+    sql = open(); // Before the close: its callback must not take this client for the current one.
     void client.close({ timeout: 0 }).catch(() => {});
   }
 
@@ -177,7 +177,7 @@ export async function requireEngine(url: string, open = openSql): Promise<string
   throw new ClusterError(`The engine cannot be used: ${why}`);
 }
 
-/** Nothing is connected by it: what it refuses stands in the address. */
+/** This connects to nothing yet: it throws for a malformed address. */
 function attemptToOpen(open: OpenConnection, url: string): SQL {
   try {
     return open({ url, max: 1, connectionTimeout: 3 });

@@ -32,7 +32,7 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
       onFenced() {},
     });
 
-  test("tells what the cells are like while a compaction is long at it, and lets that come to its end", async () => {
+  test("shows the cells during a long compaction, and does not cancel it", async () => {
     const { url } = postgres;
     using folder = temporaryFolder();
     const lead = await (await joining(folder, "main")).lead();
@@ -63,7 +63,7 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
     db.close();
   }, 60_000);
 
-  test("that takes a cell leads it though its connection is lost as it reads the copy", async () => {
+  test("that takes a cell leads it although its connection is lost while it reads the copy", async () => {
     const { url } = postgres;
     using first = temporaryFolder();
     using second = temporaryFolder();
@@ -94,8 +94,8 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
     await lead.leave();
   }, 60_000);
 
-  // Other leaders have deleted entries since, and put others in their places.
-  test("that comes back to its folder keeps no vectors of the database that it had", async () => {
+  // Other leaders have deleted entries since, and reused their numbers.
+  test("that returns to its folder keeps no vectors of its former database", async () => {
     using folder = temporaryFolder();
     const lead = await (await joining(folder, "again")).lead();
     const kept = join(vectorsFolder(folder.file("runnel.db")), "1.int8");

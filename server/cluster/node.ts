@@ -21,9 +21,9 @@ interface NodeOptions {
   marker: string;
   /** Makes the database where there is none and brings it forward, all of it in its file. */
   prepareDatabase(): void;
-  /** Deletes what was made of the database that stood in the folder: another one comes there. */
+  /** Deletes what was derived from the database in the folder, before another one replaces it. */
   forgetMade(): void;
-  /** Another node leads the cell that this one leads, or this one cannot (`fault`). */
+  /** Another node leads the cell now, or this one cannot lead it any more (`fault`). */
   onFenced(cell: string, fault?: unknown): void;
   log: Log;
   /** Opens connections to the engine, by itself with Bun's client. */
@@ -34,7 +34,7 @@ interface NodeOptions {
 interface Spare {
   /** Settles once this node leads a cell and its database is that one's. Throws `ClusterError` when it never will. */
   lead(): Promise<Lead>;
-  /** From now on it takes no cell. */
+  /** It takes no cell from now on. */
   stop(): void;
 }
 
@@ -113,7 +113,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
     if (!followed.at) log.warn("the copy of the cell could not be brought forward", { cell, fault: engine.fault() });
   }
 
-  /** The cell may have begun elsewhere since this node was started. */
+  /** The cell may have been created by another node since this one started. */
   function requireCopies(): void {
     if (folder.isCopy) return;
     folder = checkFolder(options, all);
@@ -172,7 +172,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
     return at.seq;
   }
 
-  /** On one connection: what another host of the engine lacks may not be taken for what nobody has finished. */
+  /** On one connection: rows that are missing on another host of the engine are not unfinished ones. */
   async function reach(followed: Followed, head: number, epoch: number): Promise<number> {
     const { cell } = followed.candidate;
     requireCopies();
@@ -198,7 +198,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
       const { epoch, head, failover, claimed_at, followed } = await elected();
       const { cell } = followed.candidate;
       const own = createEngine(url, { patience_ms, name: `runnel ${cell}`, open });
-      // Behind a compaction that takes a while it would wait, and give up the connection that both are on.
+      // It would wait behind a long compaction, and give up the connection that both use.
       const looking = createEngine(url, { patience_ms: read_ms, name: `runnel status ${cell}`, open });
       const ship = createShipper({
         ...{ engine: own, cell, epoch, claimed_at, path: database, ttl_ms, patience_ms: told_ms, log },
@@ -271,7 +271,7 @@ function mark({ marker }: NodeOptions, cell: string, planted: boolean): void {
 const readMark = (marker: string): { cell: string; planted: boolean } | null =>
   existsSync(marker) ? JSON.parse(readFileSync(marker, "utf8")) : null;
 
-/** Of a node that has taken a cell: others wait for it, and one connection that is lost is no reason to give it up. */
+/** Retries after a lost connection: the node has taken the cell, and requests wait for it. */
 async function insist<T>(work: () => Promise<T | null>): Promise<T | null> {
   for (let tries = 1; ; tries++) {
     const done = await work();

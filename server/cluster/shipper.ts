@@ -64,7 +64,7 @@ interface ShipperOptions {
   patience_ms: number;
   /** Of a commit that goes in pieces, in each; by itself as many as make 8 MB. */
   piece_pages?: number;
-  /** Another node leads, or what was committed cannot be sent (`fault`): nothing may be told any more. */
+  /** Another node leads, or a commit cannot be sent (`fault`): nothing may be acknowledged any more. */
   onFenced(fault?: unknown): void;
   log: Pick<Log, "warn">;
 }
@@ -246,7 +246,7 @@ export function createShipper(options: ShipperOptions): Shipper {
     }
   }
 
-  /** Everything in it has been taken. While somebody reads, or the disk is full, it stays as long as it is: nobody waits. */
+  /** All of the log has been sent. It is not truncated while a reader needs it or the disk is full, and nobody waits for that. */
   function keepLogShort(): void {
     if (!sqlite || capture.length_bytes() <= checkpoint_bytes) return;
     const { timeout } = sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()!;
@@ -254,13 +254,13 @@ export function createShipper(options: ShipperOptions): Shipper {
     try {
       sqlite.run(`PRAGMA wal_checkpoint(${capture.length_bytes() > largeLog_bytes ? "TRUNCATE" : "PASSIVE"})`);
     } catch {
-      // Nothing is lost: the log is moved when there is room.
+      // Nothing is lost: the log is checkpointed when there is room.
     } finally {
       sqlite.run(`PRAGMA busy_timeout = ${timeout}`);
     }
   }
 
-  /** A commit of which something is missing in the engine may be told to nobody, and none after it may go there. */
+  /** A commit that is incomplete in the engine is not acknowledged, and none is sent after it. */
   const wholly = (work: () => Promise<void>) => (): Promise<void> => {
     try {
       return work();

@@ -31,7 +31,7 @@ interface EngineStatus {
   synchronous_standbys: number | null;
   /** Of a commit: the median of some. */
   commit_ms: number;
-  /** Whether others on the way cannot read along; null on this machine, and where the engine does not say. */
+  /** Whether the connection is encrypted; null on this machine, and where the engine does not tell. */
   encrypted: boolean | null;
 }
 

@@ -67,7 +67,7 @@ test("each piece of a stream waits on its own", async () => {
   await reader.cancel();
 });
 
-test("a file of JSON is read no faster than its reader takes it", async () => {
+test("a download of JSON is read no faster than its reader takes it", async () => {
   const ways = createWaysOut({ settled: async () => {}, isStalled: () => false, onStalled() {} });
   let pieces = 0;
   const source = new ReadableStream<Uint8Array>({

@@ -85,6 +85,6 @@ export function createWaysOut(ship: Settling): WaysOut {
   };
 }
 
-/** Not what is saved as a file: it may be large, and goes as fast as its reader takes it. */
+/** Downloads may be large, and are streamed at the speed of their reader. */
 const isWhole = ({ headers }: Response): boolean =>
   /^application\/json(;|$)/.test(headers.get("content-type") ?? "") && !headers.has("content-disposition");

@@ -88,7 +88,7 @@ test("projects take turns at a server: one with many runs does not keep another 
   expect(inputs.indexOf("quiet")).toBeLessThanOrEqual(1);
 });
 
-test("how many places there are, are taken and are waited for can be watched", async () => {
+test("the number of places, of those taken and of those waiting is in the metrics", async () => {
   await using model = busyServer(2);
   await using server = testApp({ environment: model.environment });
   const client = await server.client();

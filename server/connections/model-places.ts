@@ -6,7 +6,7 @@ export type ModelPlaces = ReturnType<typeof createModelPlaces>;
 
 interface Line {
   count: number;
-  /** Of these, how many somebody has. */
+  /** How many are in use. */
   taken: number;
   waiting: number;
   queue: FairQueue;
@@ -80,7 +80,7 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
     take,
     free,
     during,
-    /** Of the connections whose calls are counted, since one was made. */
+    /** Of connections with a limit that have been used. */
     figures: () =>
       Array.from(lines, ([connection, { count, taken, waiting }]) => ({ connection, count, taken, waiting })),
     /** To be told that a run is driven no more: what it has or waits for goes to others. */

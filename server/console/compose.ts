@@ -100,7 +100,7 @@ export function composeConsole({
       backups,
       /** Who is signed in where this request comes from; null: nobody. */
       personOf: (request: Request): User | null => sessions.use(cookie.read(request), request),
-      /** Whether they still are, as long as something is read to them: that keeps no session from becoming idle. */
+      /** Whether they still are, while a stream is open: this does not extend the session. */
       staysSignedIn: (request: Request): boolean => sessions.lasts(cookie.read(request), request),
       /** Who may run agents, and is signed in there; null: nobody. */
       memberOf(request: Request): { id: string } | null {

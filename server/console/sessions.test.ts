@@ -3,7 +3,7 @@ import { createAudit } from "../db/audit.ts";
 import { openDatabase } from "../db/open.ts";
 import { createSessions } from "./sessions.ts";
 
-test("who was passed on by another node is still signed in, though their session is not kept here", () => {
+test("a person whose request another node has forwarded is still signed in, though their session is not stored here", () => {
   const db = openDatabase(":memory:");
   const ada = { id: "usr_1", email: "ada@example.com", role: "member" } as const;
   const passedOn = new Request("http://localhost/console/api/proj_1/test/runs/live");

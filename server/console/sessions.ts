@@ -70,7 +70,7 @@ export function createSessions({
       return user;
     },
 
-    /** Whether who has asked is still signed in. Of whoever was passed on here the node knows it that has passed them on. */
+    /** Whether the person is still signed in. For forwarded requests the node that forwards them checks it. */
     lasts: (token: string | null, request: Request): boolean => personOf(request) !== null || find(token) !== null,
 
     /** Opens a session and gives its token, which stands in the cookie and nowhere else. */

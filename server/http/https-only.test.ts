@@ -137,7 +137,7 @@ test.each<[string, string, Record<string, string>, boolean]>([
   },
 );
 
-test("who connects from one of this machine's addresses is here, and nobody else", () => {
+test("a client is on this machine if it connects from one of its addresses", () => {
   const own = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
   expect(own.filter((address) => !isOfHere(address))).toEqual([]);
   expect([isOfHere("203.0.113.9"), isOfHere("::ffff:203.0.113.9"), isOfHere(null)]).toEqual([false, false, false]);

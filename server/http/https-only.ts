@@ -32,7 +32,7 @@ export function checkTransport(transport: Transport, rules: TransportRules): Tra
   return rules.insecureHttp && isLocal(transport.peer) ? "allowed" : "insecure";
 }
 
-/** Whether somebody on this machine asks. A connection from one of its addresses can begin nowhere else. */
+/** Whether the client is on this machine: it connects from one of its addresses. */
 export function isOfHere(peer: string | null): boolean {
   const address = peer === null ? null : parseAddress(peer);
   return address !== null && isHere(address);
@@ -121,12 +121,12 @@ export interface GateOptions {
   onExposed: (authorization: string) => void;
 }
 
-/** They take no key and tell no secret. */
+/** They need no key, and show no secret. */
 const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 const forwarding = ["forwarded", "x-forwarded-for", "x-forwarded-proto", "x-real-ip", "via"];
 
-/** Whether a proxy wrote that it passes the request on: it comes from elsewhere, also where the proxy is on this machine. */
+/** Whether a proxy has forwarded the request: its client may be anywhere, also where the proxy is on this machine. */
 export const isForwarded = ({ headers }: Request): boolean => forwarding.some((name) => headers.has(name));
 
 const refuseAll: TransportRules = { tls: false, trustProxy: [], insecureHttp: false };
@@ -142,7 +142,7 @@ export function createTransportGate(options: GateOptions): TransportGate {
     return last.peer;
   };
   const transportOf = (request: Request): Transport => new Reached(request, peerOnce);
-  // Where a proxy ends TLS this machine has no other way to ask how the server is: a health check, a Prometheus beside it.
+  // Where a proxy terminates TLS, health checks and a Prometheus on this machine have no other way in.
   const isOwnProbe = (request: Request): boolean =>
     !rules.tls &&
     !isPlain(request) &&

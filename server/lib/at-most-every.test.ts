@@ -8,7 +8,7 @@ test("is asked once for all who want to know within the time, and anew by those 
   expect([always!(), always!()]).toEqual([2, 3]);
 });
 
-test("is not asked while what was known before still counts", () => {
+test("is not asked while the known answer still counts", () => {
   const [seldom, always] = [60_000, 0].map((ms) => atMostEvery<string>(ms, () => "asked", "known"));
   expect([seldom!(), always!()]).toEqual(["known", "asked"]);
 });

@@ -16,11 +16,11 @@ const wanted = {
   // What a worker's heap may grow by before it is first looked at. With the usual one a run's loop spends a tenth of its time
   // on collections that find nothing but garbage.
   BUN_JSC_smallHeapSize: "16777216",
-  // What is compiled while the process starts has to be used three times as often as usual first: a sixth of a start was
-  // the compiling of what runs once. What a server needs again is compiled some thousand requests later.
+  // Thresholds of the JIT are three times as high while the process starts: a sixth of a start was the compiling of code
+  // that runs once.
   BUN_JSC_startupJITDeferralScale: "3",
-  // Milliseconds, ten times the usual: how often freed pieces of memory are looked for that the system can have back. A busy server
-  // needs them again at once, and a run would pay a twentieth of its processor time for that.
+  // Milliseconds between two searches for freed memory to give back to the system; 100 by default. A busy server needs that memory
+  // again at once, and a run takes a twentieth more processor time.
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "1000",
 };
 

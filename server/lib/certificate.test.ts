@@ -62,7 +62,7 @@ describe("the server's own certificate", () => {
   });
 });
 
-test("a file that is no certificate or no key is named, and an encrypted key is none", () => {
+test("the error names a file that is no certificate or no key, or is an encrypted key", () => {
   const [certPath, keyPath, wrong] = [join(folder, "a.pem"), join(folder, "a.key"), join(folder, "wrong.pem")];
   const { cert, key } = selfSigned(["localhost"]);
   writeFileSync(certPath, cert);

@@ -33,7 +33,7 @@ export function readCertificate(certPath: string, keyPath: string): Certificate 
   return toCertificate(cert, key, certPath);
 }
 
-/** What OpenSSL says of a file that it cannot read names neither the file nor what is wrong with it. */
+/** OpenSSL's own errors name neither the file nor what is wrong with it. */
 function readable<T>(path: string, lacks: string, parse: () => T): T {
   try {
     return parse();

@@ -12,7 +12,7 @@ export function loadMasterKey(folder: string, environment: Environment): Uint8Ar
   return parse(readFileSync(path, "utf8").trim(), path);
 }
 
-/** The key of the variable; null where it says nothing. Throws for what is no key. */
+/** The key from the variable; null where it is not set. Throws for a malformed one. */
 export function givenMasterKey({ RUNNEL_MASTER_KEY }: Environment): Uint8Array | null {
   const given = RUNNEL_MASTER_KEY?.trim();
   return given ? parse(given, "RUNNEL_MASTER_KEY") : null;

@@ -22,7 +22,7 @@ export function isOwn(own: readonly OwnAddress[], host: string, port: number, ad
   });
 }
 
-/** Whether a connection to it ends on this machine, and one from it begins here. Asked anew each time: addresses come and go. */
+/** Whether it is an address of this machine. Asked each time, since addresses change. */
 export function isHere(address: IpAddress): boolean {
   if (isLoopback(address) || isUnspecified(address)) return true;
   const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);

@@ -21,7 +21,7 @@ interface Setting {
   log: Pick<Log, "info" | "warn">;
   /** How long a server without work is kept. */
   idle_ms?: number;
-  /** Settles as soon as this process may ask them for anything: what a server does is nobody else's to see. */
+  /** Settles once this node is known to lead: a program may have side effects. */
   leading?(signal: AbortSignal): Promise<void>;
 }
 

@@ -82,7 +82,7 @@ test("a call that takes too long is left, and the program lives on", async () =>
   expect((await call("pid")).text).toBe(pid);
 });
 
-test("a call waits until its node is known to lead, and is not sent where nobody waits for it any more", async () => {
+test("a call waits until its node is known to lead, and is not sent if its caller has gone", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const asked: AbortSignal[] = [];
   const leading = (signal: AbortSignal) => {

@@ -34,7 +34,7 @@ interface GaugeSources {
   backups?: () => BackupState;
   /** Of a node that leads a cell. */
   cluster?: () => ClusterFigures;
-  /** Where calls to a model server are limited. */
+  /** Of connections to model servers with a limit. */
   modelPlaces(): { connection: string; count: number; taken: number; waiting: number }[];
   /** Runs whose loop is at work. */
   driving(): number;
@@ -60,7 +60,7 @@ export function createGauges(
      WHERE environment IN ('test', 'live') AND status IN ('queued', 'in_progress', 'requires_action') GROUP BY status`,
   );
   const pendingDeliveries = count("SELECT count(*) AS n FROM webhook_deliveries WHERE next_at_ms IS NOT NULL");
-  // What the alert of dead webhooks counts too: not what somebody switched off, and not what is on its way out.
+  // As the alert of dead webhooks counts them: none that somebody switched off or deleted.
   const disabledWebhooks = count(
     `SELECT count(*) AS n FROM webhooks WHERE run_id IS NULL AND deleted_at_ms IS NULL
      AND disabled_reason IN ('gone', 'failing')`,

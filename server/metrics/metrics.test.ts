@@ -79,7 +79,7 @@ test("a request from outside is counted once, by its route and not by its addres
   );
 });
 
-test("webhooks that the server gave up are counted, and none that somebody switched off or deleted", async () => {
+test("webhooks that the server has disabled are counted, and none that somebody switched off or deleted", async () => {
   await using server = testApp();
   const client = await server.client();
   const add = async (): Promise<string> =>

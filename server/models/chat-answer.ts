@@ -68,7 +68,7 @@ export function chatAnswer(secrets: readonly string[]) {
     return { type: "error", error: toModelError(error, secrets), usage: unknownUsage };
   }
 
-  /** Notes everything but the text, whose pieces `hear` is told. */
+  /** Stores everything but the text, whose pieces go to `hear`. */
   function take(chunk: Fields, hear: (kind: Kind, piece: string) => void): void {
     if (chunk.usage) usage = usageOf(fieldsOf(chunk.usage));
     const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : null);

@@ -53,7 +53,7 @@ export const createStreamOpener =
     requireReaderPlace(watches, id);
     const ended = ending(principal.project_id);
     const visitor = principal.token?.is_visitor ?? false;
-    // Not at every token: the key is looked up in the database. And not now: it was, for this request.
+    // Not at every token, since the key is looked up in the database, and not now, since this request was just authenticated.
     const end = atMostEvery(recheck_ms, () => noLongerValid(principal, request), null);
     let forget = () => {};
     const stream = pushedStream(

@@ -103,10 +103,7 @@ export const nothing = (): AnalyticsCounts =>
 
 type Tell = (dimension: Dimension, name: string, counts: Partial<AnalyticsCounts>) => void;
 
-/**
- * What one run adds, as its entries say it: added up as they come, since a run may have many thousand calls and what is left
- * to do is done in one write.
- */
+/** What one run adds, summed up entry by entry: a run may have thousands of calls, and the rest happens in one write. */
 function tellings(run: EndedRun) {
   const tools = new Map<string, AnalyticsCounts>();
   const first = new Map<string, AnalyticsCounts>();

@@ -28,7 +28,7 @@ interface EngineOptions {
   reach?: Reach;
 }
 
-/** What loops that have left end with: one for all of them, since each by itself would note where it was made. */
+/** Ends loops that have left. One for all of them, since each new error captures a stack. */
 const over = new Superseded();
 
 /**

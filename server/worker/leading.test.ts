@@ -4,7 +4,7 @@ import { createLeading, whileLeading } from "./leading.ts";
 const told = Object.assign(async () => new Response("told"), { preconnect: fetch.preconnect });
 const at = (ms: number) => new BigInt64Array([BigInt(Date.now() + ms)]);
 const late = Symbol();
-/** What it has come to after the next turn; `late` where it still waits. */
+/** The state of a promise after the next turn; `late` where it is pending. */
 const soon = <T>(work: Promise<T>) =>
   Promise.race([work, new Promise<symbol>((resolve) => setImmediate(resolve, late))]);
 
@@ -42,7 +42,7 @@ test.each([
   await waiting;
 });
 
-test("a clock that is brought to the right time little by little keeps nobody waiting", async () => {
+test("a clock that is adjusted gradually delays nobody", async () => {
   const clock = { wall: 1_000_000, mono: 0 };
   const leading = createLeading(new BigInt64Array([BigInt(clock.wall + 100_000)]), {
     wall: () => clock.wall,

@@ -1,7 +1,7 @@
-/** Settles at once while this node is known to lead its cell, and else as soon as it is; rejects with the signal. */
+/** Settles once this node is known to lead its cell, at once if it is; rejects with the signal. */
 export type Leading = (signal?: AbortSignal | null) => Promise<void>;
 
-/** Of one machine. */
+/** For a single machine. */
 export const alone: Leading = async () => {};
 
 interface Clock {
@@ -10,7 +10,7 @@ interface Clock {
 }
 
 const again_ms = 20;
-// Wall clock and monotonic clock part when the machine was asleep, or somebody has set the clock.
+// The two clocks differ by this much where the machine was suspended or its clock was set.
 const parted_ms = 500;
 
 /**

@@ -40,7 +40,7 @@ const longestNap_ms = 3_600_000; // Timers are no calendar: a machine that slept
 const folderOf = ({ folder, directory }: Pick<DomainsOptions, "folder" | "directory">): string =>
   join(folder, directory.replace(/^https:\/\//, "").replaceAll(/[^\w.-]+/g, "-"));
 
-/** The certificate for these domains that an earlier start has obtained; null: there is none that can be used now. */
+/** The certificate for these domains that an earlier start has obtained; null: none is valid now. */
 export function keptCertificate(
   { domains, ...place }: Pick<DomainsOptions, "domains" | "folder" | "directory">,
   now: number,

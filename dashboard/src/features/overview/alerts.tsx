@@ -29,7 +29,7 @@ export function Alerts() {
 
 const marks = ["budget_50", "budget_80", "budget_100"];
 
-/** Of the day's budget the highest mark that was reached says it all. */
+/** Of the alerts on a day's budget, only the one with the highest threshold. */
 function withoutLowerMarks(alerts: readonly Alert[]): readonly Alert[] {
   const highest = marks.findLast((mark) => alerts.some(({ rule }) => rule === mark));
   return alerts.filter(({ rule }) => rule === highest || !marks.includes(rule));
