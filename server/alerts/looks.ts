@@ -21,7 +21,7 @@ export interface Finding {
 }
 
 export interface LastBackup {
-  /** Before there is one, when the first was waited for. */
+  /** Before there is one, when the server began to make them. */
   made_ms(): number;
   most_ms: number;
 }
@@ -94,9 +94,9 @@ export function createLooks({ db, projects, spentOn, disk, certificateEnds, last
       ...{ rule, project_id: null, environment: null, subject: null, detail },
     });
     const findings: Finding[] = [];
-    const { free, size } = disk() ?? { free: 1, size: 0 };
-    if (free < Math.min(bounds.free_bytes, size * bounds.free_share))
-      findings.push(found("disk_low", `${(free / 1e9).toFixed(1)} GB are free.`));
+    const room = disk();
+    if (room && room.free < Math.min(bounds.free_bytes, room.size * bounds.free_share))
+      findings.push(found("disk_low", `${(room.free / 1e9).toFixed(1)} GB are free.`));
     const ends = certificateEnds();
     const left_days = ends === null ? Number.POSITIVE_INFINITY : Math.floor((ends - now()) / day_ms);
     if (left_days < bounds.certificate_days)

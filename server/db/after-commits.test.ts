@@ -80,3 +80,31 @@ test("nothing is done before the start, or after the stop", async () => {
   expect(works).toBe(0);
   db.close();
 });
+
+test("nothing is done while the disk is nearly full, and it is once there is room, though nothing more is committed", async () => {
+  const db = openDatabase(":memory:");
+  const [asked, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let [hasRoom, works] = [false, 0];
+  const after = createAfterCommits({
+    db,
+    async work() {
+      works++;
+      done.resolve();
+    },
+    requireRoom() {
+      asked.resolve();
+      if (!hasRoom) throw new Error("the disk is nearly full");
+    },
+    log: { error: (message) => expect(message).toBe("no error") },
+    failed: "not done yet",
+    soon_ms: 0,
+    again_ms: 1,
+  });
+  after.start();
+  await asked.promise;
+  expect(works).toBe(0);
+  hasRoom = true;
+  await done.promise;
+  await after.stop();
+  db.close();
+});

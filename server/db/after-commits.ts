@@ -5,6 +5,8 @@ interface AfterCommits {
   db: Pick<Db, "write">;
   /** Does what is due, for as long as it may go on. */
   work(goOn: () => boolean): Promise<void>;
+  /** Throws while the disk is nearly full: the room that is held back is for runs, and this work can wait. */
+  requireRoom?: () => void;
   log: Pick<Log, "error">;
   /** What the log says of work that failed. */
   failed: string;
@@ -16,13 +18,26 @@ interface AfterCommits {
  * Does in the background what follows from commits and may come a moment later, one piece of work at a time. Nothing is
  * done while nothing is committed. What failed is retried.
  */
-export function createAfterCommits({ db, work, log, failed, soon_ms = 500, again_ms = 5_000 }: AfterCommits) {
+export function createAfterCommits({
+  db,
+  work,
+  requireRoom = () => {},
+  log,
+  failed,
+  soon_ms = 500,
+  again_ms = 5_000,
+}: AfterCommits) {
   let isRunning = false;
   let timer: Timer | undefined;
   let working: Promise<void> | null = null;
   let isCommitted = false; // Something was, while it worked: maybe behind what the work had read.
 
   async function attempt(): Promise<boolean> {
+    try {
+      requireRoom();
+    } catch {
+      return false;
+    }
     try {
       await work(() => isRunning);
       return true;

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 
-/** A single fact about this database; null before anybody has noted it. */
+/** A named value about this database; null where it is not set. */
 export const readFact = (sqlite: Database, name: string): string | null =>
   sqlite.query<{ value: string }, [string]>("SELECT value FROM facts WHERE name = ?").get(name)?.value ?? null;
 

@@ -127,8 +127,8 @@ test("a restore is finished by whoever opens the data directory, however often t
   ]);
 });
 
-// They lack what was deleted since the backup, and nothing in them tells that it is there again.
-test("vectors that were kept of the old database are not searched in the one that is restored", () => {
+// They lack what was deleted since the backup and is restored now.
+test("kept vectors of the old database are not used for the restored one", () => {
   using at = stage();
   const kept = join(vectorsFolder(at.file("runnel.db")), "1.int8");
   mkdirSync(dirname(kept));

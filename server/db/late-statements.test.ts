@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { testApp } from "../testing/test-app.ts";
 import { openDatabase } from "./open.ts";
 
-test("each statement of a server can be prepared, though it is prepared when it is first used", async () => {
+test("every statement of a server is valid, though it is prepared at its first use", async () => {
   const db = openDatabase(":memory:");
   const { query } = db.sqlite;
   const asked = new Set<string>();

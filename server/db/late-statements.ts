@@ -2,7 +2,7 @@ import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
 
 type Values = SQLQueryBindings[];
 
-/** A statement that is prepared when it is first used. */
+/** A statement that is prepared at its first use. */
 class LateStatement {
   #prepared: Statement<unknown, Values> | null = null;
   readonly #prepare: () => Statement<unknown, Values>;
@@ -34,8 +34,8 @@ class LateStatement {
 }
 
 /**
- * Makes `query` prepare its statements when they are first used: a server has some four hundred, of which a start needs few. A
- * mistake in one is heard at that use.
+ * Makes `query` prepare its statements at their first use: a server has some four hundred, and a start needs few of them. An
+ * invalid statement throws at that use.
  */
 export function prepareLate(sqlite: Database): void {
   const query = sqlite.query.bind(sqlite);

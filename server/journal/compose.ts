@@ -10,11 +10,12 @@ interface Needs {
   db: Db;
   log: Log;
   projectRun: RunProjector;
+  requireRoom(): void;
   now: () => number;
 }
 
 /** The journal, and who follows it: they are told in the order in which they were composed. */
-export function composeJournal({ db, log, projectRun, now }: Needs) {
+export function composeJournal({ db, log, projectRun, requireRoom, now }: Needs) {
   const happened = createSignal<Parameters<Projector>>();
   const committed = createSignal<[runId: string, entries: readonly JournalEntry[]]>();
   const journal = createJournal({
@@ -35,7 +36,7 @@ export function composeJournal({ db, log, projectRun, now }: Needs) {
     /** After the write. */
     onCommit: committed.listen,
     /** Beside the writes, some time after a run has ended. */
-    ended: createEndedRuns({ db, log, journal }),
+    ended: createEndedRuns({ db, log, journal, requireRoom }),
   };
 }
 

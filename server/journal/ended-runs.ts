@@ -60,12 +60,20 @@ const share = 4;
 const runsPerRound = 200;
 const entriesPerRead = 200;
 
+interface EndedRunsOptions {
+  db: Db;
+  journal: Pick<Journal, "read">;
+  log: Log;
+  /** Throws while the disk is nearly full. */
+  requireRoom?: () => void;
+}
+
 /**
  * Follows the runs that are over, beside what they are busy with: nothing of it is in the commits of runs. What is still to be
  * done stands in their rows, so that a crash loses none of it and repeats none; the newest come first. Nothing is done while
  * nothing is committed.
  */
-export function createEndedRuns({ db, journal, log }: { db: Db; journal: Pick<Journal, "read">; log: Log }) {
+export function createEndedRuns({ db, journal, log, requireRoom }: EndedRunsOptions) {
   const { sqlite } = db;
   const projections: Projection[] = [];
   const selectDue = sqlite.query<EndedRun, [number]>(
@@ -135,8 +143,7 @@ export function createEndedRuns({ db, journal, log }: { db: Db; journal: Pick<Jo
 
   const beside = (worked_ms: number) => Bun.sleep(share * worked_ms);
   const { start, stop, working } = createAfterCommits({
-    db,
-    log,
+    ...{ db, log, requireRoom },
     failed: "runs that are over are not searchable yet",
     async work(goOn) {
       while (goOn() && (await round(runsPerRound, beside)) === runsPerRound);

@@ -42,10 +42,18 @@ const kinds: Record<Exclude<SearchType, "run">, Kind> = {
 
 const perWrite = 50;
 
+interface ObjectsOptions {
+  db: Db;
+  documents: Documents;
+  log: Log;
+  /** Throws while the disk is nearly full. */
+  requireRoom(): void;
+}
+
 /**
  * Reads anew what is no run and has changed. Triggers note what that is in the transaction of the change, whoever makes it.
  */
-export function createObjects({ db, documents, log }: { db: Db; documents: Documents; log: Log }) {
+export function createObjects({ db, documents, log, requireRoom }: ObjectsOptions) {
   const { sqlite } = db;
   const selectDue = sqlite.query<Change, [number]>(
     "SELECT project_id, environment, type, id FROM search_changes LIMIT ?",
@@ -87,6 +95,7 @@ export function createObjects({ db, documents, log }: { db: Db; documents: Docum
   const { start, stop } = createAfterCommits({
     db,
     work: takeAll,
+    requireRoom,
     log,
     failed: "what has changed is not searchable yet",
   });

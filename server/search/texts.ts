@@ -9,7 +9,7 @@ import { facetWord, rangeOf } from "./place.ts";
 /** What is indexed of one kind of text of a run, in UTF-16 code units; what a run says is mostly shorter. */
 const mostOfEach = 20_000;
 const titleLength = 160;
-/** By how many tools a run is found: a model may ask for any number that do not exist, each by another name. */
+/** How many tools of a run are indexed: a model may ask for any number of tools that do not exist. */
 const toolsMost = 1000;
 
 /** A document's words. */
