@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Postgres, startPostgres } from "../server/testing/postgres.ts";
+import { type Postgres, sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { type Cluster, startCluster } from "./cluster/nodes.ts";
 import { until } from "./until.ts";
 
@@ -11,7 +11,6 @@ const first = (action: string): string[] => [
 const noMore = ["DROP TRIGGER runnel_fault ON runnel_cells"];
 /** As Postgres says it: https://www.postgresql.org/docs/15/errcodes-appendix.html */
 const diskFull = "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'";
-const readOnly = (is: string) => [`ALTER SYSTEM SET default_transaction_read_only = ${is}`, "SELECT pg_reload_conf()"];
 
 interface Fault {
   begin(postgres: Postgres): Promise<void> | void;
@@ -26,14 +25,23 @@ async function tell(postgres: Postgres, statements: string[]): Promise<void> {
   await sql.close();
 }
 
+/** Returns once every connection follows: the engine signals those that it has before it accepts a new one. */
+async function setReadOnly(postgres: Postgres, is: "on" | "off"): Promise<void> {
+  await tell(postgres, [`ALTER SYSTEM SET default_transaction_read_only = ${is}`, "SELECT pg_reload_conf()"]);
+  await until(async () => {
+    const [{ default_transaction_read_only }] = await sqlAt(postgres.primary.url, "SHOW default_transaction_read_only");
+    return default_transaction_read_only === is;
+  });
+}
+
 const faults: Record<string, Fault> = {
   "whose disk is full": {
     begin: (postgres) => tell(postgres, first(diskFull)),
     end: (postgres) => tell(postgres, noMore),
   },
   "that takes no writes": {
-    begin: (postgres) => tell(postgres, readOnly("on")),
-    end: (postgres) => tell(postgres, readOnly("off")),
+    begin: (postgres) => setReadOnly(postgres, "on"),
+    end: (postgres) => setReadOnly(postgres, "off"),
   },
   "that says nothing": {
     begin: ({ primary }) => primary.signal("SIGSTOP"),
