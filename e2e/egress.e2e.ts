@@ -329,7 +329,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
         expectFailed(url, body.error);
         // A POST is not sent on: its redirect is an answer that is no result.
         const webhook = await server.post(`/v1/tools/${own.webhook}/test`, { arguments: {} }, key);
-        expect(webhook.body.error).toMatchObject({ code: "http_error", message: "The tool answered with status 302." });
+        expect(webhook.body.error).toMatchObject({ code: "http_error", message: "The tool returned status 302." });
         const mcp = await server.post(`/v1/tools/${own.mcp}/test`, { arguments: {}, tool: "ask" }, key);
         expect(mcp.body).toMatchObject({ output: null, error: { code: "mcp_unreachable" } });
       }

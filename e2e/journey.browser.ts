@@ -124,7 +124,7 @@ test("an operator learns from the overview, in three clicks at most, why each of
     {
       what: "a scheduled run whose provider refused",
       way: [needs.getByRole("link", { name: "Review: Schedule Nightly report failed" })],
-      why: "The provider answered 503: overloaded.",
+      why: "The provider returned 503: overloaded.",
     },
     {
       what: "a run that a guardrail stopped",
@@ -204,7 +204,7 @@ async function makeNight(server: Runnel, tools: string): Promise<void> {
   };
 
   await make("/v1/webhooks", { url: `${tools}/fails`, events: ["run.failed"] });
-  const night = await scripted("Night clerk", [{ error: "The provider answered 503: overloaded." }]);
+  const night = await scripted("Night clerk", [{ error: "The provider returned 503: overloaded." }]);
   const schedule = await make("/v1/schedules", {
     ...{ name: "Nightly report", agent_id: night.id, input: "Write the report." },
     ...{ cron: "0 2 * * *", timezone: "UTC" },

@@ -115,7 +115,7 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
   await test.step("a call that failed is marked, found by n, and told error first", async () => {
     await page.keyboard.press("n");
     await expect(row(page, /Tool call check_stock Failed/)).toHaveAttribute("aria-selected", "true");
-    await expect(detail).toContainText("The tool answered with status 500");
+    await expect(detail).toContainText("The tool returned status 500");
     await expect(detail).toContainText("The model received this error.");
   });
 

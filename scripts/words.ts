@@ -51,7 +51,7 @@ const phrases: Record<string, string> = {
   "Hears of|hears nothing more": "Events, no longer receives events",
   "[Hh]eld against": "Replayed with",
   "I have stored it": "I've saved it",
-  "It answered (\\d|…)|only 2xx counts": "Endpoint returned 502; expected 2xx",
+  "(answers?|answered) (with )?(status )?(\\d\\d\\d|…)|only 2xx counts": "Endpoint returned 502; expected 2xx",
   "It (works|does not work)\\.": "The connection works, The connection failed",
   "It (happened|did not happen)|(\\w|…) happen\\?": "It took effect, Did … take effect?",
   "It is working": "Working…",

@@ -59,7 +59,7 @@ export async function seed(server: Runnel): Promise<Seeded> {
     [{ tool_calls: [{ name: "refund_payment", arguments: { order_id: "4711" } }] }, { text: "Done." }],
     { tools: [tool.id] },
   );
-  const failing = await agentOf(long, [{ error: "The provider answered 503: the model is overloaded." }]);
+  const failing = await agentOf(long, [{ error: "The provider returned 503: the model is overloaded." }]);
   const talking = await agentOf(unbroken, [{ text: `${long}. ${unbroken} `.repeat(30) }]);
   const limited = await make("/v1/agents", { name: "Invoice reader", instructions: "Read.", model: "test/refusal" });
 

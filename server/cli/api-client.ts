@@ -93,6 +93,6 @@ async function refusal(response: Response): Promise<string> {
     error?: { message?: string };
     request_id?: string;
   } | null;
-  const said = body?.error?.message ?? `The server answered with status ${response.status}.`;
+  const said = body?.error?.message ?? `The server returned status ${response.status}.`;
   return body?.request_id ? `${said} (${body.request_id})` : said;
 }

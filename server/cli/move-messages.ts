@@ -37,6 +37,6 @@ export async function tellLeader(
     signal: AbortSignal.timeout(patience_ms),
   } as RequestInit);
   if (!answer.ok)
-    throw new Error(`The cell "${cell}" answers ${answer.status}: ${(await answer.text()).slice(0, 300)}`);
+    throw new Error(`The cell "${cell}" returns status ${answer.status}: ${(await answer.text()).slice(0, 300)}`);
   return answer;
 }

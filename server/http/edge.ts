@@ -161,7 +161,7 @@ function noRoute({ method }: Request, headers: Record<string, unknown>, methods:
   if (methods.length === 0 || methods.includes(method))
     return new AppError("resource_not_found", "There is no such address.");
   headers.allow = methods.join(", ");
-  return new AppError("method_not_allowed", `This address answers to ${methods.join(", ")}.`);
+  return new AppError("method_not_allowed", `This address accepts ${methods.join(", ")} only.`);
 }
 
 const isApi = (url: string): boolean => /^(https?:\/\/[^/]*)?\/v1(\/|\?|$)/.test(url);

@@ -93,7 +93,7 @@ describe("an answer that is none", () => {
     const { code, message } = (await server.call().catch((thrown: unknown) => thrown)) as McpFailure;
     expect([code, message.slice(0, 46)]).toEqual([
       "mcp_unreachable",
-      `The server answered with status ${status}: no xxxxxx`,
+      `The server returned status ${status}: no xxxxxx`,
     ]);
     expect(message.length).toBeLessThan(400);
   });

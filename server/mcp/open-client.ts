@@ -36,7 +36,7 @@ export async function failureOf(error: unknown): Promise<McpFailure> {
   }
   if (error instanceof StreamableHTTPError && (error.code ?? 0) > 0) {
     const said = error.message.replace(/^Streamable HTTP error: (Error POSTing to endpoint: )?/, "").trim();
-    const shown = beginning(`The server answered with status ${error.code}${said && `: ${said}`}`, 300);
+    const shown = beginning(`The server returned status ${error.code}${said && `: ${said}`}`, 300);
     return new McpFailure("mcp_unreachable", shown);
   }
   if (error instanceof StreamableHTTPError || /protocol version/.test(String(error)))

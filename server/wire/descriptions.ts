@@ -752,7 +752,7 @@ const own: Record<string, Sentences> = {
   ToolCallDelivery: {
     id: "The id of the call; it is the same for every attempt.",
     object: "Always `tool_call`.",
-    callback_url: "Where the result is sent to, after an answer of 202.",
+    callback_url: "Where the result is sent to, after a 202 response.",
     expires_at: "Until when the result is accepted.",
     run_id: "The run that asks.",
   },

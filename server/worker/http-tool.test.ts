@@ -163,7 +163,7 @@ test.each<[string, Handler, Setting, object]>([
     "an error with a text",
     () => new Response("no such city", { status: 500 }),
     {},
-    { error: { code: "http_error", message: "The tool answered with status 500: no such city" } },
+    { error: { code: "http_error", message: "The tool returned status 500: no such city" } },
   ],
 ])("a server that answers %s", async (_, answer, setting, expected) => {
   handle = answer;

@@ -132,5 +132,5 @@ async function refusal({ status, body, truncated }: EgressResponse, hidden: read
   const start = body.subarray(0, refusalMax_bytes);
   const shown = await hideInSlices(new TextDecoder().decode(start), hidden, truncated || start.length < body.length);
   const text = shown.slice(0, 1000).toWellFormed().trim();
-  return hideInAnyCase(`The tool answered with status ${status}${text ? `: ${text}` : "."}`, hidden);
+  return hideInAnyCase(`The tool returned status ${status}${text ? `: ${text}` : "."}`, hidden);
 }

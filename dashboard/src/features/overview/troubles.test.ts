@@ -17,7 +17,7 @@ test("nothing is said of what works, or was switched off by hand", () => {
 });
 
 test("a schedule leads to the run that failed, also once it is switched off; to itself where it began none", () => {
-  const failed = { ...schedule, last_error: { ...error, message: "The provider answered 503.", run_id: "run_1" } };
+  const failed = { ...schedule, last_error: { ...error, message: "The provider returned 503.", run_id: "run_1" } };
   const [trouble] = troublesOf([failed], []);
   expect(trouble).toMatchObject({ title: "Schedule Digest failed", detail: failed.last_error.message, runId: "run_1" });
   const off = { ...failed, disabled_reason: "It failed five times." };
