@@ -41,7 +41,7 @@ test("a run stays within what it may spend: tokens, cost, tool calls and time", 
 
   await setPrice(server, words(2000, 20), 10);
   const slow = await createAgent(server, words(2000, 20));
-  const late = await runToEnd(server, slow, { budget: { max_wall_ms: 2000 } });
+  const late = await runToEnd(server, slow, { budget: { max_wall_ms: 8000 } });
   expect(late).toMatchObject({ ...exceeded("budget.max_wall_ms"), output: expect.stringMatching(/^a stream/) });
   expect([late.usage.estimated, late.usage.cost_usd > 0]).toEqual([true, true]);
   await model.requests.at(-1)!.aborted;
@@ -76,7 +76,7 @@ test("a run that is killed in the middle knows what it has spent, and how long i
   const { id } = await createTool(server, { name: "look", type: "client" });
   const agent_id = await createAgent(server, "tools-1", { tools: [id] });
   const waiting = await runToEnd(server, agent_id, { budget: { max_total_tokens: 240 } });
-  const wall = await runToEnd(server, agent_id, { budget: { max_wall_ms: 3000 } });
+  const wall = await runToEnd(server, agent_id, { budget: { max_wall_ms: 8000 } });
   expect([waiting.status, wall.status]).toEqual(["requires_action", "requires_action"]);
   await server.kill9();
   await server.restart();

@@ -22,7 +22,7 @@ async function startOnSmallDisk(flags: string[] = []) {
   await until(() => sizeOf(ballast) === 4 * megabyte);
   const tool = await createTool(server);
   const agents = new Map<string, string>();
-  for (const model of ["words-40-20", "words-200-20"]) agents.set(model, await createAgent(server, model));
+  for (const model of ["words-40-20", "half-40-10", "half-200-10"]) agents.set(model, await createAgent(server, model));
   const asker = await createAgent(server, "turns-0", { tools: [tool.id] });
 
   /** Whatever else it says, it is an answer of the contract, and never a failure that nobody foresaw. */
@@ -89,6 +89,7 @@ onDisk("on a disk that is nearly full new runs are refused, and whatever ends or
   expect((await stream.rest()).at(-1)?.event).toBe("run.completed");
   await until(async () => (await at.get(`/v1/runs/${asked.id}`)).body.status === "completed");
   expect((await at.server.get("/readyz", null)).status).toBe(200);
+  await until(async () => (await at.get("/v1/runs?status=in_progress")).body.data.length === 0);
   expect(at.holdsBallast()).toBe(true); // Nothing has needed it yet.
   at.disk.fillUpTo(0);
   // Twenty in a row: the server looks at the disk now and then, and its log may find room in itself once more.
@@ -110,9 +111,10 @@ onDisk(
   async () => {
     await using at = await startOnSmallDisk();
     const waiting = await at.ask();
-    const streams = await Promise.all(Array.from({ length: 10 }, () => at.stream()));
+    const streams = await Promise.all(Array.from({ length: 10 }, () => at.stream("half-40-10")));
     const created = await Promise.all(streams.map((stream) => stream.until("run.created")));
     at.disk.fillUpTo(0);
+    at.model.release();
     // What was begun ends on the room that was kept for it.
     for (const stream of streams) expect((await stream.rest()).at(-1)?.event).toBe("run.completed");
     expect(at.holdsBallast()).toBe(false);
@@ -143,7 +145,7 @@ onDisk(
 
 onDisk("runs that cannot write wait for room, also over a crash and a start on the full disk", async () => {
   await using at = await startOnSmallDisk(["--min-free-space", "0"]); // Else nobody could fill it up like this.
-  const streams = await Promise.all(Array.from({ length: 5 }, () => at.stream("words-200-20")));
+  const streams = await Promise.all(Array.from({ length: 5 }, () => at.stream("half-200-10")));
   const created = await Promise.all(streams.map((stream) => stream.until("run.created")));
   // Down to the last page, ballast included: first by large writes, then by small ones.
   for (const size of [50_000, 1000])
@@ -151,6 +153,7 @@ onDisk("runs that cannot write wait for room, also over a crash and a start on t
       at.disk.fillUpTo(0);
       return (await at.write(size)).status === 507;
     });
+  at.model.release();
   await until(() => at.server.log().includes("the journal could not be written"));
   expect(at.holdsBallast()).toBe(false);
   for (const { data } of created) expect((await at.get(`/v1/runs/${data.id}`)).body.status).toBe("in_progress");

@@ -37,12 +37,13 @@ async function underWay(model: ModelServer, server: Runnel): Promise<void> {
 test("a run whose creation was never answered is there after kill -9, and the same request finds it", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
-  const agent_id = await createAgent(server, "words-20-50");
+  const agent_id = await createAgent(server, "half-20-10");
   const body = { agent_id, input: "Once.", metadata: { order: "7" } };
   const unread = keyed(server, "/v1/runs", body).catch(() => null);
   await underWay(model, server); // Whether the answer to its creation arrived, nobody looks.
   await server.kill9();
   await unread;
+  model.release();
   await server.restart();
 
   const again = await post(server, "/v1/runs", body);
@@ -87,11 +88,12 @@ test.each([
 test("a wait that kill -9 cut off goes on for whoever asks again, and its answer stays", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
-  const body = { agent_id: await createAgent(server, "words-20-20"), input: "Once." };
+  const body = { agent_id: await createAgent(server, "half-20-10"), input: "Once." };
   const cut = post(server, "/v1/runs?wait=60", body).catch(() => null);
   await underWay(model, server);
   await server.kill9();
   expect(await cut).toBeNull();
+  model.release();
   await server.restart();
 
   const settled = await post(server, "/v1/runs?wait=60", body);

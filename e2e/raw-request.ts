@@ -1,6 +1,9 @@
 import { connect } from "node:tls";
 import { throughNode } from "./cluster/through-a-spare.ts";
 import type { Json, Runnel } from "./harness.ts";
+import { patience_ms } from "./until.ts";
+
+const silence_ms = 1000;
 
 /** What came back for bytes that no client would send. */
 export interface RawAnswer {
@@ -20,32 +23,42 @@ export const ours = (server: Runnel, key = server.keys.test): string =>
   `Host: ${new URL(server.url).host}\r\nAuthorization: Bearer ${key}\r\n`;
 
 /**
- * Sends bytes as they are, one byte per character, and gives up after a silence, since some requests are never answered.
+ * Sends bytes as they are, one byte per character, and reads until the server ends the connection. It ends the connection
+ * itself after a silence: a short one once there is an answer to each request that does not announce the end, a long one
+ * before, when a busy machine may still be at work. `waits_ms` is the long one: of a request that is never answered.
  * Several go in one piece, or each after the answer to the one before where the answer comes from another node: there it
  * is not there at once, and the runtime closes a connection on which the next request comes before it.
  */
-export function rawRequest(server: Runnel, request: string | string[], silence_ms = 5000): Promise<RawAnswer> {
+export function rawRequest(server: Runnel, request: string | string[], waits_ms = patience_ms): Promise<RawAnswer> {
   const { hostname, port } = new URL(server.url);
   const { promise, resolve } = Promise.withResolvers<RawAnswer>();
   let received = "";
   let closed = true;
   const left = [request].flat();
+  const wanted = left.length;
   const next = () => {
     const now = throughNode ? left.splice(0, 1) : left.splice(0);
     if (now.length > 0) socket.write(now.join(""), "latin1");
   };
   const socket = connect({ host: hostname, port: Number(port), ca: server.ca }, next);
-  socket.setTimeout(silence_ms, () => {
+  socket.setTimeout(waits_ms, () => {
     closed = false;
     socket.destroy();
   });
   socket.on("data", (data) => {
     received += data.toString("latin1");
+    if (isComplete(received, wanted)) socket.setTimeout(silence_ms);
     next();
   });
   socket.on("error", () => {}); // Of a connection that the server cut: `close` follows.
   socket.on("close", () => resolve({ ...parse(received.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, "")), closed }));
   return promise;
+}
+
+/** Whether all answers have begun, and the last of them is not the last word of the server. */
+function isComplete(received: string, wanted: number): boolean {
+  const heads = received.split(/HTTP\/1\.1 (?!100)\d{3} /).slice(1);
+  return heads.length >= wanted && heads.at(-1)!.includes("\r\n\r\n") && !/\r\nconnection: close/i.test(heads.at(-1)!);
 }
 
 function parse(received: string): Omit<RawAnswer, "closed"> {

@@ -50,11 +50,13 @@ describe("after kill -9", () => {
   async function dieInTool(tools: ToolServer, tool: Record<string, unknown>) {
     const model = startModelServer();
     const server = await startRunnel({ environment: stubConnection(model.url) });
-    const { id: tool_id } = await createTool(server, { url: `${tools.url}/slow/400`, ...tool });
+    tools.hold();
+    const { id: tool_id } = await createTool(server, { url: `${tools.url}/held`, ...tool });
     const agent_id = await createAgent(server, "turns-0", { tools: [tool_id] });
     const { body } = await server.post("/v1/runs", { agent_id, input: "Go" });
-    await tools.called("/slow/400");
+    await tools.called("/held");
     await server.kill9();
+    tools.release();
     await server.restart();
     const dispose = async () => {
       await server[Symbol.asyncDispose]();
@@ -111,7 +113,7 @@ describe("after kill -9", () => {
     await using tools = startToolServer();
     await using died = await dieInTool(tools, { idempotent: true });
     expect(died.run).toMatchObject({ status: "completed", output: "I read 1 results." });
-    expect([...tools.countsByKey("/slow/400")]).toEqual([[died.run.tool_calls[0].id, 2]]);
+    expect([...tools.countsByKey("/held")]).toEqual([[died.run.tool_calls[0].id, 2]]);
   });
 
   test("a tool that may not be repeated is asked about, and the answer stands", async () => {
@@ -125,7 +127,7 @@ describe("after kill -9", () => {
     const run = await ended(died.server, died.run.id);
     expect(run).toMatchObject({ status: "completed", output: "I read 1 results." });
     expect(run.tool_calls[0]).toMatchObject({ status: "completed", output: { sky: "it was clear" } });
-    expect(tools.callsOf("/slow/400")).toHaveLength(1);
+    expect(tools.callsOf("/held")).toHaveLength(1);
   });
 
   test("a tool that may not be repeated can be reported as unknown to the model instead", async () => {
@@ -133,7 +135,7 @@ describe("after kill -9", () => {
     await using died = await dieInTool(tools, { idempotent: false, on_unknown: "report" });
     expect(died.run).toMatchObject({ status: "completed", output: "I read 1 results." });
     expect(died.run.tool_calls[0]).toMatchObject({ status: "unknown", error: { code: "outcome_unknown" } });
-    expect(tools.callsOf("/slow/400")).toHaveLength(1);
+    expect(tools.callsOf("/held")).toHaveLength(1);
   });
 });
 

@@ -9,7 +9,7 @@ import { startToolServer } from "./tool-server.ts";
 // Replays and forks on the executable, with a model and tools that count who asks them.
 
 const paid = "/slow/1";
-const slow = "/slow/400";
+const slow = "/held";
 
 /** A run of five steps: a turn, a payment that may not be repeated, a turn, a slow call that may, and the last turn. */
 async function startPaid() {
@@ -101,9 +101,11 @@ test("a fork does what comes behind its step, and never again what stands before
 test("a fork whose process is killed goes on where it was: what is recorded is not asked for again", async () => {
   await using all = await startPaid();
   const { server, run, asked, tools } = all;
+  tools.hold();
   const { id } = await made(server, `/v1/runs/${run.id}/fork`, { step_index: 1 });
   await tools.called(slow, 2);
   await server.kill9();
+  tools.release();
   await server.restart();
   const own = await ended(server, id);
   expect(own).toMatchObject({ status: "completed", output: "I read 2 results.", attempt: 2 });

@@ -4,6 +4,7 @@ import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts
 import { createAgent, createTool, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer, wordsOf } from "./model-server.ts";
+import { until } from "./until.ts";
 
 const text = wordsOf(60);
 
@@ -26,7 +27,8 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     const request = postOf(server, { agent_id, input: "Go" });
     await early.send(request.slice(0, -5)); // It was there before the signal: the process waits for the rest.
     await Promise.all(readers.map((stream) => stream.until("token")));
-    await server.get("/v1/runs"); // What was sent before it has been read when this is answered.
+    // All runs are there, that of whom waits too; and what was sent before it has been read when this is answered.
+    await until(async () => (await server.get("/v1/runs?limit=100")).body.data.length === 21);
 
     const stopped = server.stop(signal);
     for (const { stream } of clients) {

@@ -57,10 +57,11 @@ describe("a backup", () => {
     await using model = startModelServer();
     await using tools = startToolServer();
     await using server = await startRunnel({ environment: stubConnection(model.url) });
-    const tool = await createTool(server, { url: `${tools.url}/slow/1500`, idempotent: false });
+    tools.hold();
+    const tool = await createTool(server, { url: `${tools.url}/held`, idempotent: false });
     const agent_id = await createAgent(server, "turns-0", { tools: [tool.id] });
     const begun = await server.post("/v1/runs", { agent_id, input: "Go" });
-    await tools.called("/slow/1500"); // In the backup it is begun, and nobody knows yet what came of it.
+    await tools.called("/held"); // In the backup it is begun, and nobody knows yet what came of it.
     const file = join(server.folder, "backup.db");
     const made = await json(server, "backup", file);
     expect(made).toMatchObject({ path: file, master_key: "apart" });
@@ -68,6 +69,7 @@ describe("a backup", () => {
 
     const later = await runToEnd(server, await createScripted(server, [{ text: "Later." }]));
     expect((await server.command("restore", file, "--force")).code).toBe(75);
+    tools.release();
     expect(await server.stop()).toBe(0);
     const refused = await server.command("restore", file);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
@@ -83,7 +85,7 @@ describe("a backup", () => {
     const { data } = await stream.until("run.requires_action");
     const [call] = data.required_action.submit_tool_outputs.tool_calls;
     expect(call).toMatchObject({ needs: "reconcile", tool: tool.name });
-    expect(tools.callsOf("/slow/1500")).toHaveLength(1);
+    expect(tools.callsOf("/held")).toHaveLength(1);
   });
 
   test("never takes the place of a database that a server runs on", async () => {

@@ -10,10 +10,15 @@ export type ToolServer = ReturnType<typeof startToolServer>;
 
 const html = { headers: { "content-type": "text/html" } };
 
-/** HTTP tools on loopback. The path says how each behaves: `/slow/<ms>` takes its time, the rest is in the table. */
+/**
+ * HTTP tools on loopback. The path says how each behaves: `/slow/<ms>` takes its time, `/held` waits while it is told to,
+ * the rest is in the table.
+ */
 export function startToolServer() {
   const calls: ReceivedCall[] = [];
   let wake = Promise.withResolvers<void>();
+  let gate = Promise.resolve();
+  let open = (): void => {};
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -26,6 +31,7 @@ export function startToolServer() {
       wake = Promise.withResolvers();
       const [, kind = "", ms = "0"] = path.split("/");
       if (kind === "slow") await Bun.sleep(Number(ms));
+      if (kind === "held") await gate;
       return (answers[kind] ?? weather)();
     },
   });
@@ -41,6 +47,11 @@ export function startToolServer() {
     async called(path: string, count = 1): Promise<void> {
       while (callsOf(path).length < count) await wake.promise;
     },
+    /** From now on nobody at `/held` is answered, until they are released. */
+    hold(): void {
+      ({ promise: gate, resolve: open } = Promise.withResolvers<void>());
+    },
+    release: (): void => open(),
     async [Symbol.asyncDispose]() {
       await server.stop(true);
     },
