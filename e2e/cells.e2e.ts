@@ -3,7 +3,7 @@ import { sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { type Cluster, startCluster } from "./cluster/nodes.ts";
 import { answered, ask, bothLed, cleaned, command, post } from "./cluster/requests.ts";
 import { type Json, runCommand } from "./harness.ts";
-import { until } from "./until.ts";
+import { patience_ms, until } from "./until.ts";
 
 /** Somebody who is signed in at the dashboard, by whichever node. */
 async function signIn(cluster: Cluster, url: string) {
@@ -50,7 +50,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
       ...{ RUNNEL_BACKUP_TO: "s3://backups/acme", AWS_ENDPOINT_URL: store.url },
       ...{ AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" },
     };
-    await using cluster = await startCluster({ nodes: 3, cell: "main,east", environment });
+    await using cluster = await startCluster({ nodes: 3, cell: "main,east", environment, lease_s: 15 });
     const { main, east, spare } = await bothLed(cluster);
     const everywhere = [main, east, spare];
     const request = await signIn(cluster, spare);
@@ -163,7 +163,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     const asPerson = (path: string) => path.replace("/v1/", `/console/api/${shop.id}/test/`);
     for (const path of [...readable, ...readable.map(asPerson)]) {
       const told = everywhere.map(async (url) => {
-        const signal = AbortSignal.timeout(20_000);
+        const signal = AbortSignal.timeout(patience_ms);
         const headers: Record<string, string> = path.startsWith("/v1/")
           ? { authorization: `Bearer ${key}` }
           : { cookie: request.cookie(), "x-runnel-console": "1" };
@@ -217,8 +217,8 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
 
   test("two clusters in one Postgres, each by its name, know nothing of each other", async () => {
     await using postgres = await startPostgres();
-    await using one = await startCluster({ postgres, cell: "one", nodes: 2 });
-    await using two = await startCluster({ postgres, cell: "two", nodes: 1 });
+    await using one = await startCluster({ postgres, cell: "one", nodes: 2, lease_s: 15 });
+    await using two = await startCluster({ postgres, cell: "two", nodes: 1, lease_s: 30 });
     const statuses = (of: Cluster, key: string) =>
       Promise.all(of.nodes.map(async ({ url }) => (await answered(url, "/v1/me", key)).status));
     for (const cluster of [one, two]) await command(cluster, ["projects", "create", "shop"]);

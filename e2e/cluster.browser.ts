@@ -8,7 +8,7 @@ import { expectAccessible, watch } from "./page-checks.ts";
 let cluster: Cluster;
 const isThere = startPostgres.orSkipped("the page of a cluster");
 test.beforeAll(async () => {
-  if (isThere) cluster = await startCluster({ nodes: 2 });
+  if (isThere) cluster = await startCluster({ nodes: 2, lease_s: 30 });
 });
 test.afterAll(() => cluster?.[Symbol.asyncDispose]());
 

@@ -75,7 +75,7 @@ describe.if(startPostgres.orSkipped("faults of a cluster's engine"))("an engine 
       await using postgres = await startPostgres();
       await using cluster = await startCluster({ nodes: 1, postgres });
       const agents = createAgents(cluster);
-      expect((await agents.make("before")).status).toBe(201);
+      await until(async () => (await agents.make("before")).ok);
       await fault.begin(postgres);
       const refused = await Promise.all(["during 1", "during 2"].map(agents.make));
       for (const answer of refused) {
@@ -95,7 +95,7 @@ describe.if(startPostgres.orSkipped("faults of a cluster's engine"))("an engine 
 
   test("that is slow keeps everybody waiting, and refuses nothing", async () => {
     await using postgres = await startPostgres();
-    await using cluster = await startCluster({ nodes: 1, postgres });
+    await using cluster = await startCluster({ nodes: 1, postgres, lease_s: 20 });
     await tell(postgres, first("PERFORM pg_sleep(0.2)"));
     const agents = createAgents(cluster);
     const made = await Promise.all(Array.from({ length: 30 }, (_, n) => agents.make(`slow ${n}`)));

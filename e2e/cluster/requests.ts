@@ -1,4 +1,4 @@
-import { type Json, runCommand } from "../harness.ts";
+import { type Ended, type Json, runCommand } from "../harness.ts";
 import { until } from "../until.ts";
 import { type Cluster, masterKey } from "./nodes.ts";
 
@@ -14,9 +14,17 @@ export function tryCommand(cluster: Cluster, args: string[], env: Record<string,
   return runCommand(args, { env: { ...all, ...env } });
 }
 
-/** The same, where it has to succeed. */
+/** What says that there was no leader to run a command: on a machine that is busy one may be replaced. */
+const noLeader = /Nobody leads|has no leader|is not reached|cluster_unavailable/;
+
+/** The same, where it has to succeed once there is a leader. */
 export async function command(cluster: Cluster, args: string[], env: Record<string, string> = {}): Promise<string> {
-  const { code, stdout, stderr } = await tryCommand(cluster, args, env);
+  let ended: Ended | null = null;
+  await until(async () => {
+    ended = await tryCommand(cluster, args, env);
+    return !noLeader.test(ended.stderr);
+  });
+  const { code, stdout, stderr } = ended!;
   if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
   return stdout.trim();
 }
@@ -27,10 +35,14 @@ export async function answered(url: string, path: string, key: string, init: Req
   let answer: Response | null = null;
   await until(async () => {
     answer = await fetch(`${url}${path}`, { ...init, headers }).catch(() => null);
-    return answer !== null && answer.status !== 503;
+    return answer !== null && answer.status !== 503 && !(await isUnderWay(answer));
   });
   return answer!;
 }
+
+/** Asked again while the first time is still at work. */
+const isUnderWay = async (answer: Response): Promise<boolean> =>
+  answer.status === 409 && (await answer.clone().text()).includes("idempotency_in_progress");
 
 export async function ask(url: string, path: string, key: string, init: RequestInit = {}): Promise<Json> {
   const answer = await answered(url, path, key, init);
@@ -39,8 +51,12 @@ export async function ask(url: string, path: string, key: string, init: RequestI
   return answer.headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : text;
 }
 
+/** Done once, though it may be asked again: the answer of a leader that is replaced is lost. */
 export const post = (url: string, path: string, key: string, body: object) =>
-  ask(url, path, key, { method: "POST", body: JSON.stringify(body) });
+  ask(url, path, key, {
+    ...{ method: "POST", body: JSON.stringify(body) },
+    headers: { "idempotency-key": crypto.randomUUID() },
+  });
 
 export async function bothLed(cluster: Cluster): Promise<{ main: string; east: string; spare: string }> {
   const [first, second] = cluster.cell.split(",") as [string, string];

@@ -184,7 +184,8 @@ async function killed(leader: Leader, keepsData: boolean): Promise<void> {
 async function paused(cluster: Cluster, { child, url }: Leader, cell: string): Promise<number> {
   child.kill("SIGSTOP");
   await Bun.sleep(ttl_s * 1000 + 1500);
-  await cluster.leader(cell);
+  // The engine may have renewed its lease as it was being paused.
+  await once(async () => (await cluster.leader(cell)).url !== url);
   child.kill("SIGCONT");
   const leads = await fetch(`${url}/healthz`)
     .then(async (answer) => answer.ok && (await answer.json()).status !== "spare")
@@ -250,6 +251,8 @@ export function createClient(cluster: Cluster, agent_id: string, label: string, 
   /** When it was told of each call that it is done. */
   const done = new Map<string, number>();
   let [id, lastId, waited, streams, otherwise, isMissing, isOver] = ["", "", 0, 0, 0, false, false];
+  /** Grows while a stream is left before it has told anything new: a busy machine would never get to it. */
+  let patience = 1;
   /** Answers that no client should get. */
   const wrong: string[] = [];
   const anyNode = () => cluster.nodes[Math.floor(Math.random() * cluster.nodes.length)]!.url;
@@ -288,7 +291,7 @@ export function createClient(cluster: Cluster, agent_id: string, label: string, 
 
   async function read(): Promise<void> {
     const headers = { authorization, accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) };
-    const signal = AbortSignal.timeout(100 + Math.random() * 300);
+    const signal = AbortSignal.timeout((100 + Math.random() * 300) * patience);
     const answer = await cluster.request(anyNode(), `/v1/runs/${id}/events`, { headers, signal });
     isMissing ||= answer.status === 404; // It was acknowledged, and is not there.
     isOver ||= isMissing;
@@ -323,7 +326,11 @@ export function createClient(cluster: Cluster, agent_id: string, label: string, 
     streams: () => streams,
     async follow(): Promise<void> {
       await begin();
-      while (!isOver) await read().catch(() => Bun.sleep(50));
+      while (!isOver) {
+        const before = lastId;
+        await read().catch(() => Bun.sleep(50));
+        patience = lastId === before ? Math.min(2 * patience, 64) : 1;
+      }
     },
   };
 }

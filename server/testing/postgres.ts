@@ -170,7 +170,8 @@ async function startServer(folder: string, port: number): Promise<PostgresServer
       await until(async () => !all.some((pid) => existsSync(`/proc/${pid}`)));
     },
     signal(name) {
-      for (const pid of processes()) signal(pid, name);
+      signal(server.process.pid, name); // First: while it stands still it has no more children than these.
+      for (const pid of childrenOf(server.process.pid)) signal(pid, name);
     },
     async requirePasswordOf(user) {
       const rules = join(folder, "pg_hba.conf");
@@ -191,7 +192,7 @@ async function startServer(folder: string, port: number): Promise<PostgresServer
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of any statement.
 export async function sqlAt(url: string, statement: string): Promise<any[]> {
-  const sql = new Bun.SQL({ url, max: 1, connectionTimeout: 5 });
+  const sql = new Bun.SQL({ url, max: 1, connectionTimeout: 30 });
   try {
     return await sql.unsafe(statement);
   } finally {
