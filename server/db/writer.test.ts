@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { openDatabase } from "./open.ts";
 import { createWriter } from "./writer.ts";
@@ -35,6 +35,7 @@ describe("entries of one project's runs", () => {
 
   test("that arrive in turns that follow each other are one commit, and one alone waits for nobody", async () => {
     const db = tinyDatabase();
+    using _ = spyOn(performance, "now").mockReturnValue(0); // They are waited for a short time only.
     const jobs = [0, 1].map((n) => entry(db, n, "one"));
     await turn();
     jobs.push(entry(db, 2, "one"));

@@ -70,6 +70,7 @@ function start(reader: Reader = lineReader, places = { count: 1, reserve: 0 }) {
     indexAs: (next: Partial<Indexed>) => {
       indexed = { ...notIndexed, ...next };
     },
+    now: clock,
     advance: (ms: number) => {
       now += ms;
     },
@@ -291,7 +292,7 @@ test("a long document that is deleted or expires is hidden at once, and goes in 
   expect(server.count("document_chunks")).toBeGreaterThan(900);
   while (server.count("document_chunks") > 900) await Bun.sleep(1);
   expect(server.files.get(by, expiring.id).chunks).toBe(900);
-  await server.db.write(() => server.db.sqlite.query("UPDATE files SET expires_at_ms = ?").run(Date.now() + 1000));
+  await server.db.write(() => server.db.sqlite.query("UPDATE files SET expires_at_ms = ?").run(server.now() + 1000));
   server.advance(2000);
   for (let more = 1; more > 0; ) more = await server.db.write(() => server.files.forgetExpired(500));
   expect([server.count("files"), server.count("document_chunks"), server.count("file_blobs")]).toEqual([0, 0, 0]);

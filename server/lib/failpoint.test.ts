@@ -38,14 +38,30 @@ describe("a failpoint", () => {
 
   test("that a worker comes to ends the process once the main thread has done what it is at", async () => {
     const folder = mkdtempSync(join(tmpdir(), "runnel-failpoint-"));
-    writeFileSync(join(folder, "worker.ts"), passing);
+    const [worker, reached] = ["worker.ts", "reached"].map((name) => JSON.stringify(join(folder, name)));
+    writeFileSync(
+      join(folder, "worker.ts"),
+      `
+      const { writeFileSync } = await import("node:fs");
+      const { failpoint } = await import(${JSON.stringify(`${import.meta.dir}/failpoint.ts`)});
+      console.log("there");
+      writeFileSync(${reached}, "");
+      failpoint?.("there");
+      console.log("beyond");`,
+    );
+    // It is at it until after the worker has come there.
     const main = `
+      const { existsSync } = await import("node:fs");
       await import(${JSON.stringify(`${import.meta.dir}/failpoint.ts`)});
-      new Worker(${JSON.stringify(join(folder, "worker.ts"))});
-      setTimeout(() => (Bun.sleepSync(500), console.log("done")), 0);
+      new Worker(${worker});
+      setTimeout(() => {
+        while (!existsSync(${reached})) Bun.sleepSync(1);
+        Bun.sleepSync(300);
+        console.log("done");
+      }, 0);
     `;
-    const { said, signal } = await run(main, "there:2");
-    expect([said.slice(-2), signal]).toEqual([["there", "done"], "SIGKILL"]);
+    const { said, signal } = await run(main, "there");
+    expect([said, signal]).toEqual([["there", "done"], "SIGKILL"]);
     rmSync(folder, { recursive: true });
   });
 

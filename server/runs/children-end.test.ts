@@ -34,13 +34,6 @@ async function childOf(fixture: Fixture, id: string): Promise<string> {
   return event.type === "subagent.started" ? event.run_id : "";
 }
 
-/** Has a run's time be up now: a short one might be over before its child has begun. */
-function bringForward({ db, watches }: Fixture, id: string): void {
-  void db.write(() => db.sqlite.run("UPDATE runs SET expires_at_ms = ? WHERE id = ?", [Date.now(), id]));
-  db.write.flush();
-  watches.committed(id, []);
-}
-
 describe("the end of a run is the end of all that works for it", () => {
   test("when it is cancelled, at once, five deep, whether they work or wait", async () => {
     for (const last of [silent, asking]) {
@@ -65,7 +58,7 @@ describe("the end of a run is the end of all that works for it", () => {
     const child = await childOf(fixture, id);
     const [created] = fixture.journal.read(child);
     expect(created!.event.type === "run.created" && created!.event.timeout_ms).toBeWithin(1, 60_001);
-    bringForward(fixture, id);
+    fixture.bringForward(id);
     await fixture.until(id, ({ event }) => event.type === "run.failed");
     expect(fixture.runs.get(fixture.scope, id).error!.code).toBe("run_timeout");
     expect(below(fixture, id).every(({ status }) => isOver(status))).toBe(true);

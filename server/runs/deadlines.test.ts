@@ -8,7 +8,9 @@ const waits = [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Seen.
 
 test("a run that takes too long fails, and keeps what it said", async () => {
   using fixture = runFixture();
-  const { id } = await fixture.start([{ text: "word ".repeat(1000), delta_ms: 2 }], { run: { timeout_ms: 500 } });
+  const { id } = await fixture.start([{ text: "word ".repeat(10_000), delta_ms: 2 }], { run: { timeout_ms: 60_000 } });
+  await fixture.stream(id, undefined, ({ event }) => event === "token");
+  fixture.bringForward(id);
   const run = await fixture.settled(id);
   expect([run.status, run.error!.code, run.expires_at]).toEqual(["failed", "run_timeout", null]);
   expect(run.output).toStartWith("word ");
@@ -82,13 +84,14 @@ const turn = async () => {
 
 test("a run whose journal is damaged fails when its time is up, and is not asked again and again", async () => {
   using fixture = runFixture();
-  const { id } = await fixture.start(waits, { tools: [tool("look")], run: { action_timeout_ms: 1000 } });
+  const { id } = await fixture.start(waits, { tools: [tool("look")], run: { action_timeout_ms: 60_000 } });
   await fixture.settled(id);
   fixture.db.sqlite.run("UPDATE run_events SET data = '{\"type\":' WHERE run_id = ? AND seq = 2", [id]);
   fixture.db.kept.forget();
   const { seq } = fixture.journal.head(id)!;
   const over = Promise.withResolvers<void>();
   fixture.watches.listen(() => isOver(fixture.journal.head(id)!.status) && over.resolve());
+  fixture.bringForward(id);
   await over.promise;
   expect(fixture.journal.read(id, seq)).toMatchObject([
     { event: { type: "run.failed", error: { code: "internal_error" } } },

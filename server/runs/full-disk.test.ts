@@ -49,8 +49,7 @@ test.each([
   ["runs out of time", { cancelled: false, full: true }],
 ])("a run that %s before its recovery is recorded takes back what it said in an earlier process", async (_, way) => {
   const first = runFixture();
-  const timeout_ms = way.cancelled ? 60_000 : 400;
-  const { id } = await first.start([{ text: "word ".repeat(1000), delta_ms: 2 }], { run: { timeout_ms } });
+  const { id } = await first.start([{ text: "word ".repeat(20_000), delta_ms: 2 }]);
   const frames = await first.stream(id, undefined, ({ event }) => event === "token");
   first.service.stop();
   first.pool.stop();
@@ -63,7 +62,10 @@ test.each([
     fixture.db.sqlite.run("PRAGMA query_only = OFF");
   }
   if (way.cancelled) await fixture.service.cancel(fixture.scope, id, null);
-  else await fixture.settled(id);
+  else {
+    fixture.bringForward(id);
+    await fixture.settled(id);
+  }
   const seq = Number(frames.at(-1)!.id.split(".")[0]);
   const rest = await fixture.stream(id, { seq, anchor: null, offset: 0 });
   expect(rest.map(({ event }) => event)).toContain("step.restarted");

@@ -88,7 +88,7 @@ describe("a guardrail on the input", () => {
 
   test("holds for a run that waits for its turn, and one that is blocked does not wait", async () => {
     using fixture = runFixture({ slots: 1 });
-    const slow = await fixture.start([{ text: "a b c d e f g h", delta_ms: 20 }]);
+    const endless = await fixture.start([{ delay_ms: 3_600_000 }]);
     const agent = {
       guardrails: [terms("block", "input"), { ...terms("redact", "input"), config: { terms: ["cat"] } }],
     };
@@ -96,7 +96,7 @@ describe("a guardrail on the input", () => {
     const waits = await fixture.start([{ text: "Yes." }], { agent, run: { ...run, input: "A cat." } });
     expect(waits).toMatchObject({ status: "queued", input: "A [removed]." });
     expect(await fixture.start([], { agent, run: { ...run, input: word } })).toMatchObject({ status: "failed" });
-    await fixture.service.cancel(fixture.scope, slow.id, null);
+    await fixture.service.cancel(fixture.scope, endless.id, null);
     expect(await fixture.settled(waits.id)).toMatchObject({ status: "completed", output: "Yes." });
     expect(written(fixture)).not.toContain(word);
   });

@@ -3,6 +3,7 @@ import type { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { openDatabase } from "../db/open.ts";
 import { runFixture, tool } from "../testing/run-fixture.ts";
+import { sameThread, type ThreadFactory } from "./threads.ts";
 
 type Fixture = ReturnType<typeof runFixture>;
 
@@ -12,6 +13,16 @@ const never_ms = 2 ** 31 - 1;
 
 const queue = (fixture: Fixture, script: Parameters<Fixture["start"]>[0] = endless, run = {}) =>
   fixture.start(script, { run: { ...queueing, ...run } });
+/** Threads that begin with what they are told to when `goOn` is called. */
+function heldThreads() {
+  const { promise, resolve: goOn } = Promise.withResolvers<void>();
+  const threads: ThreadFactory = (hear, died) => {
+    const thread = sameThread(hear, died);
+    return { ...thread, send: (order) => void promise.then(() => thread.send(order)) };
+  };
+  return { threads, goOn };
+}
+
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const cancel = (fixture: Fixture, id: string) => fixture.service.cancel(fixture.scope, id, null);
 const get = (fixture: Fixture, id: string) => fixture.runs.get(fixture.scope, id);
@@ -24,7 +35,8 @@ const refusalOf = (work: Promise<unknown>): Promise<AppError> =>
   );
 
 test("of 100 runs created at once with 20 slots, 20 begin and 80 queue; all end, and begin in their order", async () => {
-  using fixture = runFixture({ look_ms: never_ms });
+  const { threads, goOn } = heldThreads();
+  using fixture = runFixture({ look_ms: never_ms, threads });
   const script = [{ delay_ms: 2, text: "Done." }];
   const all = await Promise.all(Array.from({ length: 100 }, () => queue(fixture, script)));
   expect(all.filter(({ status }) => status === "in_progress")).toHaveLength(20);
@@ -36,6 +48,7 @@ test("of 100 runs created at once with 20 slots, 20 begin and 80 queue; all end,
     if (typesOf(fixture, id).at(-2) === "run.started") begun.push(id);
     most = Math.max(most, fixture.runs.inProgress(fixture.scope));
   });
+  goOn();
   const ended = await Promise.all(all.map(({ id }) => fixture.settled(id)));
   unlisten();
   expect(ended.every(({ status, output }) => status === "completed" && output === "Done.")).toBe(true);

@@ -108,7 +108,7 @@ const policiesOf = (pid: number) => [
 
 test("a program gives way from its start by how many its owner has at work beside it", async () => {
   const child = startChild({ language: "javascript", jailed: false });
-  const outcome = child.perform(programTask(program), never(), 2);
+  const outcome = child.perform(programTask({ ...program, timeout_ms: 45_000 }), never(), 2);
   expect(getPriority(child.pid)).toBe(Math.min(19, getPriority() + 6));
   expect(await outcome).toMatchObject({ result: 1, error: null });
 });
@@ -171,8 +171,9 @@ const long = (timeout_ms: number): Task<string> => ({
 });
 
 test("what is timed by the processor may wait for it, and is ended when it has used its time up", async () => {
-  const waits = lyingInTurn(started, `sleep 1; printf '${octal(end)}'`);
-  expect(await waits.perform(long(300), never())).toBe("whole");
+  // More than its time and the grace, and far less than the ten times of it that the clock allows.
+  const waits = lyingInTurn(started, `sleep 2; printf '${octal(end)}'`);
+  expect(await waits.perform(long(1200), never())).toBe("whole");
   const computes = lyingInTurn(started, "while :; do :; done");
   expect(await computes.perform(long(300), never())).toBe("late");
   const waitsForEver = lyingInTurn(started, "exec sleep 60");

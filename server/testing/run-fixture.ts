@@ -28,6 +28,9 @@ import { testActor } from "./test-actor.ts";
 
 const toolSecrets = { headers: {}, signing_secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=" };
 
+/** Bounds what hangs, on a busy machine too. */
+const patience_ms = 50_000;
+
 /** Everything that drives runs, without HTTP: real database, journal, loop and stream; the model is `test/script`. */
 export function runFixture(
   options: {
@@ -140,8 +143,14 @@ export function runFixture(
     },
     /** The run once it is over or waits. */
     async settled(id: string) {
-      await service.settled(id, 10_000);
+      await service.settled(id, patience_ms);
       return runs.get(scope, id);
+    },
+    /** Has a run's time be up now: a short one might be over before what is to come first. */
+    bringForward(id: string): void {
+      void db.write(() => db.sqlite.run("UPDATE runs SET expires_at_ms = ? WHERE id = ?", [now(), id]));
+      db.write.flush();
+      watches.committed(id, []);
     },
     /** Returns when the journal holds an event for which `found` is true. */
     async until(id: string, found: (entry: JournalEntry) => boolean): Promise<JournalEntry> {
@@ -150,7 +159,7 @@ export function runFixture(
         for (;;) {
           const entry = journal.read(id).find(found);
           if (entry) return entry;
-          if (!(await watch.next(10_000)))
+          if (!(await watch.next(patience_ms)))
             throw new Error(`Waited in vain; the journal of ${id} has ${journal.read(id).length} entries.`);
         }
       } finally {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "bun";
 import { silentLog } from "../lib/log.ts";
+import { withEnoughTime } from "../testing/enough-time.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import { startWebhookReceiver } from "../testing/webhook-receiver.ts";
 
@@ -95,25 +96,30 @@ describe("a receiver that", () => {
       (socket) => void socket.end("220 mail.example.com ESMTP\r\n"),
       { status: "failed", attempts: [{ response: null, error: { code: "connection_lost" } }] },
     ],
-  ])(
-    "%s costs an attempt and no more",
-    async (name, meet, outcome) => {
-      using hostile = startHostile(meet);
-      // Only what has no end of its own is ended by the time.
-      await using server = testApp({ webhook_attempt_ms: /never|drips/.test(name) ? 1000 : 60_000 });
+  ])("%s costs an attempt and no more", async (name, meet, outcome) => {
+    let isMet = false;
+    using hostile = startHostile((socket) => {
+      isMet = true;
+      meet(socket);
+    });
+    let before = 0;
+    // Only what has no end of its own is ended by the time.
+    const body = await withEnoughTime(/never|drips/.test(name) ? 1000 : 60_000, async (webhook_attempt_ms) => {
+      await using server = testApp({ webhook_attempt_ms });
       const client = await server.client();
       const id = await makeWebhook(client, hostile.url);
       Bun.gc(true);
-      const before = process.memoryUsage().rss;
+      before = process.memoryUsage().rss;
       const { body } = await client.post(`/v1/webhooks/${id}/test`, {});
-      expect(body).toMatchObject(outcome);
-      expect(JSON.stringify(body).length).toBeLessThan(80_000);
-      while (hostile.open() > 0) await Bun.sleep(5);
-      // Its own megabytes in the socket are of this process too.
-      expect(process.memoryUsage().rss - before).toBeLessThan(30 * megabyte.length);
-    },
-    10_000,
-  );
+      const isLate = name === "drips its body" && body.status !== "delivered";
+      return isMet && !isLate ? body : null;
+    });
+    expect(body).toMatchObject(outcome);
+    expect(JSON.stringify(body).length).toBeLessThan(80_000);
+    while (hostile.open() > 0) await Bun.sleep(5);
+    // Its own megabytes in the socket are of this process too.
+    expect(process.memoryUsage().rss - before).toBeLessThan(30 * megabyte.length);
+  });
 });
 
 describe("one webhook that is dead", () => {
@@ -129,6 +135,7 @@ describe("one webhook that is dead", () => {
     for (let i = 0; i < 50; i++) await client.post("/v1/runs?wait=60", { agent_id, input: "Hi" });
     await healthy.heard(50);
     // As many as may be for one: the others wait for it alone.
+    while (dead.open() < 4) await Bun.sleep(1);
     expect(dead.open()).toBe(4);
   });
 

@@ -3,6 +3,7 @@ import { sentenceModelFolder } from "../../../scripts/sentence-model.ts";
 import { embeddingEntry } from "../../lib/assets.ts";
 import { silentLog } from "../../lib/log.ts";
 import { startThread } from "../../lib/start-thread.ts";
+import { withEnoughTime } from "../../testing/enough-time.ts";
 import { createBuiltIn } from "./built-in.ts";
 import type { Answer, Order } from "./messages.ts";
 import { type BuiltInModel, builtInModels } from "./models.ts";
@@ -189,8 +190,12 @@ describe("the thread", () => {
 
   test("that never answers is replaced too", async () => {
     const answering = "self.postMessage({ id: data.id, waited_ms: 0, vectors: [Float32Array.of(1, 0)] })";
-    using embedder = withThreads([program(""), program(answering)], { patience_ms: 2000 });
-    expect(await embedder.embed(lite, ["one"])).toEqual([Float32Array.of(1, 0)]);
+    const vectors = await withEnoughTime(1000, async (patience_ms) => {
+      using embedder = withThreads([program(""), program(answering)], { patience_ms });
+      // A real thread may need longer to answer than a short patience.
+      return await embedder.embed(lite, ["one"]).catch(() => null);
+    });
+    expect(vectors).toEqual([Float32Array.of(1, 0)]);
   });
 
   test("that dies over the same text again fails that call, and the next one works", async () => {
