@@ -14,8 +14,8 @@ const programs = await pythonWith(`moto-${version}`, [`moto[server]==${version}`
 if (!canEnterRoots) console.warn("skipped: root file systems can be made and entered by root alone");
 if (programs === null) console.warn(`skipped: no moto ${version} here, the server that backups are sent to`);
 
-/** One a second: with `SCRAPES=50` for most of a minute. */
-const scrapes = Number(process.env.SCRAPES ?? 5);
+/** One in five seconds, which is how long each may take: with `SCRAPES=12` for a minute. */
+const scrapes = Number(process.env.SCRAPES ?? 4);
 
 /** Has a real Prometheus look at a server while it works, as often as asked; throws where a scrape fails or an alert comes. */
 async function scrapedUnderLoad(server: string, ca_file: string, work: () => Promise<Json>): Promise<void> {
@@ -25,7 +25,7 @@ async function scrapedUnderLoad(server: string, ca_file: string, work: () => Pro
     ...{ job_name: "runnel", scheme: "https", tls_config: { ca_file }, authorization: { credentials: "scrape" } },
     static_configs: [{ targets: [new URL(server).host] }],
   };
-  const config = { global: { scrape_interval: "1s" }, rule_files: ["alerts.yml"], scrape_configs: [job] };
+  const config = { global: { scrape_interval: "5s" }, rule_files: ["alerts.yml"], scrape_configs: [job] };
   writeFileSync(join(folder, "alerts.yml"), documented("runnel-alerts.yml"));
   writeFileSync(join(folder, "prometheus.json"), JSON.stringify(config)); // Which is YAML, too.
   const address = `127.0.0.1:${freePort()}`;

@@ -26,13 +26,14 @@ afterAll(async () => {
 });
 
 /** Only what a client is to give up by itself is given up soon: a busy machine may take its time with all others. */
-const timeoutOf = ({ does, becomes }: (typeof hostileCases)[number]): number =>
-  becomes === "APITimeoutError" || (does === "stream" && /^(APIConnection|InternalServer)Error$/.test(String(becomes)))
-    ? 1500
-    : 40_000;
+const limitsOf = ({ name, does, becomes }: (typeof hostileCases)[number]) => ({
+  timeoutMs: becomes === "APITimeoutError" ? 1500 : 40_000,
+  patienceMs: does === "stream" && /^(APIConnection|InternalServer)Error$/.test(String(becomes)) ? 1500 : 40_000,
+  silenceMs: name === "silent" ? 1000 : 40_000,
+});
 
 const cases = hostileCases
-  .map((one) => ({ name: one.name, does: one.does, isLong: one.isLong ?? false, timeoutMs: timeoutOf(one) }))
+  .map((one) => ({ name: one.name, does: one.does, isLong: one.isLong ?? false, ...limitsOf(one) }))
   .sort((one, other) => (one.name < other.name ? -1 : 1));
 const expected = hostileCases
   .map(({ name, becomes }) => ({ name, became: becomes }))
@@ -51,13 +52,12 @@ function expectBounds(hostile: HostileServer): void {
 }
 
 const meetAll: Program = async ({ library, args: { cases, url } }) => {
-  const meet = async ({ name, does, timeoutMs }: Json) => {
+  const meet = async ({ name, does, timeoutMs, patienceMs, silenceMs }: Json) => {
     const runnel = new library.Runnel({ baseUrl: `${url}/${name}`, apiKey: "sk_test_1", timeoutMs, maxRetries: 1 });
     if (does === "request") await runnel.me.retrieve();
     else if (does === "list") await runnel.agents.list().toArray();
     else {
-      const options = { patienceMs: timeoutMs, silenceMs: 1000 };
-      const stream = runnel.runs.stream({ agent_id: "agt_1", input: "Hi" }, options);
+      const stream = runnel.runs.stream({ agent_id: "agt_1", input: "Hi" }, { patienceMs, silenceMs });
       const events: string[] = [];
       for await (const { event } of stream) events.push(event);
       if (!["", "Hi"].includes(stream.text)) throw new Error(stream.text);
@@ -94,17 +94,21 @@ describe("before servers that are none", () => {
     );
 
   for (const kind of kinds)
-    test.concurrent.skipIf(!python)(`the Python client gives errors of its own, and gives up (${kind})`, async () => {
-      using hostile = await startHostileServer();
-      const environment = { RUNNEL_URL: hostile.url, CASES: JSON.stringify(cases) };
-      const { code, stdout, stderr } = await client.run(["hostile"], kind, environment);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      expect(
-        stdout
-          .trim()
-          .split("\n")
-          .map((line) => JSON.parse(line)),
-      ).toEqual(expected);
-      expectBounds(hostile);
-    });
+    test.concurrent.skipIf(!python)(
+      `the Python client gives errors of its own, and gives up (${kind})`,
+      async () => {
+        using hostile = await startHostileServer();
+        const environment = { RUNNEL_URL: hostile.url, CASES: JSON.stringify(cases) };
+        const { code, stdout, stderr } = await client.run(["hostile"], kind, environment);
+        expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+        expect(
+          stdout
+            .trim()
+            .split("\n")
+            .map((line) => JSON.parse(line)),
+        ).toEqual(expected);
+        expectBounds(hostile);
+      },
+      120_000,
+    );
 });

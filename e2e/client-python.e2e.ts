@@ -150,7 +150,7 @@ describe("the Python client", () => {
     ["cut at random places", cut, {}],
     ["cut at random places, with less sent for each token", cut, { slim: true }],
     ["whose first response is lost", (_, earlier) => ({ loseResponse: earlier.length === 0 }), {}],
-    ["that falls silent", (_, earlier) => ({ silentAfter: earlier.length < 2 ? 600 : undefined }), { timeout: 1.0 }],
+    ["that falls silent", (_, earlier) => ({ silentAfter: earlier.length < 2 ? 600 : undefined }), { timeout: 3.0 }],
     [
       "that is refused for a while",
       (_, earlier) =>

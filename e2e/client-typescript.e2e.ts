@@ -180,9 +180,10 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
         await reasonOf(() => runnel.me.retrieve({ signal: AbortSignal.abort(new Error("never")) }), 0),
       ];
     };
-    expect(await start(name, program, { agent_id: await createSpeaker() }).result).toEqual([
-      ...["enough", "enough", "enough", "never"],
-    ]);
+    const agent_id = await createSpeaker({ delay_ms: 600_000 }); // Not before the client has left.
+    expect(await start(name, program, { agent_id }).result).toEqual([...["enough", "enough", "enough", "never"]]);
+    const { data } = (await server.get(`/v1/runs?agent_id=${agent_id}`)).body;
+    for (const { id } of data) await server.post(`/v1/runs/${id}/cancel`, {}); // Else the kills below were theirs to answer for.
   });
 
   test("uploads a file and reads it again, and uploads it once though the response is lost", async () => {
@@ -262,8 +263,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       await running.heard(20);
       await server.kill9();
       await server.restart();
-      const words = await running.heard(40);
-      expect(words.slice(20)).toContain("step.restarted");
+      for (let words: Json[] = []; !words.includes("step.restarted"); ) words = await running.heard(words.length + 1);
       await server.kill9();
       model.release();
       await server.restart();
@@ -290,7 +290,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       let fates: Fate[] = [{ silentAfter: 2000 }];
       proxy.fateOf = (request) => (isRun(request) || isEvents(request) ? (fates.shift() ?? {}) : {});
       const body = { agent_id: await createSpeaker({ delta_ms: 5 }), input: "Go" };
-      await expectWhole(await start(name, readStream, { body, options: { silenceMs: 1000 } }).result);
+      await expectWhole(await start(name, readStream, { body, options: { silenceMs: 3000 } }).result);
       fates = [{ loseResponse: true }, { loseResponse: true }, { cutAfter: 0 }];
       await expectWhole(await start(name, readStream, { body }).result);
       expect(fates).toEqual([]);

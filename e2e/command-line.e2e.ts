@@ -34,7 +34,7 @@ test("a key made while the server runs is good at once, and a revoked one is bad
 });
 
 test("revoking a key closes its open streams long before the run ends, which goes on", async () => {
-  const agent_id = await createScripted(server, [{ text: "word ".repeat(400), delta_ms: 20 }]);
+  const agent_id = await createScripted(server, [{ text: "word ".repeat(4000), delta_ms: 20 }]);
   const key = await json("keys", "create", "--env", "test", "--scopes", "run");
   await using stream = await server.stream("/v1/runs", {
     body: { agent_id, input: "Go", stream: true },

@@ -76,25 +76,29 @@ async function ofReader(code: string): Promise<string> {
     .replaceAll("ment_01…", fact.id);
 }
 
-test.each([...typed.keys()])("what %s tells an operator to type works", async (path) => {
-  const code = await ofReader(
-    typed
-      .get(path)!
-      .map(({ code }) => code)
-      .join("\n"),
-  );
-  expect(code).not.toContain("…");
-  const environment = {
-    PATH: [join(server.folder, "bin"), dirname(process.execPath), process.env.PATH].join(delimiter),
-    HOME: server.folder,
-    RUNNEL_DATA_DIR: server.dataDir,
-    RUNNEL_PASSWORD: "a rather long password",
-    RUNNEL_MASTER_KEY: readFileSync(join(server.dataDir, "master.key"), "utf8"),
-    RUNNEL_URL: server.url,
-    RUNNEL_API_KEY: server.keys.test,
-    CURL_CA_BUNDLE: join(server.folder, "ca.pem"),
-  };
-  const program = ["bash", "--noprofile", "--norc", "-euo", "pipefail", "-c", code];
-  const { code: exit, stdout, stderr } = await runProgram(program, server.folder, environment);
-  expect({ path, exit, said: exit === 0 ? "" : stdout + stderr }).toEqual({ path, exit: 0, said: "" });
-});
+test.each([...typed.keys()])(
+  "what %s tells an operator to type works",
+  async (path) => {
+    const code = await ofReader(
+      typed
+        .get(path)!
+        .map(({ code }) => code)
+        .join("\n"),
+    );
+    expect(code).not.toContain("…");
+    const environment = {
+      PATH: [join(server.folder, "bin"), dirname(process.execPath), process.env.PATH].join(delimiter),
+      HOME: server.folder,
+      RUNNEL_DATA_DIR: server.dataDir,
+      RUNNEL_PASSWORD: "a rather long password",
+      RUNNEL_MASTER_KEY: readFileSync(join(server.dataDir, "master.key"), "utf8"),
+      RUNNEL_URL: server.url,
+      RUNNEL_API_KEY: server.keys.test,
+      CURL_CA_BUNDLE: join(server.folder, "ca.pem"),
+    };
+    const program = ["bash", "--noprofile", "--norc", "-euo", "pipefail", "-c", code];
+    const { code: exit, stdout, stderr } = await runProgram(program, server.folder, environment, 170_000);
+    expect({ path, exit, said: exit === 0 ? "" : stdout + stderr }).toEqual({ path, exit: 0, said: "" });
+  },
+  180_000,
+);

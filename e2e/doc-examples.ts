@@ -12,7 +12,7 @@ export type Language = (typeof languages)[number];
 /** What runs a program: that of its language, and node beside Bun for TypeScript. */
 export type Runtime = Language | "node";
 
-const patience_ms = 60_000;
+const patience_ms = 120_000;
 
 /** All blocks of a page in one language are one program, in their order. Null: the page has none. */
 export function programOf(markdown: string, language: Language): string | null {

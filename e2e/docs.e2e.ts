@@ -60,6 +60,7 @@ describe("the documentation's examples", () => {
           await expectWell(language, page);
           await expectWell(language === "ts" && node ? "node" : language, page);
         },
+        240_000,
       );
 });
 

@@ -179,7 +179,7 @@ test("the reading part of the official conformance suite passes, all of it", asy
   const program = `import { runConformanceTests } from "${suite}"; runConformanceTests({ baseUrl: "${writer.url}" });`;
   await Bun.write(join(cwd, "suite.test.mjs"), program);
   const flags = ["--reporter=json", "--outputFile=said.json", "--testTimeout=60000", "--sequence.concurrent"];
-  const patience = ["--maxConcurrency=5"]; // Some of its tests give an answer two seconds.
+  const patience = ["--maxConcurrency=5", "--retry=2"]; // Some of its tests give an answer two seconds.
   const chosen = `^(?!.*(${others})).*(${reading}).*$`;
   const command = ["node", "node_modules/vitest/vitest.mjs", "run", ...flags, ...patience, "-t", chosen];
   const { stderr } = await runProgram(command, cwd, { PATH: process.env.PATH!, HOME: cwd }, 120_000);

@@ -73,16 +73,16 @@ function watch(server: Runnel) {
 function readersOf(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`);
   const children = threads.flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1").split(" ").filter(Boolean).map(Number),
+    told(`${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number),
   );
-  return children.filter((child) => commandOf(child).includes("sandbox-run"));
+  return children.filter((child) => told(`${child}/cmdline`).includes("sandbox-run"));
 }
 
-function commandOf(pid: number): string {
+function told(path: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+    return readFileSync(`/proc/${path}`, "latin1");
   } catch {
-    return ""; // It has ended.
+    return ""; // It has ended: a process, or a thread.
   }
 }
 

@@ -193,10 +193,14 @@ test("a document that the server could not read is read and found when it is tri
 });
 
 test("a change of the embedding outlives a kill -9 in its middle, while the old one is searched", async () => {
+  await using old = startEmbeddingServer(32);
   await using embeddings = startEmbeddingServer(64);
-  const environment = stubConnection(embeddings.url);
+  const environment = {
+    ...stubConnection(embeddings.url),
+    ...{ RUNNEL_MODEL_OLD_BASE_URL: old.url, RUNNEL_MODEL_OLD_API_KEY: "none" },
+  };
   await using server = await startRunnel({ environment });
-  const memory_id = await createStore(server);
+  const memory_id = await createStore(server, { model: "openai_compatible/old/words", dimensions: 32 });
   const { id } = await upload(server, "ships.md", sections(300), { memory_id });
   const { chunks } = await ended(server, id);
   await server.stop();

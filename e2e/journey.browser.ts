@@ -219,7 +219,7 @@ async function makeNight(server: Runnel, tools: string): Promise<void> {
   const stock = await tool("check_stock", "/slow/20000", { timeout_ms: 1000, retries: 0, idempotent: true });
   await run(await agent("Stock keeper", "test/loops-forever", { tools: [stock], max_turns: 1 }));
 
-  const charge = await tool("charge_card", "/slow/3000");
+  const charge = await tool("charge_card", "/silent");
   const asks = [{ tool_calls: [{ name: "charge_card", arguments: { sku: "T-1" } }] }, { text: "Charged." }];
   const paying = await scripted("Cashier", asks, { tools: [charge] });
   const { id } = await make("/v1/runs", { agent_id: paying.id, input: "Charge it." });

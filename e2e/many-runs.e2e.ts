@@ -100,7 +100,7 @@ test("a thousand runs wait for their models at once; the API answers meanwhile, 
   );
   expect(most - before).toBeLessThan(300);
   expect((await server.get(`/v1/runs/${id}`)).body).toMatchObject({ status: "completed", output: "Done.", attempt: 1 });
-});
+}, 180_000);
 
 test("a thousand runs that were in progress at a kill -9 are taken up before the server says that it serves, and go on", async () => {
   await using model = startGatedModel();
@@ -117,4 +117,4 @@ test("a thousand runs that were in progress at a kill -9 are taken up before the
   model.open();
   await allCompleted(server);
   expect((await server.get(`/v1/runs/${id}`)).body).toMatchObject({ status: "completed", attempt: 2 });
-});
+}, 180_000);

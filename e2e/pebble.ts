@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCertificateAuthority } from "../server/testing/certificate-authority.ts";
 import { freePort } from "../server/testing/free-port.ts";
+import { patience_ms } from "./until.ts";
 
 const programs = ["pebble", "pebble-challtestsrv"] as const;
-const patience_ms = 15_000;
 
 /** Starts the test server of Let's Encrypt, strict and unkind, for which every name leads to this machine. */
 export async function startPebble(folder: string) {

@@ -20,6 +20,24 @@ export function openSilent(server: Runnel, path: string): Promise<RawReader> {
   return open(server, path, null).then(({ reader }) => reader);
 }
 
+/** The same, and has its place: it reads the first bytes of the answer, and nothing behind them until `resume`. */
+export async function openDead(server: Runnel, path: string): Promise<RawReader> {
+  const { promise: begun, resolve, reject } = Promise.withResolvers<void>();
+  let isBegun = false;
+  const { reader } = await open(server, path, {
+    take(text) {
+      if (isBegun) return;
+      isBegun = true;
+      reader.pause();
+      if (text.startsWith("HTTP/1.1 200 ")) resolve();
+      else reject(new Error(`It has no place: ${text}`));
+    },
+    end: () => reject(new Error("The connection was closed before an answer came.")),
+  });
+  await begun;
+  return reader;
+}
+
 /** Connects, asks for a path as a stream and reads it. The response is there when its head is. */
 export async function openReader(
   server: Runnel,

@@ -3,7 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inProject } from "../scripts/root.ts";
+import { freePort } from "../server/testing/free-port.ts";
 import { executable } from "./harness.ts";
+import { patience_ms } from "./until.ts";
 
 /** A command of the README that is typed as it is; others only show what could be typed. */
 interface Block {
@@ -17,7 +19,6 @@ interface Block {
   expected: string | null;
 }
 
-const patience_ms = 30_000;
 export const readme = readFileSync(inProject("README.md"), "utf8");
 
 /** The blocks of one section, in their order. */
@@ -47,13 +48,13 @@ export function createReader(serving: Record<string, string> = {}) {
   mkdirSync(join(folder, "dist"));
   symlinkSync(executable, join(folder, "dist/runnel"));
   const shell = openShell(folder);
+  const port = String(freePort());
   let server: Server | null = null;
 
-  /** What `npm start` comes to, but for its port: that of the first start is any free one, and the second takes the same. */
+  /** What `npm start` comes to, but for its port: any free one, and each start takes the same. */
   async function start(): Promise<void> {
     const again = server;
     await again?.child.exited; // The reader's `kill -9` has ended it.
-    const port = again ? new URL(again.address).port : "0";
     const child = Bun.spawn([executable, "serve", "--port", port, "--json"], {
       cwd: folder,
       env: { ...environment(), ...serving },

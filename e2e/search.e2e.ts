@@ -6,6 +6,7 @@ import { addVectors, addWords } from "../server/retrieval/search/tables.ts";
 import { createAgent, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
+import { until } from "./until.ts";
 
 // What a store finds, on the executable with its own search thread, beside what is nearest by calculation.
 
@@ -247,21 +248,29 @@ test("while a store is read for a search, others are answered and runs stream on
   const store = await createStore(server, 512);
   const { id } = await add(server, store, { text: "Part 0" });
   inDatabase(server, (sqlite) => lengthen(sqlite, id, 20_000));
-  const agent_id = await createAgent(server, "words-20000-1");
+  const agent_id = await createAgent(server, "words-60000-1");
   const stream = await server.stream("/v1/runs", { body: { agent_id, input: "Go", stream: true } });
   await stream.until("token");
   const query = "Part 12345";
   const asked = vectors.asked(query);
-  let over = false;
-  const found = search(server, store, { query, mode: "vector", top_k: 2 }).finally(() => (over = true));
-  await asked;
-  const before = stream.frames.length;
-  let answers = 0;
-  // One after the other: a thread that read the store itself would answer one of them at most before the search.
-  for (; !over; answers++) await server.get(`/v1/memory/${store}`);
-  expect(answers).toBeGreaterThan(3);
-  expect(stream.frames.length).toBeGreaterThan(before);
+
+  /** What is answered and streamed while one search goes on. */
+  async function beside(): Promise<{ answers: number; frames: number }> {
+    let over = false;
+    const found = search(server, store, { query, mode: "vector", top_k: 2 }).finally(() => (over = true));
+    await asked;
+    const before = stream.frames.length;
+    let answers = 0;
+    // One after the other: a thread that read the store itself would answer one of them at most before the search.
+    for (; !over; answers++) await server.get(`/v1/memory/${store}`);
+    expect((await found)[0]).toMatchObject({ id, text: query, score: expect.any(Number) });
+    return { answers, frames: stream.frames.length - before };
+  }
+  // A busy machine may not come to this process while one of them goes on.
+  await until(async () => {
+    const { answers, frames } = await beside();
+    return answers > 3 && frames > 0;
+  });
   expect(stream.ending()).toBe("open");
-  expect((await found)[0]).toMatchObject({ id, text: query, score: expect.any(Number) });
   await stream.close();
 });

@@ -3,7 +3,7 @@ import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts
 import { createScripted, createTool, runToEnd } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { figuresAvailable, openFiles, residentBytes, serverPid } from "./process-figures.ts";
-import { openReader, openSilent } from "./raw-reader.ts";
+import { openDead, openReader, openSilent } from "./raw-reader.ts";
 import { until } from "./until.ts";
 
 // Streams when there are many of them, and when their readers are slow, dead or gone.
@@ -52,7 +52,7 @@ async function readerOf(server: Runnel, path: string): Promise<EventStream | nul
 }
 
 describe("readers of one run", () => {
-  test("thirty that never read cost less than 5 MB each, and are let go after 30 seconds; one that has nothing to read is pinged", async () => {
+  test("thirty that stop reading cost less than 5 MB each, and are let go after 30 seconds; one that has nothing to read is pinged", async () => {
     await using long = await withLongRecord();
     const { server, path } = long;
     const second = await long.another();
@@ -62,11 +62,10 @@ describe("readers of one run", () => {
     const pings = () => quiet.comments.filter((comment) => comment === "ping").length;
     const pings_before = pings();
     const dead = [
-      ...(await Promise.all(Array.from({ length: 20 }, () => openSilent(server, path)))),
-      ...(await Promise.all(Array.from({ length: 10 }, () => openSilent(server, second)))),
+      ...(await Promise.all(Array.from({ length: 20 }, () => openDead(server, path)))),
+      ...(await Promise.all(Array.from({ length: 10 }, () => openDead(server, second)))),
     ];
-    const refused = async () => (await readerOf(server, path)) === null;
-    await until(refused); // All twenty are in.
+    expect(await readerOf(server, path)).toBeNull();
     const pings_in = pings();
     let most = 0;
     let late: EventStream | null = null;

@@ -16,7 +16,8 @@ async def meet(case):
             async for _ in runnel.agents.list():
                 pass
         else:
-            stream = runnel.runs.stream(agent_id="agt_1", input="Hi", patience=case["timeoutMs"] / 1000, timeout=1.0)
+            limits = {"patience": case["patienceMs"] / 1000, "timeout": case["silenceMs"] / 1000}
+            stream = runnel.runs.stream(agent_id="agt_1", input="Hi", **limits)
             events = [event.event async for event in stream]
             assert stream.text in ("", "Hi"), stream.text
             return events
