@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -62,8 +62,10 @@ describe("a configuration file", () => {
   test.each([
     ["port = ", "is not TOML, in line 1:"],
     ['domain = [\n  "a",\n]\n\nport = \nhost = "b"', "is not TOML, in line 5:"],
-    ['domain = [\n  "a",\n]\ntrust-proxy = [\n  "b",\nhost = "c"\n', "is not TOML, in line 4:"],
-    ["port = 1\nport = 2", "is not TOML"],
+    ['domain = [\n  "a",\n]\ntrust-proxy = [\n  "b",\nhost = "c"\n', "is not TOML, in lines 4 to 6:"],
+    ['domain = [\n  "a",\n]\nlog = "json"\ntrust-proxy = [\n  "b",\n\n', "is not TOML, in lines 5 to 6:"],
+    ['domain = [\n  "a",\n]\nport = 1\nhost = """b\nlog = "json"\n', "is not TOML, in lines 5 to 6:"],
+    ["port = 1\nport = 2", "is not TOML, in line 2:"],
     ["environment = 1", "environment is no table"],
     ['[environment]\nBUN_CONFIG_MAX_HTTP_REQUESTS = "9"', "environment.BUN_CONFIG_MAX_HTTP_REQUESTS is no variable"],
     ["environment = [1]", "environment is no table"],
@@ -76,6 +78,16 @@ describe("a configuration file", () => {
     ["[".repeat(100_000), "is not TOML"],
   ])("is refused as %j", (text, fault) => {
     expect(() => reading(text)).toThrow(fault);
+  });
+
+  test("of a hundred kilobytes has the line of its fault after a few looks, and a larger one is refused unread", () => {
+    const lines = Array.from({ length: 3000 }, (_, count) => `OPENAI_API_KEY_${count} = "a secret"`);
+    using parse = spyOn(Bun.TOML, "parse");
+    expect(() => reading(lines.with(2000, "port = ").join("\n"))).toThrow("is not TOML, in line 2001:");
+    expect(parse.mock.calls.length).toBeLessThan(20);
+    parse.mockClear();
+    expect(() => reading(`# ${"x".repeat(200_000)}`)).toThrow(`${path} is larger than 128 KB`);
+    expect(parse).not.toHaveBeenCalled();
   });
 
   test("that is not there is a fault", () => {

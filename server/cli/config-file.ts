@@ -64,37 +64,50 @@ export function readConfigFile(path: string, settings: ReadonlyMap<string, Setti
 export const refusedFile = (path: string, faults: readonly string[]): CliError =>
   usageError(`${path}:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
 
-const longest = 100_000; // What is longer is a file of another kind, and would be looked through for long.
+const longest_bytes = 128 * 1024; // What is longer is a file of another kind.
+const statement_lines = 64; // Longer ones are rare, and each line costs a parse.
+const endsAll = "=\n\"\"\"\n'''\n="; // Is no statement, and ends whatever text is open.
 
-/** The line of the statement that does not parse, which the parser does not tell. */
+/** The lines of the statement that does not parse, from its first to where the parser stopped, which it does not tell. */
 function placeOfFault(text: string): string {
-  if (text.length > longest) return "";
-  const lines = text.split("\n");
-  return `, in line ${lines.findLastIndex((_, count) => isToml(lines.slice(0, count).join("\n"))) + 1}`;
+  const lines = text.trimEnd().split("\n");
+  const faultOf = (count: number, more = ""): string | null => faultIn([...lines.slice(0, count), more].join("\n"));
+  const fault = faultOf(lines.length);
+  let last = lines.length;
+  // The parser stops at the first fault: every beginning that holds it fails alike, and no shorter one. But for what is
+  // never closed: that is a fault of the end.
+  if (faultOf(last, endsAll) === fault)
+    for (let well = 0; last - well > 1; ) {
+      const middle = (well + last) >> 1;
+      if (faultOf(middle) === fault) last = middle;
+      else well = middle;
+    }
+  let first = last;
+  while (last - first < statement_lines && faultOf(first - 1) !== null) first--;
+  return first === last ? `in line ${last}` : `in lines ${first} to ${last}`;
 }
 
-function isToml(text: string): boolean {
+/** Why a text is not TOML; null where it is. */
+function faultIn(text: string): string | null {
   try {
     Bun.TOML.parse(text);
-    return true;
-  } catch {
-    return false;
+    return null;
+  } catch (error) {
+    return (error instanceof Error ? error.message : String(error)).replace(/^TOML Parse error: /, "");
   }
 }
 
 function parse(path: string): Record<string, unknown> {
   let text: string;
   try {
+    if (statSync(path).size > longest_bytes) throw new Error(`${path} is larger than ${longest_bytes / 1024} KB`);
     text = readFileSync(path, "utf8");
   } catch (error) {
     throw usageError(`The configuration file cannot be read: ${error instanceof Error ? error.message : error}`);
   }
-  try {
-    return Bun.TOML.parse(text) as Record<string, unknown>;
-  } catch (error) {
-    const reason = (error instanceof Error ? error.message : String(error)).replace(/^TOML Parse error: /, "");
-    throw usageError(`${path} is not TOML${placeOfFault(text)}: ${reason}`);
-  }
+  const fault = faultIn(text);
+  if (fault !== null) throw usageError(`${path} is not TOML, ${placeOfFault(text)}: ${fault}`);
+  return Bun.TOML.parse(text) as Record<string, unknown>;
 }
 
 // The addresses hold passwords.
