@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { DataDir } from "../db/data-dir.ts";
 import { keepDomains } from "../lib/acme/keep-domains.ts";
-import { type Certificate, ownCertificate, readCertificate } from "../lib/certificate.ts";
+import { type Certificate, ownCertificate, readAuthorities, readCertificate } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
 import type { CertificateFiles, DomainPlan, ListenPlan } from "./listen-plan.ts";
 
@@ -27,6 +27,14 @@ export async function openCertificate(
   if (tls === "own") return await ownSource(dir, host, log);
   return "cert" in tls ? fileSource(tls, log) : await domainSource(tls, dir, log);
 }
+
+/** Reads the operator's files; throws for what no server starts with, and names the setting. */
+export const readTlsFiles = ({ cert, key }: CertificateFiles): Certificate =>
+  readCertificate(cert, key, { cert: `--tls-cert ${cert}`, key: `--tls-key ${key}` });
+
+/** Reads what verifies the directory of a domain's authority; null for an authority that everybody knows. */
+export const readAcmeCacert = ({ cacert }: Pick<DomainPlan, "cacert">): string | null =>
+  cacert === null ? null : readAuthorities(cacert, `--acme-cacert ${cacert}`);
 
 const noChallenge = () => null;
 
@@ -68,7 +76,7 @@ async function domainSource(
   dir: DataDir,
   log: Log,
 ): Promise<CertificateSource> {
-  const ca = cacert === null ? null : readFileSync(cacert, "utf8");
+  const ca = readAcmeCacert({ cacert });
   const kept = keepDomains({ domains, directory, email, ca, folder: dir.tls, log });
   return { ...kept, first: kept.first ?? (await ownCertificate(dir.tls, domains[0])) };
 }
@@ -76,10 +84,11 @@ async function domainSource(
 const checkEvery_ms = 3000;
 
 /** Reads the operator's certificate, and again when the files have changed. A pair of no use leaves the last one. */
-function watchFiles({ cert, key }: CertificateFiles, log: Log) {
+function watchFiles(files: CertificateFiles, log: Log) {
+  const { cert, key } = files;
   const stamp = () => `${stampOf(cert)} ${stampOf(key)}`;
   let seen = stamp();
-  const first = readCertificate(cert, key);
+  const first = readTlsFiles(files);
   let [used, use]: [string, (certificate: Certificate) => void] = [first.cert + first.key, () => {}];
   let pending: string | null = null;
 
@@ -88,7 +97,7 @@ function watchFiles({ cert, key }: CertificateFiles, log: Log) {
     seen = stamp();
     pending = null;
     try {
-      const certificate = readUsable(cert, key);
+      const certificate = readUsable(files);
       if (certificate.cert + certificate.key === used) return;
       used = certificate.cert + certificate.key;
       log.info("the certificate was renewed", {
@@ -127,8 +136,8 @@ function stampOf(path: string): string {
   return status ? `${status.ino}:${status.mtimeMs}:${status.size}` : "none";
 }
 
-function readUsable(cert: string, key: string): Certificate {
-  const certificate = readCertificate(cert, key);
+function readUsable(files: CertificateFiles): Certificate {
+  const certificate = readTlsFiles(files);
   if (certificate.expires_at_ms < Date.now()) throw new Error("It has expired.");
   return certificate;
 }

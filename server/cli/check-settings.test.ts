@@ -73,7 +73,7 @@ test.each<[Record<string, string>, string, boolean]>([
   "%j stops a start, and it is said whether something is lacking that may stand elsewhere",
   (environment, said, lacks) => {
     expect(settingFaults(serveCommand(), environment)).toEqual([
-      expect.objectContaining({ message: expect.stringContaining(said), isLacking: lacks }),
+      expect.objectContaining({ message: expect.stringContaining(said), isCertain: !lacks }),
     ]);
   },
 );

@@ -3,7 +3,7 @@ import { discoverIssuer } from "../console/oidc.ts";
 import { isOwnHost } from "../lib/ip-address.ts";
 import { createMailer } from "../lib/mailer.ts";
 import { SettingLacking } from "./exit-code.ts";
-import { type ListenPlan, planListener } from "./listen-plan.ts";
+import { type ListenFlags, type ListenPlan, planListener } from "./listen-plan.ts";
 import { mailSettings } from "./mail-settings.ts";
 import { oidcSettings } from "./oidc-settings.ts";
 import { tidyEnvironment } from "./option.ts";
@@ -50,7 +50,7 @@ function leadingBack(flags: ServeFlags, well: string): Verdict {
 }
 
 /** Null for invalid flags, which are reported as faults of settings. */
-export function listenerOf(flags: ServeFlags): ListenPlan | null {
+export function listenerOf(flags: ListenFlags): ListenPlan | null {
   try {
     return planListener(flags);
   } catch {
@@ -68,8 +68,8 @@ interface Fault {
   /** Null for a flag whose value is none of its choices. */
   setting: keyof Settings | null;
   message: string;
-  /** Another setting is missing, which may be set elsewhere. */
-  isLacking: boolean;
+  /** False where another setting is missing, which may be set elsewhere. */
+  isCertain: boolean;
 }
 
 /** All that would keep a server with these variables from starting, without a look at files or the network. */
@@ -80,13 +80,13 @@ export function settingFaults(command: Pick<Command, "options">, environment: En
     const value = given[option.attributeName()];
     if (!option.argChoices || option.argChoices.includes(value as string)) return [];
     const message = `${option.long} takes one of ${option.argChoices.join(", ")}, not "${value}".`;
-    return [{ setting: null, message, isLacking: false }];
+    return [{ setting: null, message, isCertain: true }];
   });
   const unread = faultsOfSettings(flags, environment).map(
     ({ setting, error }): Fault => ({
       setting,
       message: error.message,
-      isLacking: error instanceof SettingLacking,
+      isCertain: !(error instanceof SettingLacking),
     }),
   );
   return [...unknown, ...unread];

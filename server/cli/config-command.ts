@@ -1,27 +1,29 @@
 import { Command } from "commander";
 import { configSettings, hasOpenSecrets, readConfigFile, refusedFile } from "./config-file.ts";
-import { jsonOption } from "./option.ts";
+import { jsonOption, option } from "./option.ts";
 import { print } from "./print.ts";
 
 /** `runnel config check FILE`. */
 export const configCommand = (serve: Command): Command =>
   new Command("config").description("look at configuration files").addCommand(
     new Command("check")
-      .description("check a configuration file: its keys, and whether a server can be started with their values")
+      .description(
+        "check a configuration file: its keys, whether a server starts with their values, and files that it names",
+      )
       .argument("<file>", "a file in TOML, as serve --config takes it")
+      .addOption(option("--syntax-only", "open no file that it names, as where no server is to run"))
       .addOption(jsonOption())
-      .action(async (file: string, { json }: { json?: boolean }) => {
+      .action(async (file: string, { syntaxOnly, json }: { syntaxOnly?: boolean; json?: boolean }) => {
         const found = readConfigFile(file, configSettings(serve));
-        const { settingFaults } = await import("./check-settings.ts");
-        const faults = settingFaults(serve, found);
-        const wrong = faults.filter(({ isLacking }) => !isLacking);
-        if (wrong.length > 0)
-          throw refusedFile(
-            file,
-            faults.map(({ message }) => message),
-          );
-        // A secret may be in a variable instead of the file.
-        const warnings = faults.map(({ message }) => message);
+        const { flagsFrom, settingFaults } = await import("./check-settings.ts");
+        const { fileFaults } = await import("./named-files.ts");
+        const faults = [
+          ...settingFaults(serve, found),
+          ...(syntaxOnly ? [] : fileFaults({ ...flagsFrom(serve, found), dataDir: found.RUNNEL_DATA_DIR })),
+        ];
+        const said = faults.map(({ message }) => message);
+        if (faults.some(({ isCertain }) => isCertain)) throw refusedFile(file, said);
+        const warnings = said; // What is missing may be in a variable, and what is closed open to the server's user.
         const count = Object.keys(found).length;
         if (hasOpenSecrets(file, Object.keys(found)))
           warnings.push(`Others can read its secrets. Run: chmod 600 ${file}`);

@@ -104,7 +104,9 @@ describe("a configuration file", () => {
       "OTEL_EXPORTER_OTLP_HEADERS",
       "RUNNEL_METRICS_TOKEN",
     ];
-    expect([...secrets, "RUNNEL_PORT"].filter((name) => hasOpenSecrets(path, [name]))).toEqual(secrets);
+    expect([...secrets, "RUNNEL_PORT", "RUNNEL_TLS_KEY"].filter((name) => hasOpenSecrets(path, [name]))).toEqual(
+      secrets,
+    );
     chmodSync(path, 0o600);
     expect(hasOpenSecrets(path, found)).toBe(false);
   });

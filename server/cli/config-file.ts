@@ -110,8 +110,8 @@ function parse(path: string): Record<string, unknown> {
   return Bun.TOML.parse(text) as Record<string, unknown>;
 }
 
-// The addresses hold passwords.
-const secret = /_(KEY|TOKEN|SECRET|HEADERS)$|^RUNNEL_(SMTP_URL|CLUSTER)$/;
+// The addresses hold passwords, and RUNNEL_TLS_KEY is the name of a file.
+const secret = /(?<!_TLS)_(KEY|TOKEN|SECRET|HEADERS)$|^RUNNEL_(SMTP_URL|CLUSTER)$/;
 
 /** Whether a file sets secrets, and others can read it. */
 export const hasOpenSecrets = (path: string, settings: readonly string[]): boolean =>

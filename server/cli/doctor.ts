@@ -1,15 +1,5 @@
 import { Database } from "bun:sqlite";
-import {
-  accessSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../migrations/index.ts";
 import { examineEngine } from "../cluster/status.ts";
@@ -36,6 +26,7 @@ import { jailAdvice } from "../sandbox/jail-advice.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
 import { type CellFlags, openLeader } from "./ask-leader.ts";
 import { openBackupTarget } from "./backup-target.ts";
+import { readAcmeCacert, readTlsFiles } from "./certificate-source.ts";
 import { flagsFrom, listenerOf, settingFaults, settingLooks, type Verdict } from "./check-settings.ts";
 import { configSettings, hasOpenSecrets, readConfigFile } from "./config-file.ts";
 import { exitCodes } from "./exit-code.ts";
@@ -388,9 +379,9 @@ function certificate({ tls: folder }: DataDir, serve: ServeFlags): Verdict {
     const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
     return existsSync(cert) ? lasting(readCertificate(cert, key), "the next start makes a new one") : "no own one yet";
   }
-  if ("cert" in tls) return lasting(readCertificate(tls.cert, tls.key), `renew ${tls.cert}`);
-  const { domains, directory, cacert } = tls;
-  if (cacert !== null) accessSync(cacert);
+  if ("cert" in tls) return lasting(readTlsFiles(tls), `renew ${tls.cert}`);
+  readAcmeCacert(tls);
+  const { domains, directory } = tls;
   const kept = keptCertificate({ domains, directory, folder }, Date.now());
   return kept ? lasting(kept, whyInLog) : warn(`none for ${domains.join(", ")} was obtained yet: ${whyInLog}`);
 }

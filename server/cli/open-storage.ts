@@ -72,7 +72,8 @@ export async function openStorage(
   };
 }
 
-function refuseNetworkDisk(path: string, allowed = false): void {
+/** Throws for a folder whose disk SQLite cannot lock files on. */
+export function refuseNetworkDisk(path: string, allowed = false): void {
   const network = networkDisk(path);
   if (network && !allowed)
     throw new CliError(

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { vecLibrary } from "../lib/assets.ts";
 import { loadMasterKey } from "../lib/master-key.ts";
 import { platform } from "../lib/platform.ts";
@@ -47,6 +47,7 @@ interface OpenDataDir {
 /** Opens the folder, readable for its owner alone, and finishes what a restore has begun. Throws `DataDirInUse` and `DataDirRefused`. */
 export function openDataDir(given: string, { lock, create = true }: OpenDataDir): DataDir {
   const path = resolve(given);
+  if (create) checkDataDir(path);
   process.umask(0o077); // Also for the files that SQLite makes.
   const isNew = create && mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
   checkFolder(path);
@@ -79,24 +80,47 @@ function finishAlone(path: string, database: string, held: Database | null): voi
   }
 }
 
+/** Throws `DataDirRefused` where a start could neither use the folder nor make it. Changes nothing. */
+export function checkDataDir(given: string): void {
+  const path = resolve(given);
+  if (existsSync(path)) checkFolder(path);
+  else checkPlace(path);
+}
+
+/** Whether the missing folder can be made in the one above it that is there. */
+function checkPlace(path: string): void {
+  let above = dirname(path);
+  while (!existsSync(above)) above = dirname(above);
+  if (!statSync(above).isDirectory()) throw new DataDirRefused(`${path} cannot be made: ${above} is not a directory.`);
+  const { W_OK, X_OK } = constants;
+  requireAccess(above, W_OK | X_OK, (uid) => `This user may not make ${path}: ${above} belongs to the user ${uid}.`);
+}
+
 function checkFolder(path: string): void {
   if (!existsSync(path))
     throw new DataDirRefused(`There is no data directory ${path}. "runnel serve" makes one; --data-dir names another.`);
   const status = statSync(path);
   if (!status.isDirectory()) throw new DataDirRefused(`${path} is not a directory.`);
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
-    throw new DataDirRefused(
-      `This user may not use ${path}, which belongs to the user ${status.uid}. Run the command as that one, or as root.`,
-    );
-  }
+  requireAccess(
+    path,
+    constants.R_OK | constants.W_OK | constants.X_OK,
+    (uid) =>
+      `This user may not use ${path}, which belongs to the user ${uid}. Run the command as that one, or as root.`,
+  );
   const mode = status.mode & 0o777;
   if (platform.modes && (mode & 0o077) !== 0)
     throw new DataDirRefused(
       `Others on this machine can look into ${path} (mode ${mode.toString(8)}), and it will hold secrets. Run: chmod 700 ${path}`,
     );
+}
+
+function requireAccess(path: string, mode: number, refusal: (uid: number) => string): void {
+  try {
+    accessSync(path, mode);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EACCES") throw cause;
+    throw new DataDirRefused(refusal(statSync(path).uid), { cause });
+  }
 }
 
 const lockName = "lock.db";

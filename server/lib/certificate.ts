@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseAddress } from "./ip-address.ts";
 import { replaceFile } from "./replace-file.ts";
 import { commonName, extensions, makeCertificate } from "./x509.ts";
@@ -24,21 +24,58 @@ class CertificateUnusable extends Error {
   override name = "CertificateUnusable";
 }
 
-/** Reads the operator's certificate; throws when it does not belong to the key. */
-export function readCertificate(certPath: string, keyPath: string): Certificate {
-  const [cert, key] = [readFileSync(certPath, "utf8"), readFileSync(keyPath, "utf8")];
-  const parsed = readable(certPath, "no certificate", () => new X509Certificate(cert));
-  if (!parsed.checkPrivateKey(readable(keyPath, "no key that can be used", () => createPrivateKey(key))))
-    throw new CertificateUnusable(`The certificate ${certPath} does not belong to the key ${keyPath}.`);
+/** Reads the operator's certificate; throws when it does not belong to the key. `names`: what errors call the files. */
+export function readCertificate(
+  certPath: string,
+  keyPath: string,
+  names = { cert: certPath, key: keyPath },
+): Certificate {
+  const [cert, key] = [readText(certPath, names.cert), readText(keyPath, names.key)];
+  const parsed = readable(names.cert, "no certificate", () => new X509Certificate(cert));
+  if (!parsed.checkPrivateKey(readable(names.key, "no key that can be used", () => createPrivateKey(key))))
+    throw new CertificateUnusable(`The certificate ${names.cert} does not belong to the key ${names.key}.`);
   return toCertificate(cert, key, certPath);
 }
 
+/** Reads the certificates of authorities; throws when the file does not begin with one. */
+export function readAuthorities(path: string, name: string): string {
+  const text = readText(path, name);
+  readable(name, "no certificate", () => new X509Certificate(text));
+  return text;
+}
+
+function readText(path: string, name: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const reason = whyUnread(path, cause as NodeJS.ErrnoException);
+    throw new CertificateUnusable(`${name} cannot be read: ${reason}`, { cause });
+  }
+}
+
+function whyUnread(path: string, { code, message }: NodeJS.ErrnoException): string {
+  if (code === "ENOENT") return `there is no file ${resolve(path)}.`;
+  if (code === "EISDIR") return "it is a directory.";
+  if (code === "EACCES") return `this user may not read it${ownerOf(path)}.`;
+  return message;
+}
+
+/** Nothing where this user may not look into its folder either. */
+function ownerOf(path: string): string {
+  try {
+    const { uid, mode } = statSync(path);
+    return `, which belongs to the user ${uid} (mode ${(mode & 0o777).toString(8)})`;
+  } catch {
+    return "";
+  }
+}
+
 /** OpenSSL's own errors name neither the file nor what is wrong with it. */
-function readable<T>(path: string, lacks: string, parse: () => T): T {
+function readable<T>(name: string, lacks: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {
-    throw new CertificateUnusable(`${path} holds ${lacks} in PEM form.`, { cause });
+    throw new CertificateUnusable(`${name} holds ${lacks} in PEM form.`, { cause });
   }
 }
 
