@@ -1,4 +1,5 @@
 import type { SQL } from "bun";
+import { firstOf } from "../lib/first-of.ts";
 import { ClusterError } from "./cluster-error.ts";
 import { addressesIn, withoutPassword } from "./hosts.ts";
 
@@ -33,7 +34,18 @@ export type OpenConnection = (options: SQL.Options) => SQL;
 
 const openSql: OpenConnection = (options) => new Bun.SQL(options);
 
-/** At the first of the hosts, and after each fault at the next one. Nothing is connected before it is asked. */
+/** A host that says nothing for so long keeps the next one waiting no longer. */
+const eager_ms = 250;
+
+/** A connection that is made, or is being made to several hosts at once. */
+interface Link {
+  /** Null until it takes writes. */
+  client: SQL | null;
+  made: Promise<SQL>;
+  end(): Promise<void>;
+}
+
+/** At the first of the hosts that takes writes, and after each fault at the next one. Nothing is connected before it is asked. */
 export function createEngine(
   url: string,
   { patience_ms, name, open: openConnection = openSql }: EngineOptions,
@@ -41,15 +53,11 @@ export function createEngine(
   const addresses = addressesIn(url);
   let [reconnects, fault]: [number, string | null] = [0, null];
   let [host, isClosed] = [0, false];
-  /** Of the present connection: whether it takes writes. */
-  let checked: Promise<boolean> | null = null;
-  let isMade = false;
-  let sql = open();
+  let link: Link | null = null;
 
-  function open(): SQL {
-    [checked, isMade] = [null, false];
+  function open(address: string): SQL {
     const client = openConnection({
-      url: addresses[host % addresses.length]!,
+      url: address,
       max: 1, // Statements of a cell are carried out in their order.
       bigint: true,
       connectionTimeout: 5,
@@ -57,56 +65,85 @@ export function createEngine(
       maxLifetime: 0,
       connection: { application_name: name },
       // The client would reconnect by itself with the next statement, to a host that was not checked.
-      onclose: (error) => void (isMade && leave(client, error ? messageOf(error) : "the connection was closed")),
+      onclose: (error) =>
+        void (link?.client === client && leave(link, error ? messageOf(error) : "the connection was closed")),
     });
     return client;
   }
 
-  /** This host failed: connects to the next one. */
-  function giveUp(client: SQL, why: string): void {
-    if (client !== sql) return;
-    host++;
-    leave(client, why);
-  }
+  function connect(): Link {
+    const [opened, first] = [new Set<SQL>(), host];
+    let isOver = false;
 
-  /** Never cancels what waits: a cancelled wait for the standby is answered like a success. */
-  function leave(client: SQL, why: string): void {
-    if (client !== sql || isClosed) return;
-    fault = why;
-    reconnects++;
-    sql = open(); // Before the close: its callback must not take this client for the current one.
-    void client.close({ timeout: 0 }).catch(() => {});
-  }
-
-  /** At the present host or the next one that takes writes: a standby may show less than was acknowledged. */
-  async function connected(): Promise<SQL> {
-    for (let left = addresses.length; ; ) {
-      const client = sql;
-      checked ??= takesWrites(client);
-      const why = await checked.then((does) => (does ? null : "it takes no writes"), messageOf);
-      if (why === null) {
-        isMade ||= client === sql;
-        return client;
-      }
-      giveUp(client, why);
-      if (--left === 0) throw new Error(why);
+    /** Never cancels what waits: a cancelled wait for the standby is answered like a success. */
+    async function drop(client: SQL): Promise<void> {
+      if (!opened.delete(client)) return;
+      reconnects++;
+      await client.close({ timeout: 0 }).catch(() => {});
     }
+
+    async function reach(at: number) {
+      if (isOver) throw new Error("nobody waits for it any more");
+      const client = open(addresses[at]!);
+      opened.add(client);
+      const why = await takesWrites(client).then((does) => (does ? null : "it takes no writes"), messageOf);
+      if (why === null && !isOver) return { client, at };
+      void drop(client);
+      throw new Error(why ?? "nobody waits for it any more");
+    }
+
+    const works = addresses.map((_, n) => () => reach((first + n) % addresses.length));
+    const made = firstOf(works, eager_ms).then(
+      ({ client, at }) => {
+        for (const other of opened) if (other !== client) void drop(other);
+        [host, connecting.client] = [at, client];
+        return client;
+      },
+      (error) => {
+        leave(connecting, messageOf(error));
+        throw error;
+      },
+    );
+    const connecting: Link = {
+      ...{ client: null, made },
+      async end() {
+        isOver = true;
+        await Promise.all([...opened].map(drop));
+      },
+    };
+    return connecting;
+  }
+
+  /** This host failed: connects to the next one. */
+  function giveUp(at: Link, why: string): void {
+    if (at === link) host++;
+    leave(at, why);
+  }
+
+  function leave(at: Link, why: string): void {
+    if (at !== link || isClosed) return;
+    fault = why;
+    link = null; // Before its end, whose callback looks at it.
+    void at.end();
   }
 
   async function attempt<T>(work: (client: SQL, heard: () => void) => Promise<T>, ms = patience_ms): Promise<T | null> {
-    let [client, isLate]: [SQL | null, boolean] = [null, false];
+    if (isClosed) return null;
+    link ??= connect();
+    const at = link;
+    let isLate = false;
     const { promise: late, resolve } = Promise.withResolvers<null>();
     // A connection that has gone silent never ends by itself.
     const timer = setTimeout(() => {
       isLate = true;
-      giveUp(client ?? sql, `no answer within ${ms} ms`);
+      giveUp(at, `no answer within ${ms} ms`);
       resolve(null);
     }, ms);
     const heard = (): void => {
-      if (client === sql) timer.refresh();
+      if (at === link) timer.refresh();
     };
     const worked = async (): Promise<T | null> => {
-      client = await connected();
+      const client = await at.made;
       return isLate ? null : await work(client, heard); // Nobody waits for it any more.
     };
     try {
@@ -115,7 +152,7 @@ export function createEngine(
       return done;
     } catch (error) {
       if (error instanceof ClusterError) throw error;
-      if (client) giveUp(client, messageOf(error));
+      giveUp(at, messageOf(error));
       return null;
     } finally {
       clearTimeout(timer);
@@ -129,7 +166,7 @@ export function createEngine(
     reconnects: () => reconnects,
     async close() {
       isClosed = true;
-      await sql.close({ timeout: 0 }).catch(() => {});
+      await link?.end();
     },
   };
 }
@@ -148,33 +185,46 @@ async function takesWrites(sql: SQL): Promise<boolean> {
 }
 
 const start_ms = 12_000;
+/** A host that says nothing for so long is away. */
+const silent_ms = 4000;
 /** More than a leader computes between two statements of a transaction. */
 const idle_ms = 5000;
 /** Codes of Postgres for a wrong user or password, and for a database that is not there. */
 const refusals = new Set(["28P01", "28000", "3D000"]);
 
-/** The first address where the engine is there and can be written to. Throws `ClusterError` with the reason, at once or after 12 s. */
+/** An address where the engine is there and can be written to. Throws `ClusterError` with the reason, at once or after 12 s. */
 export async function requireEngine(url: string, open = openSql): Promise<string> {
   const addresses = addressesIn(url);
   const until = performance.now() + start_ms;
   let why = "";
   do {
-    for (const address of addresses) {
-      const sql = attemptToOpen(open, address);
-      try {
-        const does = await Promise.race([takesWrites(sql), Bun.sleep(4000).then(() => null)]);
-        if (does) return address;
-        why = `${withoutPassword(address)}: ${does === null ? "no answer" : "it takes no writes"}`;
-      } catch (error) {
-        why = `${withoutPassword(address)}: ${messageOf(error)}`;
-        if (addresses.length === 1 && refusals.has(codeOf(error) ?? "")) throw new ClusterError(why);
-      } finally {
-        void sql.close({ timeout: 0 }).catch(() => {});
-      }
+    try {
+      return await firstOf(
+        addresses.map((address) => () => requireWrites(address, open)),
+        eager_ms,
+      );
+    } catch (error) {
+      if (error instanceof ClusterError) throw error;
+      why = messageOf(error);
+      if (addresses.length === 1 && refusals.has(codeOf(error) ?? "")) throw new ClusterError(why);
     }
     await Bun.sleep(250);
   } while (performance.now() < until);
   throw new ClusterError(`The engine cannot be used: ${why}`);
+}
+
+/** Of one host, which it returns. */
+async function requireWrites(address: string, open: OpenConnection): Promise<string> {
+  const sql = attemptToOpen(open, address);
+  try {
+    const does = await Promise.race([takesWrites(sql), Bun.sleep(silent_ms).then(() => null)]);
+    if (does) return address;
+    throw new Error(does === null ? "no answer" : "it takes no writes");
+  } catch (error) {
+    throw Object.assign(new Error(`${withoutPassword(address)}: ${messageOf(error)}`), { errno: codeOf(error) });
+  } finally {
+    void sql.close({ timeout: 0 }).catch(() => {});
+  }
 }
 
 /** This connects to nothing yet: it throws for a malformed address. */
