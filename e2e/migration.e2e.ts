@@ -1,12 +1,15 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrations } from "../migrations/index.ts";
+import { freePort } from "../server/testing/free-port.ts";
+import { sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { createAgent, createScripted, createTool, runToEnd, stubConnection } from "./fixtures.ts";
-import { type Runnel, runCommand, startRunnel } from "./harness.ts";
+import { executable, type Runnel, runCommand, startRunnel } from "./harness.ts";
 import { startModelServer, wordsOf } from "./model-server.ts";
+import { until } from "./until.ts";
 
 // What is promised of an upgrade that loses power: the database is the old one or the new one, never between.
 
@@ -95,6 +98,37 @@ test.each([1, 17, last - 1])(
     expect((await older.get("/v1/runs")).body.data).toHaveLength(5);
   },
 );
+
+describe.if(startPostgres.orSkipped("an upgrade of a cluster"))("a cluster's node", () => {
+  test("keeps its cell while the copy before the migrations takes long, and another process takes it up after a kill -9", async () => {
+    await using postgres = await startPostgres();
+    const dataDir = join(template.folder, "clustered");
+    cpSync(template.dataDir, dataDir, { recursive: true });
+    const environment = { RUNNEL_MASTER_KEY: readFileSync(join(dataDir, "master.key"), "utf8").trim() };
+    const flags = ["--cluster", postgres.url, "--cluster-ttl", "1"];
+    const port = freePort();
+    const plain = ["--port", String(port), "--insecure-http", "--data-dir", dataDir];
+    const env = { PATH: process.env.PATH!, ...environment, RUNNEL_FAILPOINT: "mid_backup:1:hold" };
+    const child = Bun.spawn([executable, "serve", ...plain, ...flags], { env, stdout: "ignore", stderr: "ignore" });
+    const leases = new Set<string>();
+    const renewed = until(async () => {
+      const rows = await sqlAt(postgres.url, "SELECT epoch || ' ' || lease_until AS lease FROM runnel_cells").catch(
+        () => [],
+      );
+      for (const { lease } of rows) leases.add(lease);
+      return leases.size > 9; // It is renewed three times in each lease.
+    });
+    await renewed;
+    expect([...leases].filter((lease) => !/^[01] /.test(lease))).toEqual([]);
+    expect((await fetch(`http://127.0.0.1:${port}/v1/me`)).status).toBe(503);
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(versionOf(join(dataDir, "runnel.db"))).toBe(1);
+
+    await using server = await startRunnel({ dataDir, keys: template.keys, flags, environment });
+    await expectToFinish(server, waiting);
+  });
+});
 
 async function expectToFinish(server: Runnel, id: string): Promise<void> {
   const { body: run } = await server.get(`/v1/runs/${id}`);

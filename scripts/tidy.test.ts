@@ -39,6 +39,7 @@ describe("the project", () => {
         "server/retrieval/embed/entry.ts",
         "server/retrieval/search/entry.ts",
         "server/db/checkpoint-entry.ts",
+        "server/db/migrate-entry.ts",
         "server/testing/simulation/lives.ts",
       ]),
     ).toEqual([]);

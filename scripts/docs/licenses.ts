@@ -16,6 +16,7 @@ export interface Notices {
 const serverEntries = [
   ...["main.ts", "worker/entry.ts", "retrieval/embed/entry.ts", "retrieval/search/entry.ts"],
   "db/checkpoint-entry.ts",
+  "db/migrate-entry.ts",
 ];
 // Files of theirs are in the executable, beside the programs: Python, the zones of time, the embedding model, the library.
 const serverFiles = [

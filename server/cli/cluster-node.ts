@@ -21,6 +21,7 @@ import { createAudit } from "../db/audit.ts";
 import { clusterMark } from "../db/cluster-mark.ts";
 import type { DataDir } from "../db/data-dir.ts";
 import { forgetVectors } from "../db/kept-vectors.ts";
+import { migrateApart } from "../db/migrate-apart.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import { selfSigned } from "../lib/certificate.ts";
@@ -108,7 +109,10 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
       },
       database: dir.database,
       marker: join(dir.path, clusterMark),
-      prepareDatabase: () => openDatabase(dir.database, { vecLibrary: dir.vecLibrary() }).close(),
+      async prepareDatabase() {
+        await migrateApart(dir.database, dir.vecLibrary());
+        openDatabase(dir.database, { vecLibrary: dir.vecLibrary() }).close();
+      },
       forgetMade: () => forgetVectors(dir.database),
       onFenced(cell, fault) {
         if (fault) log.error("what was committed cannot be sent: this node ends", { cell, error: fault });

@@ -6,6 +6,7 @@ import { keepLogShort } from "../db/checkpoint.ts";
 import { DatabaseUnusable } from "../db/damage.ts";
 import { type DataDir, openDataDir } from "../db/data-dir.ts";
 import { masterKeyId, noteMasterKeyId, readMasterKeyId } from "../db/key-fact.ts";
+import { openApart } from "../db/migrate-apart.ts";
 import { networkDisk } from "../db/network-disk.ts";
 import { type Db, openDatabase, type Ship } from "../db/open.ts";
 import { createSpace, type Reserve } from "../db/space.ts";
@@ -47,7 +48,8 @@ export async function openStorage(
   const ballast = createBallast(dir.path);
   relieveAtStart(dir.path, ballast);
   const ship = await lead?.(dir);
-  const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary(), relieve: ballast.release, ship });
+  const options = { vecLibrary: dir.vecLibrary(), relieve: ballast.release, ship };
+  const db = ship ? await openApart(dir.database, options) : openDatabase(dir.database, options);
   const alarm = createAlarm(dir.database, log);
   const masterKey = masterKeyOf(dir, db);
   const watching = [

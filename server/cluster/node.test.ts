@@ -1,9 +1,14 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SQL } from "bun";
+import { migrations } from "../../migrations/index.ts";
 import { forgetVectors, vectorsFolder } from "../db/kept-vectors.ts";
+import { openApart } from "../db/migrate-apart.ts";
 import { openDatabase } from "../db/open.ts";
+import { databaseVersion } from "../db/version.ts";
+import { vecLibrary } from "../lib/assets.ts";
 import { silentLog } from "../lib/log.ts";
 import { type Postgres, sqlAt, startPostgres } from "../testing/postgres.ts";
 import { temporaryFolder } from "../testing/temporary.ts";
@@ -17,7 +22,11 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
   afterAll(async () => await postgres?.[Symbol.asyncDispose]());
 
   /** Takes part in a cell, with what stands in a folder. */
-  const joining = ({ file }: ReturnType<typeof temporaryFolder>, cell: string) =>
+  const joining = (
+    { file }: ReturnType<typeof temporaryFolder>,
+    cell: string,
+    { ttl_ms = 60_000, prepareDatabase = async () => openDatabase(file("runnel.db")).close() } = {},
+  ) =>
     joinCells({
       ...{
         url: postgres.url,
@@ -26,8 +35,8 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
         marker: file("cluster.json"),
         log: silentLog,
       },
-      candidate: { name: "a", address: "", certificate: "", ttl_ms: 60_000, master_key_id: "key", version: 1 },
-      prepareDatabase: () => openDatabase(file("runnel.db")).close(),
+      candidate: { name: "a", address: "", certificate: "", ttl_ms, master_key_id: "key", version: 1 },
+      prepareDatabase,
       forgetMade: () => forgetVectors(file("runnel.db")),
       onFenced() {},
     });
@@ -94,6 +103,38 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
     await lead.leave();
   }, 60_000);
 
+  test("that has migrations to make keeps its cell however long they take, and the cell has what they changed", async () => {
+    const { url } = postgres;
+    using first = temporaryFolder();
+    using second = temporaryFolder();
+    using third = temporaryFolder();
+    const before = await (
+      await joining(first, "old", { prepareDatabase: async () => makeOld(first.file("runnel.db")) })
+    ).lead();
+    await before.leave();
+
+    const path = second.file("runnel.db");
+    const lead = await (await joining(second, "old", { ttl_ms: 1000 })).lead();
+    using busy = new Database(path, { readwrite: true });
+    busy.run("BEGIN IMMEDIATE"); // Migrations wait for whoever writes.
+    const opening = openApart(path, { vecLibrary: vecLibrary("/nonexistent"), ship: lead.ship });
+    const renewals = "SELECT lease_until::text AS until FROM runnel_cells WHERE id = 'old'";
+    const seen = new Set<string>();
+    while (seen.size < 4) seen.add((await sqlAt(url, renewals))[0].until);
+    expect(databaseVersion(path)).toBe(migrations.length - 1);
+    busy.run("ROLLBACK");
+    const db = await opening;
+    await db.write(() => db.sqlite.run("CREATE TABLE given (n INTEGER) STRICT"));
+    await lead.leave();
+    db.close();
+
+    const heir = await (await joining(third, "old")).lead();
+    expect(heir.epoch).toBe(lead.epoch + 1);
+    expect(databaseVersion(third.file("runnel.db"))).toBe(migrations.length);
+    expect(readFileSync(third.file("runnel.db")).equals(readFileSync(path))).toBe(true);
+    await heir.leave();
+  }, 60_000);
+
   // Other leaders have deleted entries since, and reused their numbers.
   test("that returns to its folder keeps no vectors of its former database", async () => {
     using folder = temporaryFolder();
@@ -107,3 +148,12 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
     await (await spare.lead()).leave();
   });
 });
+
+/** A database as the executable before this one left it. */
+function makeOld(path: string): void {
+  using sqlite = new Database(path, { create: true, strict: true });
+  sqlite.loadExtension(vecLibrary("/nonexistent"));
+  for (const pragma of ["journal_mode = WAL", "foreign_keys = ON"]) sqlite.run(`PRAGMA ${pragma}`);
+  for (const { sql } of migrations.slice(0, -1)) sqlite.run(sql);
+  sqlite.run(`PRAGMA user_version = ${migrations.length - 1}`);
+}

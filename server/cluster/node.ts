@@ -19,8 +19,11 @@ interface NodeOptions {
   database: string;
   /** Says that the database in this folder is a node's copy. */
   marker: string;
-  /** Makes the database where there is none and brings it forward, all of it in its file. */
-  prepareDatabase(): void;
+  /**
+   * Makes the database where there is none and brings it forward, all of it in its file. Other work of this thread goes
+   * on meanwhile: the lease is renewed.
+   */
+  prepareDatabase(): Promise<void>;
   /** Deletes what was derived from the database in the folder, before another one replaces it. */
   forgetMade(): void;
   /** Another node leads the cell now, or this one cannot lead it any more (`fault`). */
@@ -55,12 +58,15 @@ export interface Lead {
   leave(): Promise<void>;
 }
 
+const headOf = (row: CellRow | null): number => row?.head ?? 0;
+
 /** A cell as this node follows it. */
 interface Followed {
   candidate: Candidate;
   /** The file of the copy. */
   path: string;
-  known: CellRow | null;
+  /** The cell's newest row, as this node has last seen it; 0 while the cell has nothing. */
+  head: number;
   /** Where the copy is; null for none. */
   at: Position | null;
   /** When it was noted that a spare is there. */
@@ -73,8 +79,8 @@ const patience_ms = 15_000;
 const told_ms = 10_000;
 const look_ms = 200;
 const note_ms = 2000;
-/** Migrations of a large database take a while, in which nothing is renewed. */
-const upgrade_ms = 120_000;
+/** Nobody else may begin a cell meanwhile with less than this node has, though it falls silent for so long. */
+const begin_ms = 120_000;
 /** For each part of a copy: who leads the cell meanwhile keeps it from everybody else. */
 const copy_ms = 30_000;
 /** What stays in the log for spares to go on from. */
@@ -87,19 +93,18 @@ const read_ms = 5000;
 /** Takes part in cells. Throws `ClusterError` for an engine, a key or a folder that is not what it should be. */
 export async function joinCells(options: NodeOptions): Promise<Spare> {
   const { url, cells, candidate, database, log, open } = options;
-  const { ttl_ms } = candidate;
   await requireEngine(url, open);
   const engine = createEngine(url, { patience_ms, name: `runnel ${cells[0]}`, open });
   const all = cells.map(
     (cell): Followed => ({
       candidate: { ...candidate, cell },
       path: cells.length === 1 ? database : `${database}.${cell}`,
-      ...{ known: null, at: null, noted: Number.NEGATIVE_INFINITY },
+      ...{ head: 0, at: null, noted: Number.NEGATIVE_INFINITY },
     }),
   );
   const first = await engine.attempt(async (sql) => {
     await makeTables(sql);
-    for (const followed of all) followed.known = await readCell(sql, followed.candidate);
+    for (const followed of all) followed.head = headOf(await readCell(sql, followed.candidate));
     return true;
   });
   if (!first) throw new ClusterError(`The engine cannot be used: ${engine.fault()}`);
@@ -133,16 +138,19 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
   async function look(followed: Followed) {
     const looked = await engine.attempt(async (sql) => ({ row: await readCell(sql, followed.candidate) }));
     if (!looked) return null;
-    followed.known = looked.row;
-    const { known, candidate } = followed;
+    const { candidate } = followed;
+    const { row } = looked;
+    followed.head = headOf(row);
     const mayLead = folder.own === null || folder.own === candidate.cell; // What nobody has a copy of is not given up for another cell.
-    if (mayLead && (!known || known.free)) {
-      const isQuick = known?.version === candidate.version && known.head > 0;
+    if (mayLead && (!row || row.free)) {
       const claimed_at = now();
-      const won = await engine.attempt((sql) => claim(sql, { ...candidate, ttl_ms: isQuick ? ttl_ms : upgrade_ms }));
-      if (won) return { ...won, claimed_at };
+      const won = await engine.attempt((sql) => claim(sql, candidate));
+      if (won) {
+        followed.head = won.head; // Somebody may have begun it since.
+        return { ...won, claimed_at };
+      }
     }
-    if (known && known.head > 0 && known.head !== followed.at?.seq) await bringForward(followed);
+    if (followed.head > 0 && followed.head !== followed.at?.seq) await bringForward(followed);
     if (performance.now() - followed.noted < note_ms) return null;
     await engine.attempt((sql) => noteSpare(sql, candidate, followed.at?.seq ?? 0));
     followed.noted = performance.now();
@@ -164,7 +172,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
   /** The cell begins with what this node has. */
   async function begin(followed: Followed, epoch: number): Promise<number> {
     const { cell } = followed.candidate;
-    options.prepareDatabase();
+    await options.prepareDatabase();
     mark(options, cell, false);
     const at = await engine.attempt((sql, heard) => plant(sql, cell, epoch, database, heard), copy_ms);
     if (!at) throw new Error(`The cell "${cell}" could not be begun: ${engine.fault()}`);
@@ -201,11 +209,13 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
       // It would wait behind a long compaction, and give up the connection that both use.
       const looking = createEngine(url, { patience_ms: read_ms, name: `runnel status ${cell}`, open });
       const ship = createShipper({
-        ...{ engine: own, cell, epoch, claimed_at, path: database, ttl_ms, patience_ms: told_ms, log },
+        ...{ engine: own, cell, epoch, claimed_at, path: database, patience_ms: told_ms, log },
+        ttl_ms: candidate.ttl_ms,
         onFenced: (fault) => options.onFenced(cell, fault),
       });
       if (head > 0 || followed.at) settleOn(followed);
-      const reached = head === 0 ? await begin(followed, epoch) : await reach(followed, head, epoch);
+      const reached =
+        head === 0 ? await ship.longer(begin_ms, () => begin(followed, epoch)) : await reach(followed, head, epoch);
       settleOn(followed);
       ship.goOn(reached);
       log.info("leads the cell", { cell, epoch, row: reached });
@@ -241,7 +251,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
  */
 function checkFolder(options: NodeOptions, all: readonly Followed[]): { isCopy: boolean; own: string | null } {
   const { database, marker, cells } = options;
-  const isEmpty = (cell: string): boolean => (all.find((each) => each.candidate.cell === cell)?.known?.head ?? 0) === 0;
+  const isEmpty = (cell: string): boolean => all.find((each) => each.candidate.cell === cell)?.head === 0;
   const marked = readMark(marker);
   const cell = marked && cells.includes(marked.cell) ? marked.cell : cells[0];
   if (marked?.planted && isEmpty(cell))

@@ -39,7 +39,7 @@ const pragmas = [
   "temp_store = MEMORY",
 ];
 
-interface OpenDatabase {
+export interface OpenDatabase {
   vecLibrary?: string | null;
   /** Makes room on a full disk for what must still be written; false when there is none to give. */
   relieve?: () => boolean;

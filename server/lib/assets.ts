@@ -38,6 +38,9 @@ export const searchEntry = (): string => entry("retrieval/search/entry.ts");
 /** The thread that moves the log of the database into it. */
 export const checkpointEntry = (): string => entry("db/checkpoint-entry.ts");
 
+/** The thread that brings a database forward. */
+export const migrateEntry = (): string => entry("db/migrate-entry.ts");
+
 /** Paths of the files of the built-in embedding model and of what runs it. */
 export interface EmbeddingFiles {
   graph: string;

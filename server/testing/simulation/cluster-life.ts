@@ -84,7 +84,7 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
       },
       database,
       marker: join(node.folder, "marker"),
-      prepareDatabase() {
+      async prepareDatabase() {
         using sqlite = openSqlite(database);
         sqlite.run("CREATE TABLE IF NOT EXISTS given (n INTEGER PRIMARY KEY, data BLOB) STRICT");
         sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
