@@ -115,7 +115,7 @@ describe.each([
       });
     expect(await canaries.strangers()).toEqual([]);
     expect(server.log()).not.toContain("hush");
-  }, 60_000);
+  }, 180_000);
 
   test("refuses webhooks at hostile addresses, new ones and changed ones, and connects to none", async () => {
     canaries.forget();
@@ -128,7 +128,7 @@ describe.each([
     });
     expect(await canaries.strangers()).toEqual([]);
     expect(server.log()).not.toContain("hush");
-  }, 60_000);
+  }, 180_000);
 });
 
 function expectRefusal({ status, body }: Answer, url: string, param: string): void {
@@ -243,7 +243,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
       }
       expect(await canaries.strangers()).toEqual([]);
     },
-    60_000,
+    180_000,
   );
 
   test.each(environments)(
@@ -269,7 +269,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
       }
       expect(await canaries.strangers()).toEqual([]);
     },
-    60_000,
+    180_000,
   );
 
   test.each(environments)(
@@ -303,7 +303,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
       await server.fetch(`/v1/webhooks/${id}`, { method: "DELETE", key });
       expect(await canaries.strangers()).toEqual([]);
     },
-    60_000,
+    180_000,
   );
 
   /** The first attempt to tell a webhook of a run. */
@@ -335,7 +335,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
       }
       expect(await canaries.strangers()).toEqual([]);
     },
-    60_000,
+    180_000,
   );
 
   test("an open port of this machine and a closed one look the same", async () => {

@@ -17,6 +17,13 @@ test("200 kills during 300 runs lose nothing, repeat nothing that was completed,
     expect(hits).toBeGreaterThan(10);
 }, 600_000);
 
+/** Lets storm follow storm for minutes: on a busy machine one may kill nothing in the moment that its fault is about. */
+async function again(isCaught: (more: number) => Promise<boolean>): Promise<boolean> {
+  const end = performance.now() + 180_000;
+  for (let more = 0; performance.now() < end; more++) if (await isCaught(more)) return true;
+  return false;
+}
+
 describe("of faults that are put into the sources on purpose", () => {
   let mutated: Awaited<ReturnType<typeof compileMutants>>;
   beforeAll(async () => {
@@ -27,13 +34,12 @@ describe("of faults that are put into the sources on purpose", () => {
   test.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
     "the storm sees through “%s”",
     async (_, mutant) => {
-      // On a busy machine a storm may kill nothing in the moment that the fault is about.
-      let caught = 0;
-      for (let more = 0; more < 3 && caught === 0; more++)
-        caught = (await mutated.run(mutant, seed + more)).counters[mutant.caughtBy];
-      expect(caught, `${mutant.caughtBy} with seeds from ${seed}`).toBeGreaterThan(0);
+      expect(
+        await again(async (more) => (await mutated.run(mutant, seed + more)).counters[mutant.caughtBy] > 0),
+        `${mutant.caughtBy} with seeds from ${seed}`,
+      ).toBe(true);
     },
-    240_000,
+    360_000,
   );
 
   describe.if(startPostgres.orSkipped("faults of a cluster"))("in a cluster", () => {
@@ -46,14 +52,13 @@ describe("of faults that are put into the sources on purpose", () => {
     test.each(clusterMutants.map((mutant, index) => [mutant.name, mutant, `mutant-${index}`] as const))(
       "a storm over two nodes sees through “%s”",
       async (_, mutant, cell) => {
-        const isCaught = async (again: number) => {
-          const { counters } = await mutated.runCluster(mutant, postgres, `${cell}-${again}`);
+        const isCaught = async (more: number) => {
+          const { counters } = await mutated.runCluster(mutant, postgres, `${cell}-${more}`);
           return mutant.caughtBy.some((name) => counters[name] > 0);
         };
-        // As above: on a busy machine nothing may be on its way in the moment that the fault is about.
-        expect((await isCaught(0)) || (await isCaught(1)) || (await isCaught(2))).toBe(true);
+        expect(await again(isCaught)).toBe(true);
       },
-      240_000,
+      360_000,
     );
   });
 

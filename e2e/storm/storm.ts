@@ -31,9 +31,10 @@ export interface StormReport {
 
 // How long the server serves before it is killed. It needs some 70 ms to start.
 const serving_ms = [40, 160] as const;
-const patience_ms = 30_000;
-const holdMax_ms = 10_000;
-const calm_ms = 10_000;
+// Bounds what hangs: of what is broken on purpose less is waited for.
+const limitsOf = (isBroken: boolean) =>
+  isBroken ? { hold_ms: 10_000, patience_ms: 30_000 } : { hold_ms: 60_000, patience_ms: 120_000 };
+const calm_ms = 60_000;
 
 /**
  * Kills the executable again and again while runs of nine steps execute against stubs that survive it, and clients
@@ -41,6 +42,7 @@ const calm_ms = 10_000;
  */
 export async function runStorm({ kills, runs, seed, until, ...executable }: StormOptions): Promise<StormReport> {
   const begun = performance.now();
+  const { hold_ms, patience_ms } = limitsOf(until !== undefined);
   await using world = await startWorld(executable, seed);
   const { server, lives, record, judge, shared, tools, receiver } = world;
   const { random } = shared;
@@ -61,7 +63,7 @@ export async function runStorm({ kills, runs, seed, until, ...executable }: Stor
     for (; launched < (runs * (figures.kills + 1)) / kills; launched++)
       launch(createRunClient(shared, `run ${launched}`), random.between(0, serving_ms[1]));
     await Bun.sleep(random.between(...serving_ms)); // The random instant is the test.
-    if (await holdBack(record, shared)) figures.held++;
+    if (await holdBack(record, shared, hold_ms)) figures.held++;
     await lives.kill();
     figures.kills++;
     record.update();
@@ -71,7 +73,7 @@ export async function runStorm({ kills, runs, seed, until, ...executable }: Stor
     for (const id of record.runs.keys()) if (!shared.clients.has(id)) launch(createRunClient(shared, "", id));
     await lives.start();
   }
-  await inTime(following);
+  await inTime(following, patience_ms);
   record.update();
   await calm(world);
   await judge.atEnd(server);
@@ -152,7 +154,7 @@ async function createStormAgent(server: Runnel, toolsUrl: string, on_unknown: "a
  * Three recoveries without a completed step end a run as a crash loop, which is right, and not what is tested here: on
  * a slow machine a run that met two without gets its step before the next kill. Answers whether one had to be waited for.
  */
-async function holdBack(record: Journal, { clients }: Shared): Promise<boolean> {
+async function holdBack(record: Journal, { clients }: Shared, most_ms: number): Promise<boolean> {
   const atRisk = [...record.runs.values()].filter(isAtRisk);
   const hasMoved = ({ id, rows }: RecordedRun) => {
     const client = clients.get(id);
@@ -160,7 +162,7 @@ async function holdBack(record: Journal, { clients }: Shared): Promise<boolean> 
       !client || client.isOver() || client.events.some(({ event, data }) => isStep(event) && data.seq > rows.length)
     );
   };
-  const end = performance.now() + holdMax_ms;
+  const end = performance.now() + most_ms;
   let waited = false;
   for (; !atRisk.every(hasMoved) && performance.now() < end; waited = true) await Bun.sleep(5);
   return waited;
@@ -175,7 +177,7 @@ function isAtRisk({ status, rows }: RecordedRun): boolean {
 }
 
 /** Waits for all of them, but not for ever: who has not ended then is a finding. */
-async function inTime(work: Promise<unknown>[]): Promise<void> {
+async function inTime(work: Promise<unknown>[], patience_ms: number): Promise<void> {
   const patience = Promise.withResolvers<void>();
   const timer = setTimeout(patience.resolve, patience_ms);
   await Promise.race([Promise.all(work), patience.promise]).finally(() => clearTimeout(timer));
