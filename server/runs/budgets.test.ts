@@ -11,8 +11,10 @@ import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 const price = { input: 10, cached_input: 10, output: 100, context_window: null };
 const model = "openai_compatible/stub/priced";
 
+/** A server on which it was noon when it began: no day ends meanwhile. */
 async function openPriced(environment: Record<string, string>): Promise<{ server: TestApp; client: Client }> {
-  const server = testApp({ environment });
+  const [noon, began] = [Date.UTC(2026, 10, 21, 12), performance.now()];
+  const server = testApp({ environment, now: () => Math.floor(noon + performance.now() - began) });
   await server.prices.set(model, price, testActor);
   return { server, client: await server.client() };
 }
@@ -210,8 +212,8 @@ describe("the day's budget", () => {
     const second = run(client, agent_id);
     if (end === "cancel") await client.post(`/v1/runs/${first.id}/cancel`, {});
     else {
-      const expire = "UPDATE runs SET expires_at_ms = ? WHERE id = ?"; // Now: a short time might be over before it began.
-      await server.db.write(() => server.db.sqlite.run(expire, [Date.now(), first.id]));
+      const expire = "UPDATE runs SET expires_at_ms = ? WHERE id = ?"; // A short time might be over before it began.
+      await server.db.write(() => server.db.sqlite.run(expire, [0, first.id]));
       server.watches.committed(first.id, []);
     }
     expect((await second).status).toBe("completed");

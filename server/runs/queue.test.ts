@@ -13,14 +13,18 @@ const never_ms = 2 ** 31 - 1;
 
 const queue = (fixture: Fixture, script: Parameters<Fixture["start"]>[0] = endless, run = {}) =>
   fixture.start(script, { run: { ...queueing, ...run } });
-/** Threads that begin with what they are told to when `goOn` is called. */
+/** Threads that begin with what they are told to at once, but for what comes after `hold`: that is begun at `goOn`. */
 function heldThreads() {
-  const { promise, resolve: goOn } = Promise.withResolvers<void>();
+  let gate = Promise.withResolvers<void>();
+  gate.resolve();
   const threads: ThreadFactory = (hear, died) => {
     const thread = sameThread(hear, died);
-    return { ...thread, send: (order) => void promise.then(() => thread.send(order)) };
+    return { ...thread, send: (order) => void gate.promise.then(() => thread.send(order)) };
   };
-  return { threads, goOn };
+  const hold = () => {
+    gate = Promise.withResolvers();
+  };
+  return { threads, hold, goOn: () => gate.resolve() };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -35,8 +39,9 @@ const refusalOf = (work: Promise<unknown>): Promise<AppError> =>
   );
 
 test("of 100 runs created at once with 20 slots, 20 begin and 80 queue; all end, and begin in their order", async () => {
-  const { threads, goOn } = heldThreads();
+  const { threads, hold, goOn } = heldThreads();
   using fixture = runFixture({ look_ms: never_ms, threads });
+  hold(); // None ends before all are there.
   const script = [{ delay_ms: 2, text: "Done." }];
   const all = await Promise.all(Array.from({ length: 100 }, () => queue(fixture, script)));
   expect(all.filter(({ status }) => status === "in_progress")).toHaveLength(20);
@@ -108,15 +113,18 @@ test("who does not ask to be queued is refused when all slots are taken, and whe
 
 test("a refusal says when a slot is likely to be free, by how long the runs before it worked", async () => {
   let clock = 1_800_000_000_000;
-  using fixture = runFixture({ slots: 1, now: () => clock });
+  const { threads, hold, goOn } = heldThreads();
+  using fixture = runFixture({ slots: 1, now: () => clock, threads });
   const retryAfter = async () => (await refusalOf(fixture.start(endless))).retryAfter;
   const first = await queue(fixture);
   clock += 8000;
   expect(await retryAfter()).toBe(8); // Nothing else is known than how long it works already.
   await cancel(fixture, first.id);
   for (const took_ms of [20_000, 30_000, 40_000]) {
-    const { id } = await fixture.start([{ delay_ms: 20, text: "Done." }]);
+    hold();
+    const { id } = await fixture.start([{ text: "Done." }]);
     clock += took_ms;
+    goOn();
     await fixture.settled(id);
   }
   const { id } = await queue(fixture);

@@ -195,7 +195,7 @@ describe("the reader", () => {
   test("ends what it reads when it is stopped, and leaves no child", async () => {
     const before = childCount();
     const other = createDocumentReader({ level: () => "strict" });
-    const outcome = read(utf8("x"), mimeTypes.txt, other);
+    const outcome = read(utf8("A word. ".repeat(1_000_000)), mimeTypes.txt, other); // It is not done with it so soon.
     while (childCount() === before) await Bun.sleep(1);
     other.stop();
     expect(codeOf(await outcome)).toBe("sandbox_failed");
