@@ -7,7 +7,7 @@ import { type Postgres, sqlAt, startPostgres } from "../testing/postgres.ts";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { compact, dropUnfinished, follow, type Position, plant } from "./copy.ts";
 import { createEngine } from "./engine.ts";
-import { type Candidate, claim, noteSpare, readCell, release } from "./lease.ts";
+import { type Candidate, claim, leased, noteSpare, readCell, release } from "./lease.ts";
 import { reconcileRoutes, watchRoutes } from "./routes.ts";
 import { createShipper, now } from "./shipper.ts";
 import { examineEngine, readCluster } from "./status.ts";
@@ -454,6 +454,18 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     const cell = newCell();
     const won = await Promise.all(Array.from({ length: 8 }, () => at(url, (sql) => claim(sql, candidate(cell)))));
     expect(won.filter((one) => one !== null)).toEqual([{ epoch: 1, head: 0, failover: null }]);
+  });
+
+  test("a lease that a spare has seen to its end is taken once, and not after it was renewed", async () => {
+    const cell = newCell();
+    await at(url, (sql) => claim(sql, candidate(cell)));
+    const lease = async () => (await at(url, (sql) => readCell(sql, candidate(cell))))!.lease_until;
+    const seen = await lease();
+    await sqlAt(url, `UPDATE runnel_cells SET ${leased(60_000)} WHERE id = '${cell}'`);
+    expect(await at(url, (sql) => claim(sql, candidate(cell), seen))).toBeNull();
+    const over = await lease();
+    const all = Array.from({ length: 8 }, () => at(url, (sql) => claim(sql, candidate(cell), over)));
+    expect((await Promise.all(all)).filter(Boolean)).toMatchObject([{ epoch: 2 }]);
   });
 
   test("a node with another master key, or older than the cell, is refused in one line", async () => {

@@ -30,6 +30,8 @@ export interface CellRow {
   /** Whether nobody holds it, by the engine's clock. */
   free: boolean;
   lease_ms: number;
+  /** When the lease ends, as the engine writes it: another one after each renewal. */
+  lease_until: string;
 }
 
 /** The lease, counted from now by the engine's clock. */
@@ -40,7 +42,8 @@ export async function readCell(sql: SQL, { cell, master_key_id, version }: Candi
   const [row] = await sql.unsafe(
     `SELECT epoch, head, base, base_epoch, leader, address, certificate, master_key_id, version,
        lease_until < clock_timestamp() AS free,
-       greatest(0, extract(epoch FROM greatest(lease_until, 'epoch') - clock_timestamp()) * 1000)::bigint AS lease_ms
+       greatest(0, extract(epoch FROM greatest(lease_until, 'epoch') - clock_timestamp()) * 1000)::bigint AS lease_ms,
+       lease_until::text
      FROM runnel_cells WHERE id = $1`,
     [cell],
   );
@@ -53,9 +56,9 @@ export async function readCell(sql: SQL, { cell, master_key_id, version }: Candi
     throw new ClusterError(
       `The cell "${cell}" is of a newer runnel: its database is of version ${row.version}, and this node knows ${version}.`,
     );
-  const { leader, address, certificate, free } = row;
+  const { leader, address, certificate, free, lease_until } = row;
   return {
-    ...{ leader, address, certificate, free },
+    ...{ leader, address, certificate, free, lease_until },
     ...{ epoch: Number(row.epoch), head: Number(row.head), base: Number(row.base), base_epoch: Number(row.base_epoch) },
     ...{ version: Number(row.version), lease_ms: Number(row.lease_ms) },
   };
@@ -79,8 +82,11 @@ interface Claimed {
   failover: Failover | null;
 }
 
-/** Takes the cell when nobody holds it: what an older epoch still sends is refused from here on. Null: somebody does. */
-export async function claim(sql: SQL, candidate: Candidate): Promise<Claimed | null> {
+/**
+ * Takes the cell when nobody holds it: what an older epoch still sends is refused from here on. Null: somebody does. A
+ * lease that is over by the candidate's own clock counts as over until it is renewed, wherever the engine's clock is.
+ */
+export async function claim(sql: SQL, candidate: Candidate, over: string | null = null): Promise<Claimed | null> {
   const { cell, name, address, certificate, ttl_ms, master_key_id, version } = candidate;
   await sql.unsafe(
     `INSERT INTO runnel_cells (id, leader, address, certificate, epoch, lease_until, head, base, base_epoch, master_key_id, version)
@@ -91,11 +97,11 @@ export async function claim(sql: SQL, candidate: Candidate): Promise<Claimed | n
     `UPDATE runnel_cells AS cell SET epoch = cell.epoch + 1, leader = $2, address = $3, certificate = $6, version = $5,
        ${leased(ttl_ms)}
      FROM runnel_cells AS before
-     WHERE cell.id = $1 AND before.id = cell.id AND cell.lease_until < clock_timestamp() AND cell.master_key_id = $4
+     WHERE cell.id = $1 AND before.id = cell.id AND (cell.lease_until < clock_timestamp() OR cell.lease_until::text = $7) AND cell.master_key_id = $4
        AND cell.version <= $5
      RETURNING cell.epoch, cell.head, before.leader AS previous, ${inMs("clock_timestamp()")} AS led_ms,
        CASE WHEN before.lease_until > '-infinity' THEN ${inMs("before.lease_until")} END AS ended_ms`,
-    [cell, name, address, master_key_id, version, certificate],
+    [cell, name, address, master_key_id, version, certificate, over],
   );
   if (!row) return null;
   const [epoch, head] = [Number(row.epoch), Number(row.head)];

@@ -12,6 +12,7 @@ import { vecLibrary } from "../lib/assets.ts";
 import { silentLog } from "../lib/log.ts";
 import { type Postgres, sqlAt, startPostgres } from "../testing/postgres.ts";
 import { temporaryFolder } from "../testing/temporary.ts";
+import type { OpenConnection } from "./engine.ts";
 import { joinCells } from "./node.ts";
 
 describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
@@ -25,7 +26,11 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
   const joining = (
     { file }: ReturnType<typeof temporaryFolder>,
     cell: string,
-    { ttl_ms = 60_000, prepareDatabase = async () => openDatabase(file("runnel.db")).close() } = {},
+    {
+      ttl_ms = 60_000,
+      prepareDatabase = async () => openDatabase(file("runnel.db")).close(),
+      open,
+    }: { ttl_ms?: number; prepareDatabase?(): Promise<void>; open?: OpenConnection } = {},
   ) =>
     joinCells({
       ...{
@@ -39,6 +44,7 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
       prepareDatabase,
       forgetMade: () => forgetVectors(file("runnel.db")),
       onFenced() {},
+      open,
     });
 
   test("shows the cells during a long compaction, and does not cancel it", async () => {
@@ -132,6 +138,29 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
     expect(heir.epoch).toBe(lead.epoch + 1);
     expect(databaseVersion(third.file("runnel.db"))).toBe(migrations.length);
     expect(readFileSync(third.file("runnel.db")).equals(readFileSync(path))).toBe(true);
+    await heir.leave();
+  }, 60_000);
+
+  test("takes the cell of a leader that has died after one lease, also when the engine's clock was set back meanwhile", async () => {
+    using first = temporaryFolder();
+    using second = temporaryFolder();
+    const before = await (await joining(first, "back", { ttl_ms: 1000 })).lead();
+    let back_h = 0;
+    const open: OpenConnection = (options) => {
+      const sql = new SQL(options);
+      const { unsafe } = sql;
+      const clock = () => `(clock_timestamp() - interval '${back_h} hours')`;
+      sql.unsafe = ((text: string, values?: unknown[]) =>
+        unsafe(text.replaceAll("clock_timestamp()", clock()), values)) as typeof unsafe;
+      return sql;
+    };
+    const leading = (await joining(second, "back", { ttl_ms: 1000, open })).lead();
+    const spares = "SELECT 1 FROM runnel_nodes WHERE cell = 'back' AND applied > 0";
+    while ((await sqlAt(postgres.url, spares)).length === 0) await Bun.sleep(10);
+    before.ship.stop();
+    back_h = 1;
+    const heir = await leading;
+    expect(heir.epoch).toBe(before.epoch + 1);
     await heir.leave();
   }, 60_000);
 

@@ -67,6 +67,8 @@ interface Followed {
   path: string;
   /** The cell's newest row, as this node has last seen it; 0 while the cell has nothing. */
   head: number;
+  /** The lease of whoever leads it, and when that is over by this process's own clock, if it is not renewed. */
+  lease: { until: string; over_at: number } | null;
   /** Where the copy is; null for none. */
   at: Position | null;
   /** When it was noted that a spare is there. */
@@ -99,7 +101,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
     (cell): Followed => ({
       candidate: { ...candidate, cell },
       path: cells.length === 1 ? database : `${database}.${cell}`,
-      ...{ head: 0, at: null, noted: Number.NEGATIVE_INFINITY },
+      ...{ head: 0, lease: null, at: null, noted: Number.NEGATIVE_INFINITY },
     }),
   );
   const first = await engine.attempt(async (sql) => {
@@ -141,10 +143,14 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
     const { candidate } = followed;
     const { row } = looked;
     followed.head = headOf(row);
+    // From now on: its leader counts from before it asked for it.
+    if (row && row.lease_until !== followed.lease?.until)
+      followed.lease = { until: row.lease_until, over_at: performance.now() + row.lease_ms };
+    const over = row && performance.now() > followed.lease!.over_at ? row.lease_until : null;
     const mayLead = folder.own === null || folder.own === candidate.cell; // What nobody has a copy of is not given up for another cell.
-    if (mayLead && (!row || row.free)) {
+    if (mayLead && (!row || row.free || over !== null)) {
       const claimed_at = now();
-      const won = await engine.attempt((sql) => claim(sql, candidate));
+      const won = await engine.attempt((sql) => claim(sql, candidate, over));
       if (won) {
         followed.head = won.head; // Somebody may have begun it since.
         return { ...won, claimed_at };

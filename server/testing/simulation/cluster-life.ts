@@ -214,7 +214,7 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
       world.note("the engine is down");
       engine.down(true);
       after(world.int(6000), () => engine.down(false));
-    } else engine.setClockBack(world.int(5000));
+    } else engine.setClockBack(world.int(60_000));
   }
 
   function step(): void {

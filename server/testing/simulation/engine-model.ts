@@ -180,7 +180,14 @@ export function createEngineModel(world: World, found: (what: string) => void) {
       [],
       ({ cell }) => ({
         rows: cell
-          ? [{ ...cell, free: cell.lease_until < now(), lease_ms: Math.max(0, cell.lease_until - now()) }]
+          ? [
+              {
+                ...cell,
+                free: cell.lease_until < now(),
+                lease_ms: Math.max(0, cell.lease_until - now()),
+                lease_until: String(cell.lease_until),
+              },
+            ]
           : [],
       }),
     ],
@@ -201,8 +208,9 @@ export function createEngineModel(world: World, found: (what: string) => void) {
     [
       /^UPDATE runnel_cells AS cell SET epoch/,
       ["cell"],
-      ({ cell }, [, leader], text) => {
-        if (!cell || cell.lease_until >= now()) return { rows: [] };
+      ({ cell }, [, leader, , , , , over], text) => {
+        const isOver = text.includes("lease_until::text = $7") && String(cell?.lease_until) === over;
+        if (!cell || (cell.lease_until >= now() && !isOver)) return { rows: [] };
         const { epoch, head, leader: previous, lease_until } = cell;
         const ended_ms = lease_until > Number.NEGATIVE_INFINITY ? lease_until : null;
         return {
