@@ -48,6 +48,16 @@ test("a mail server is asked to accept the password, and no error shows it", asy
   await expect(refused).rejects.toThrow(new RegExp(`^${host} cannot be used: (?!.*canary)`));
 });
 
+test("a program that MCP tools need and the machine lacks is named", async () => {
+  const here = { PATH: process.env.PATH!, RUNNEL_MCP_HERE_COMMAND: "sh -c true" };
+  expect(await look("programs", {})).toBeNull();
+  expect(await look("programs", here)).toBe("stdio:here");
+  expect(await look("programs", { ...here, RUNNEL_MCP_AWAY_COMMAND: "no-such-program" })).toEqual({
+    result: "warn",
+    detail: "there is no program no-such-program, which stdio:away needs",
+  });
+});
+
 test("the flags of serve are read from variables as serve reads them: an empty one, and a switch that is off, are not set", () => {
   const environment = { RUNNEL_PORT: " ", RUNNEL_INSECURE_HTTP: "false", RUNNEL_OTLP_CONTENT: "1", RUNNEL_HOST: "::1" };
   const flags = flagsFrom(serveCommand(), environment);

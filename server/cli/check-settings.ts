@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { discoverIssuer } from "../console/oidc.ts";
 import { isOwnHost } from "../lib/ip-address.ts";
 import { createMailer } from "../lib/mailer.ts";
+import { readStdioServers, type StdioServer } from "../mcp/stdio-config.ts";
 import { SettingLacking } from "./exit-code.ts";
 import { type ListenFlags, type ListenPlan, planListener } from "./listen-plan.ts";
 import { mailSettings } from "./mail-settings.ts";
@@ -35,6 +36,18 @@ export const settingLooks: Record<string, Look> = {
     return leadingBack(flags, `from ${settings.from} by ${host}`);
   },
   collector: async (flags, environment) => otlpTarget(flags, environment)?.url ?? null,
+  programs: async (_, environment) => {
+    const programs = Object.entries(programsOf(environment));
+    const lacking = programs.filter(([, { command }]) => !Bun.which(command, { PATH: environment.PATH ?? "" }));
+    if (lacking.length > 0)
+      return {
+        result: "warn",
+        detail: lacking
+          .map(([name, { command }]) => `there is no program ${command}, which stdio:${name} needs`)
+          .join("; "),
+      };
+    return programs.map(([name]) => `stdio:${name}`).join(", ") || null;
+  },
 };
 
 /** Links in mails and the issuer lead to the public URL: nobody else can reach an address of this machine alone. */
@@ -47,6 +60,15 @@ function leadingBack(flags: ServeFlags, well: string): Verdict {
     result: "warn",
     detail: `${well}; it leads back to ${address}, which only this machine reaches: set --public-url`,
   };
+}
+
+/** None where the variables are invalid, which are reported as faults of settings. */
+function programsOf(environment: Environment): Record<string, StdioServer> {
+  try {
+    return readStdioServers(environment);
+  } catch {
+    return {};
+  }
 }
 
 /** Null for invalid flags, which are reported as faults of settings. */

@@ -448,10 +448,13 @@ describe("a server", () => {
     const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
     const files = { RUNNEL_TLS_CERT: cert, RUNNEL_TLS_KEY: key };
     const missing = await examined(files);
-    expect([missing.code, missing.of("certificate")]).toEqual([
-      1,
-      [{ check: "certificate", result: "fail", detail: expect.stringContaining(cert) }],
-    ]);
+    const gone = {
+      ...{ check: "certificate", result: "fail" },
+      detail: `--tls-cert ${cert} cannot be read: there is no file ${cert}.`,
+    };
+    expect([missing.code, missing.of("certificate")]).toEqual([1, [gone]]);
+    const first = await runnel(["doctor", "--json", "--data-dir", join(folder, "before-the-first-start")], files);
+    expect(JSON.parse(first.out).findings).toContainEqual(gone);
     const pair = createCertificateAuthority().issue({ names: ["localhost"], to: Date.now() + 5 * 86_400_000 });
     writeFileSync(cert, pair.cert);
     writeFileSync(key, pair.key);

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { configSettings, hasOpenSecrets, readConfigFile, refusedFile } from "./config-file.ts";
+import { configSettings, hasOpenSecrets, lookThrough, refusedFile } from "./config-file.ts";
 import { jsonOption, option } from "./option.ts";
 import { print } from "./print.ts";
 
@@ -14,10 +14,11 @@ export const configCommand = (serve: Command): Command =>
       .addOption(option("--syntax-only", "open no file that it names, as where no server is to run"))
       .addOption(jsonOption())
       .action(async (file: string, { syntaxOnly, json }: { syntaxOnly?: boolean; json?: boolean }) => {
-        const found = readConfigFile(file, configSettings(serve));
+        const { found, faults: unread } = lookThrough(file, configSettings(serve));
         const { flagsFrom, settingFaults } = await import("./check-settings.ts");
         const { fileFaults } = await import("./named-files.ts");
         const faults = [
+          ...unread.map((message) => ({ message, isCertain: true })),
           ...settingFaults(serve, found),
           ...(syntaxOnly ? [] : fileFaults({ ...flagsFrom(serve, found), dataDir: found.RUNNEL_DATA_DIR })),
         ];

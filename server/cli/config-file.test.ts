@@ -86,12 +86,17 @@ describe("a configuration file", () => {
     expect(() => reading(lines.with(2000, "port = ").join("\n"))).toThrow("is not TOML, in line 2001:");
     expect(parse.mock.calls.length).toBeLessThan(20);
     parse.mockClear();
-    expect(() => reading(`# ${"x".repeat(200_000)}`)).toThrow(`${path} is larger than 128 KB`);
+    expect(() => reading(`# ${"x".repeat(200_000)}`)).toThrow(`${path} cannot be read: it has more than 128 KB.`);
     expect(parse).not.toHaveBeenCalled();
   });
 
   test("that is not there is a fault", () => {
-    expect(() => readConfigFile(join(folder, "none.toml"), settings)).toThrow("cannot be read");
+    const none = join(folder, "none.toml");
+    for (const [file, why] of [
+      [none, `there is no file ${none}.`],
+      [folder, "it is a directory."],
+    ] as const)
+      expect(() => readConfigFile(file, settings)).toThrow(`The configuration file ${file} cannot be read: ${why}`);
   });
 
   test.skipIf(process.platform === "win32")("with secrets is for its owner alone", () => {

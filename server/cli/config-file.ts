@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import type { Command, Option } from "commander";
 import { platform } from "../lib/platform.ts";
+import { whyUnread } from "../lib/why-unread.ts";
 import { type CliError, usageError } from "./exit-code.ts";
 import { variableOf } from "./variables.ts";
 
@@ -34,11 +35,21 @@ const faultOf =
 /** No variable and no path holds a zero byte. */
 const isText = (value: unknown): value is string => typeof value === "string" && !value.includes("\0");
 
-/**
- * The variables that a configuration file (TOML) stands for. Throws with every fault that it has: a key or a variable that
- * does not exist, and a value of the wrong kind.
- */
+/** The variables that a configuration file (TOML) stands for. Throws with every fault that it has. */
 export function readConfigFile(path: string, settings: ReadonlyMap<string, Setting>): Record<string, string> {
+  const { found, faults } = lookThrough(path, settings);
+  if (faults.length > 0) throw refusedFile(path, faults);
+  return found;
+}
+
+interface LookedThrough {
+  found: Record<string, string>;
+  /** Keys and variables that do not exist, and values of the wrong kind. */
+  faults: string[];
+}
+
+/** The variables that a configuration file stands for, and what is wrong with others. Throws for what is not TOML. */
+export function lookThrough(path: string, settings: ReadonlyMap<string, Setting>): LookedThrough {
   const faults: string[] = [];
   const found: Record<string, string> = {};
   const { environment = {}, ...flags } = parse(path);
@@ -57,8 +68,7 @@ export function readConfigFile(path: string, settings: ReadonlyMap<string, Setti
       else if (!isText(value)) faults.push(`environment.${name} takes a text`);
       else found[name] = value;
     }
-  if (faults.length > 0) throw refusedFile(path, faults);
-  return found;
+  return { found, faults };
 }
 
 export const refusedFile = (path: string, faults: readonly string[]): CliError =>
@@ -100,10 +110,11 @@ function faultIn(text: string): string | null {
 function parse(path: string): Record<string, unknown> {
   let text: string;
   try {
-    if (statSync(path).size > longest_bytes) throw new Error(`${path} is larger than ${longest_bytes / 1024} KB`);
+    const status = statSync(path);
+    if (status.isFile() && status.size > longest_bytes) throw new Error(`it has more than ${longest_bytes / 1024} KB.`);
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw usageError(`The configuration file cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw usageError(`The configuration file ${path} cannot be read: ${whyUnread(path, error)}`);
   }
   const fault = faultIn(text);
   if (fault !== null) throw usageError(`${path} is not TOML, ${placeOfFault(text)}: ${fault}`);

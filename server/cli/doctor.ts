@@ -263,7 +263,11 @@ function examine(dataDir: string, serve: ServeFlags): Finding[] {
     dir = openDataDir(dataDir, { lock: false, create: false });
     return `${dir.path}, mode ${(statSync(dir.path).mode & 0o777).toString(8)}`;
   });
-  if (!usable || !dir) return findings;
+  if (!usable || !dir) {
+    // The operator's certificate is there before the first start.
+    if (serve.tlsCert !== undefined) check("certificate", () => certificate({ tls: join(dataDir, "tls") }, serve));
+    return findings;
+  }
   const { path, database } = dir;
   check("lock", () => lock(path));
   const isWhole = check("database", () => version(database)) && check("integrity", () => integrity(database));
@@ -372,7 +376,7 @@ function fsyncTime(path: string): Verdict {
 const soon_ms = 21 * 86_400_000;
 
 /** The certificate that a start would take, according to the variables. */
-function certificate({ tls: folder }: DataDir, serve: ServeFlags): Verdict {
+function certificate({ tls: folder }: Pick<DataDir, "tls">, serve: ServeFlags): Verdict {
   const { tls } = listenerOf(serve) ?? { tls: "own" as const };
   if (tls === null) return "none: plain HTTP, for a proxy or this machine";
   if (tls === "own") {

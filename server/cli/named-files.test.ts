@@ -108,6 +108,13 @@ test.skipIf(process.platform === "win32")("a data directory that others can look
   });
 });
 
+test("all faults are told at once: keys, values and files", () => {
+  const { code, said } = check({ prot: "1", log: "xml", port: "any", "data-dir": cert, ...named, "tls-key": "gone" });
+  expect(code).toBe(2);
+  for (const fault of ["prot is no setting", "log takes one of", "--port takes a number", `${cert} is not a directory`])
+    expect(said).toContain(fault);
+});
+
 // By root alone: who else could leave a file to another user?
 test.skipIf(process.getuid?.() !== 0)(
   "what another user alone may read is not called missing, nor the file wrong",

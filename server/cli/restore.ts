@@ -82,7 +82,7 @@ function told(database: string, keyFile: string, restored: Restored): string {
     lines.push("RUNNEL_MASTER_KEY is another key, and goes before the file: do not set it.");
   if (master_key === "missing")
     lines.push(
-      `ATTENTION: the secrets in it need the master key ${master_key_id}, which is not here. Put it to ${keyFile} (mode 600)`,
+      `ATTENTION: the secrets in it need the master key ${master_key_id}, which is not here. Put it into ${keyFile} (mode 600)`,
       "or into RUNNEL_MASTER_KEY before the next start; without it headers of tools, signing secrets and providers' keys are lost.",
     );
   return lines.join("\n");

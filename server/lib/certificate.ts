@@ -1,9 +1,10 @@
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { parseAddress } from "./ip-address.ts";
 import { replaceFile } from "./replace-file.ts";
+import { whyUnread } from "./why-unread.ts";
 import { commonName, extensions, makeCertificate } from "./x509.ts";
 
 /** What a TLS listener needs. `path` is the certificate's file: clients of a self-signed one are given it to trust. */
@@ -48,25 +49,7 @@ function readText(path: string, name: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    const reason = whyUnread(path, cause as NodeJS.ErrnoException);
-    throw new CertificateUnusable(`${name} cannot be read: ${reason}`, { cause });
-  }
-}
-
-function whyUnread(path: string, { code, message }: NodeJS.ErrnoException): string {
-  if (code === "ENOENT") return `there is no file ${resolve(path)}.`;
-  if (code === "EISDIR") return "it is a directory.";
-  if (code === "EACCES") return `this user may not read it${ownerOf(path)}.`;
-  return message;
-}
-
-/** Nothing where this user may not look into its folder either. */
-function ownerOf(path: string): string {
-  try {
-    const { uid, mode } = statSync(path);
-    return `, which belongs to the user ${uid} (mode ${(mode & 0o777).toString(8)})`;
-  } catch {
-    return "";
+    throw new CertificateUnusable(`${name} cannot be read: ${whyUnread(path, cause)}`, { cause });
   }
 }
 
