@@ -45,6 +45,7 @@ import analytics from "./0044_analytics.sql" with { type: "text" };
 import passwordResets from "./0045_password_resets.sql" with { type: "text" };
 import alerts from "./0046_alerts.sql" with { type: "text" };
 import projectMoves from "./0047_project_moves.sql" with { type: "text" };
+import appendedJournal from "./0048_appended_journal.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -95,4 +96,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0045_password_resets", sql: passwordResets },
   { name: "0046_alerts", sql: alerts },
   { name: "0047_project_moves", sql: projectMoves },
+  { name: "0048_appended_journal", sql: appendedJournal },
 ];

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { createCapture } from "./capture.ts";
 import { page_bytes } from "./frames.ts";
@@ -23,5 +24,24 @@ test("of a transaction that had spilled into the log and was rolled back nothing
   const second = capture.take()!;
   // One row of a table that fits into one page.
   expect([first.size_pages, [...second.pages.keys()], second.size_pages]).toEqual([2, [2], 2]);
+  capture.close();
+});
+
+test("a commit that is larger than one reading of the log is taken whole", () => {
+  using folder = temporaryFolder();
+  const path = folder.file("runnel.db");
+  using db = new Database(path);
+  for (const pragma of ["journal_mode = WAL", "wal_autocheckpoint = 0"]) db.run(`PRAGMA ${pragma}`);
+  const capture = createCapture(path);
+  db.run("CREATE TABLE given (data BLOB) STRICT");
+  db.run("INSERT INTO given (data) VALUES (randomblob(140000000))");
+  const { size_pages, pages } = capture.take()!;
+  db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const image = readFileSync(path);
+  expect([size_pages, pages.size]).toEqual([image.length / page_bytes, image.length / page_bytes]);
+  expect(size_pages).toBeGreaterThan(2 * 16_384);
+  for (const [number, page] of pages)
+    if (image.compare(page, 0, page_bytes, (number - 1) * page_bytes, number * page_bytes) !== 0)
+      throw new Error(`Page ${number} is another one.`);
   capture.close();
 });

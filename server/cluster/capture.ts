@@ -1,12 +1,13 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import {
+  addPages,
   type Frames,
   frameHead_bytes,
   indexHead_bytes,
   logHead_bytes,
   page_bytes,
   readLogEnd,
-  readPages,
+  type Stretch,
 } from "./frames.ts";
 
 /** Reads what commits have appended to the log of a database. */
@@ -46,14 +47,9 @@ export function createCapture(path: string): Capture {
         [salt, taken] = [end.salt, 0];
       }
       if (end.frames === taken) return null;
-      const stretch = Buffer.allocUnsafe((end.frames - taken) * frame_bytes);
-      const from = logHead_bytes + taken * frame_bytes;
-      // The system reads no more than 2 GB at once.
-      for (let at = 0, read = 0; at < stretch.length; at += read) {
-        read = readSync(log, stretch, at, Math.min(stretch.length - at, 2 ** 30), from + at);
-        if (read === 0) throw new Error("The write-ahead log is shorter than its index says.");
-      }
-      const pages = readPages(stretch, end);
+      const pages: Frames["pages"] = new Map();
+      for (let from = taken; from < end.frames; from += stretchFrames)
+        addPages(pages, read(log, from, Math.min(end.frames, from + stretchFrames)), end);
       taken = end.frames;
       return { size_pages: end.size_pages, pages };
     },
@@ -66,5 +62,17 @@ export function createCapture(path: string): Capture {
 }
 
 const frame_bytes = frameHead_bytes + page_bytes;
+// 64 MB at once: a migration that writes a table anew leaves gigabytes, and a buffer takes 4 of them.
+const stretchFrames = 16_384;
+
+/** A stretch of the log, up to a frame that is not in it. */
+function read(log: number, from: number, to: number): Stretch {
+  const bytes = Buffer.allocUnsafe((to - from) * frame_bytes);
+  for (let at = 0, length = 0; at < bytes.length; at += length) {
+    length = readSync(log, bytes, at, bytes.length - at, logHead_bytes + from * frame_bytes + at);
+    if (length === 0) throw new Error("The write-ahead log is shorter than its index says.");
+  }
+  return { bytes, to };
+}
 
 const restartsOf = (salt: string): number => Number.parseInt(salt.slice(0, 8), 16);

@@ -53,16 +53,20 @@ export function readLogEnd(index: Buffer): LogEnd | null {
   };
 }
 
-/** The pages in a stretch of the log. Throws when it does not end with the frame that the index names. */
-export function readPages(stretch: Buffer, { checksum }: LogEnd): Frames["pages"] {
-  const pages: Frames["pages"] = new Map();
+/** Whole frames of the log, in their order, up to one that is not in it. */
+export interface Stretch {
+  bytes: Buffer;
+  to: number;
+}
+
+/** Adds the pages of a stretch. Throws when the frame with which the log ends is not the one that its index names. */
+export function addPages(pages: Frames["pages"], { bytes, to }: Stretch, { frames, checksum }: LogEnd): void {
   const frame_bytes = frameHead_bytes + page_bytes;
-  for (let at = 0; at < stretch.length; at += frame_bytes)
-    pages.set(stretch.readUInt32BE(at), stretch.subarray(at + frameHead_bytes, at + frame_bytes));
-  const last = stretch.length - frame_bytes;
-  if (stretch.readUInt32BE(last + 16) !== checksum[0] || stretch.readUInt32BE(last + 20) !== checksum[1])
+  for (let at = 0; at < bytes.length; at += frame_bytes)
+    pages.set(bytes.readUInt32BE(at), bytes.subarray(at + frameHead_bytes, at + frame_bytes));
+  const last = bytes.length - frame_bytes;
+  if (to === frames && (bytes.readUInt32BE(last + 16) !== checksum[0] || bytes.readUInt32BE(last + 20) !== checksum[1]))
     throw new Error("The write-ahead log does not end where its index says.");
-  return pages;
 }
 
 /** Both, as if it had been one commit. */

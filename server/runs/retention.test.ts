@@ -241,7 +241,7 @@ test("what is due is found by an index and not sorted, and who uses a blob is no
   ]);
   expect(plan(selectBytes).filter((step) => step.startsWith("S") && !step.includes("SCALAR"))).toEqual([
     "SCAN CONSTANT ROW",
-    "SEARCH run_events USING PRIMARY KEY (run_id=?)",
+    "SEARCH run_events USING INDEX sqlite_autoindex_run_events_1 (run_id=?)",
     "SEARCH run_blobs USING PRIMARY KEY (run_id=?)",
     "SEARCH blobs USING INDEX sqlite_autoindex_blobs_1 (project_id=? AND environment=? AND hash=?)",
   ]);
