@@ -149,14 +149,22 @@ export const clusterMutants: readonly ClusterMutant[] = [
     caughtBy: ["lost", "refused", "damaged"],
     ways: ["returned"],
     file: "server/cluster/node.ts",
-    find: `  let folder = checkFolder(options, all);
-
-  async`,
-    replace: `  const kept = existsSync(database) ? all[0]!.known : null;
-  let folder = kept ? { isCopy: true, own: null } : checkFolder(options, all);
-  if (kept) all[0]!.at = { seq: kept.head, epoch: kept.epoch };
-
-  async`,
+    find: `followed.head = headOf(await readCell(sql, followed.candidate));
+    return true;
+  });
+  if (!first) throw new ClusterError(\`The engine cannot be used: \${engine.fault()}\`);
+  let isStopped = false;
+  let folder = checkFolder(options, all);`,
+    replace: `{
+      const row = await readCell(sql, followed.candidate);
+      followed.head = headOf(row);
+      if (row && existsSync(database)) followed.at = { seq: row.head, epoch: row.epoch };
+    }
+    return true;
+  });
+  if (!first) throw new ClusterError(\`The engine cannot be used: \${engine.fault()}\`);
+  let isStopped = false;
+  let folder = all[0]!.at ? { isCopy: true, own: null } : checkFolder(options, all);`,
   },
 ];
 
