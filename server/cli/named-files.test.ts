@@ -5,7 +5,12 @@ import { join } from "node:path";
 import { selfSigned } from "../lib/certificate.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "runnel-named-files-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+// As a shell has it: whoever opens a data directory, another test as well, makes it tighter for the whole process.
+const umask = process.umask(0o022);
+afterAll(() => {
+  process.umask(umask);
+  rmSync(folder, { recursive: true });
+});
 const [config, cert, key, data] = ["runnel.toml", "cert.pem", "key.pem", "data"].map((name) => join(folder, name)) as [
   string,
   string,
