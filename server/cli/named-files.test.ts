@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { selfSigned } from "../lib/certificate.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "runnel-named-files-"));
-// As a shell has it: whoever opens a data directory, another test as well, makes it tighter for the whole process.
+// As a shell has it. A data directory that is opened, by another test too, makes it tighter for the whole process.
 const umask = process.umask(0o022);
 afterAll(() => {
   process.umask(umask);

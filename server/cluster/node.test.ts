@@ -122,7 +122,7 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
     const path = second.file("runnel.db");
     const lead = await (await joining(second, "old", { ttl_ms: 1000 })).lead();
     using busy = new Database(path, { readwrite: true });
-    busy.run("BEGIN IMMEDIATE"); // Migrations wait for whoever writes.
+    busy.run("BEGIN IMMEDIATE"); // Migrations wait for the writer.
     const opening = openApart(path, { vecLibrary: vecLibrary("/nonexistent"), ship: lead.ship });
     const renewals = "SELECT lease_until::text AS until FROM runnel_cells WHERE id = 'old'";
     const seen = new Set<string>();

@@ -170,7 +170,7 @@ test("a log that somebody reads is left, and nobody waits for that reader", asyn
   reader.run("BEGIN");
   reader.query("SELECT count(*) FROM storm").get();
   await write(1);
-  db.sqlite.run("PRAGMA busy_timeout = 70000"); // Longer than this test may take: whoever waited for the reader is found.
+  db.sqlite.run("PRAGMA busy_timeout = 70000"); // Longer than this test may take: to wait for the reader would fail it.
   truncateLog(db.sqlite);
   expect(logSize()).toBeGreaterThan(0);
   reader.close();
