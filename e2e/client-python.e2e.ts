@@ -255,20 +255,20 @@ describe("the wheel", () => {
   test.skipIf(!mypy)("is whole, says what it is, and type checkers understand it", async () => {
     await using server = await fixed();
     using client = await installClient(server, mypy!);
-    const info = join(client.site, `runnel-${build.version}.dist-info`);
+    const info = join(client.site, `runnel_sdk-${build.version}.dist-info`);
     const metadata = readFileSync(join(info, "METADATA"), "utf8");
     for (const line of [`Version: ${build.version}`, "License-Expression: Apache-2.0", "Requires-Python: >=3.10"])
       expect(metadata).toContain(`\n${line}\n`);
     expect(metadata).toEndWith(readFileSync(inProject("server/clients/python/README.md"), "utf8"));
     expect(readFileSync(join(info, "licenses/LICENSE"), "utf8")).toContain("Apache License");
-    expect(existsSync(join(client.site, "runnel/py.typed"))).toBe(true);
+    expect(existsSync(join(client.site, "runnel_sdk/py.typed"))).toBe(true);
 
     expect(await client.python("-m", "zipfile", "-t", client.wheel)).toMatchObject(whole);
-    expect(await client.python("-m", "compileall", "-q", "-f", join(client.site, "runnel"))).toMatchObject(whole);
+    expect(await client.python("-m", "compileall", "-q", "-f", join(client.site, "runnel_sdk"))).toMatchObject(whole);
     const checked = await client.python("-m", "pip", "--disable-pip-version-check", "check");
     expect(checked).toMatchObject({ code: 0, stdout: "No broken requirements found.\n" });
     const { origin, host } = new URL(server.url);
-    const address = `${origin}/docs/clients/runnel-${build.version}-py3-none-any.whl`;
+    const address = `${origin}/docs/clients/runnel_sdk-${build.version}-py3-none-any.whl`;
     const install = [
       "-m",
       "pip",
@@ -285,7 +285,7 @@ describe("the wheel", () => {
     const program = join(client.folder, "typed.py");
     copyFileSync(inProject("e2e/clients/typed.py"), program);
     const strict = ["--strict", "--warn-unused-ignores", "--no-incremental", "--python-version", "3.10"];
-    const checkedTypes = await client.python("-m", "mypy", ...strict, join(client.site, "runnel"), program);
+    const checkedTypes = await client.python("-m", "mypy", ...strict, join(client.site, "runnel_sdk"), program);
     expect(checkedTypes.stdout).toContain("Success: no issues found");
   });
 });

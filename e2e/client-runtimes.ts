@@ -43,7 +43,7 @@ export interface Runtime {
 /** node, bun, a browser, and Deno where it can be had, each with the client that the executable serves. */
 export async function startRuntimes(server: Runnel) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-client-"));
-  const archive = `runnel-${build.version}.tgz`;
+  const archive = `runnel-sdk-${build.version}.tgz`;
   await Bun.write(join(folder, archive), await server.fetch(`/docs/clients/${archive}`, { key: null }));
   writeFileSync(join(folder, "package.json"), '{"private": true, "type": "module"}');
   const npm = ["npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", `./${archive}`];
@@ -96,7 +96,7 @@ function processRuntime(name: "node" | "bun" | "deno", command: string[], folder
     start(program, start) {
       const cwd = mkdtempSync(join(folder, "program-"));
       mkdirSync(cwd, { recursive: true });
-      const text = `import * as library from "runnel";
+      const text = `import * as library from "runnel-sdk";
 const tell = (line) => process.stdout.write(JSON.stringify(line) + "\\n");
 const say = (word) => tell({ word });
 tell({ result: await ${callOf(program, start)} });
@@ -142,7 +142,7 @@ function pageRuntime(browser: Browser): Runtime {
         await page.exposeFunction("told", words.add);
         await page.goto(`${start.url}/docs`);
         return await page.evaluate(
-          `(async () => { const say = (word) => void told(word); const library = await import("/docs/clients/runnel-${build.version}.js"); return await ${callOf(program, start)}; })()`,
+          `(async () => { const say = (word) => void told(word); const library = await import("/docs/clients/runnel-sdk-${build.version}.js"); return await ${callOf(program, start)}; })()`,
         );
       })();
       // Where the browser has gone before it, there is no page left to close.

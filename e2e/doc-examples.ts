@@ -69,10 +69,10 @@ export async function createExampleRunner(server: Runnel, { python, node }: Runt
     await Bun.write(path, await server.fetch(`/docs/clients/${name}`, { key: null }));
     return path;
   };
-  const archive = new Bun.Archive(await Bun.file(await download(`runnel-${build.version}.tgz`)).bytes());
+  const archive = new Bun.Archive(await Bun.file(await download(`runnel-sdk-${build.version}.tgz`)).bytes());
   await archive.extract(join(folder, "npm"));
   const site = join(folder, "python");
-  if (python) await installWheel(await download(`runnel-${build.version}-py3-none-any.whl`), site, python);
+  if (python) await installWheel(await download(`runnel_sdk-${build.version}-py3-none-any.whl`), site, python);
 
   // Examples call the executable as `runnel`.
   const bin = join(folder, "bin");
@@ -99,7 +99,7 @@ export async function createExampleRunner(server: Runnel, { python, node }: Runt
     const { file, command, before } = commands[runtime]!;
     const cwd = mkdtempSync(join(folder, "page-"));
     mkdirSync(join(cwd, "node_modules"));
-    cpSync(join(folder, "npm/package"), join(cwd, "node_modules/runnel"), { recursive: true });
+    cpSync(join(folder, "npm/package"), join(cwd, "node_modules/runnel-sdk"), { recursive: true });
     writeFileSync(join(cwd, file), before + program);
     return { command, cwd };
   }

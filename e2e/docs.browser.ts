@@ -63,7 +63,7 @@ test("the language of examples is chosen once, for every page", async ({ page })
   for (const panel of await panels.all()) await expect(panel).toHaveAccessibleName("Python");
   await open(page, "/start/quickstart");
   await open(page, "/guides/streaming");
-  await expect(panels.first()).toContainText("from runnel import Runnel");
+  await expect(panels.first()).toContainText("from runnel_sdk import Runnel");
 });
 
 test("a button copies the code that it stands beside", async ({ page, context }) => {
@@ -141,8 +141,8 @@ test.describe("without JavaScript", () => {
   test("pages are read, with the code of every language and links to the others", async () => {
     const page = await context.newPage();
     await open(page, "/guides/streaming");
-    await expect(page.getByText("from runnel import Runnel").first()).toBeVisible();
-    await expect(page.getByText('import { Runnel } from "runnel"').first()).toBeVisible();
+    await expect(page.getByText("from runnel_sdk import Runnel").first()).toBeVisible();
+    await expect(page.getByText('import { Runnel } from "runnel-sdk"').first()).toBeVisible();
     await expect(page.getByRole("button")).toHaveCount(0);
     await expect(page.getByRole("combobox")).toHaveCount(0);
     await sideBar(page).getByRole("link", { name: "Errors" }).click();

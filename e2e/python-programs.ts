@@ -20,7 +20,7 @@ export async function installClient(server: Runnel, programs: string) {
   const site = join(folder, "site");
   const certificate = join(folder, "ca.pem");
   writeFileSync(certificate, server.ca ?? "");
-  const name = `runnel-${build.version}-py3-none-any.whl`;
+  const name = `runnel_sdk-${build.version}-py3-none-any.whl`;
   const wheel = join(folder, name);
   await Bun.write(wheel, await server.fetch(`/docs/clients/${name}`, { key: null }));
   await installWheel(wheel, site, programs);

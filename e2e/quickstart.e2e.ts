@@ -59,6 +59,6 @@ describe("the README's program", () => {
   test.skipIf(!python)("has the client for Python at hand", async () => {
     await reader.read(`export PATH=${python}:$PATH PIP_TARGET=$PWD/site PIP_NO_DEPS=1 PYTHONPATH=$PWD/site`);
     await reader.type(own.filter(({ kind }) => kind === "python"));
-    expect(await reader.read("python -c 'import runnel; print(runnel.__version__)'")).toBe(build.version);
+    expect(await reader.read("python -c 'import runnel_sdk; print(runnel_sdk.__version__)'")).toBe(build.version);
   });
 });

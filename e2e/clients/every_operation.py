@@ -4,7 +4,7 @@ import json
 import os
 from functools import reduce
 
-from runnel import AsyncRunnel
+from runnel_sdk import AsyncRunnel
 
 
 async def main():

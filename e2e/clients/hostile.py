@@ -3,7 +3,7 @@
 import json
 import os
 
-from runnel import AsyncRunnel
+from runnel_sdk import AsyncRunnel
 
 
 async def meet(case):
@@ -29,5 +29,5 @@ async def main():
         try:
             became = await meet(case)
         except Exception as error:
-            became = type(error).__name__ if type(error).__module__.startswith("runnel") else repr(error)
+            became = type(error).__name__ if type(error).__module__.startswith("runnel_sdk") else repr(error)
         print(json.dumps({"name": case["name"], "became": became}))

@@ -1,8 +1,8 @@
 # Runs agents with tools of every kind. The script of the agent says what is called.
 import os
 
-import runnel as library
-from runnel import AsyncRunnel
+import runnel_sdk as library
+from runnel_sdk import AsyncRunnel
 
 calls = []
 

@@ -1,7 +1,7 @@
 # One run with a tool that says in a file that it was called.
 import os
 
-from runnel import AsyncRunnel
+from runnel_sdk import AsyncRunnel
 
 
 def weather(city):

@@ -4,8 +4,8 @@ import os
 import tempfile
 import time
 
-import runnel as library
-from runnel import AsyncRunnel
+import runnel_sdk as library
+from runnel_sdk import AsyncRunnel
 
 
 async def main():

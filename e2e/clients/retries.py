@@ -2,8 +2,8 @@
 import os
 
 import httpx
-import runnel as library
-from runnel import AsyncRunnel
+import runnel_sdk as library
+from runnel_sdk import AsyncRunnel
 
 
 async def main():

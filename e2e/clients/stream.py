@@ -2,7 +2,7 @@
 import json
 import os
 
-from runnel import AsyncRunnel
+from runnel_sdk import AsyncRunnel
 
 
 async def main():

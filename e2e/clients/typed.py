@@ -1,7 +1,7 @@
 # What a type checker has to understand. Lines that it must refuse say so, and --warn-unused-ignores sees that it does.
 from typing import Optional
 
-from runnel import APIError, AsyncRunnel, NotFoundError, Runnel, types
+from runnel_sdk import APIError, AsyncRunnel, NotFoundError, Runnel, types
 
 
 def main(runnel: Runnel) -> Optional[str]:

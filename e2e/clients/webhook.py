@@ -3,7 +3,7 @@ import json
 import os
 import time
 
-from runnel import AsyncRunnel, WebhookVerificationError
+from runnel_sdk import AsyncRunnel, WebhookVerificationError
 
 
 async def main():

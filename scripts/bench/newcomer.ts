@@ -34,7 +34,7 @@ try {
   const fetched = (path: string) => fetch(`${env.RUNNEL_URL}${path}`, { tls: { ca: readFileSync(ca, "utf8") } });
   const page = await (await fetched("/docs/start/quickstart.md")).text();
   const install = await (await fetched("/docs/start/install.md")).text();
-  const wheel = /runnel-[\w.-]+\.whl/.exec(install)![0];
+  const wheel = /runnel_sdk-[\w.-]+\.whl/.exec(install)![0];
   await Bun.write(join(folder, wheel), await fetched(`/docs/clients/${wheel}`));
   await must(["python3", "-m", "venv", "venv"], folder);
   await must([join(folder, "venv/bin/pip"), "install", "--quiet", join(folder, wheel)], folder);

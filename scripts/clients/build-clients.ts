@@ -12,16 +12,16 @@ const license = "Apache-2.0";
 const description = "The client of runnel, a self-hosted agent runtime.";
 
 /**
- * Builds the clients into `folder`: `runnel-<version>.tgz` for npm, `runnel-<version>.js` of it as one module for pages,
+ * Builds the clients into `folder`: `runnel-sdk-<version>.tgz` for npm, `runnel-sdk-<version>.js` of it as one module for pages,
  * and a wheel for pip. Their version is the API's. The same sources make the same bytes.
  */
 export async function buildClients(document: OpenApi, folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const { archive, module } = await npmPackage(document);
-  await Bun.write(join(folder, `runnel-${build.version}.tgz`), archive);
-  await Bun.write(join(folder, `runnel-${build.version}.js`), module);
-  await Bun.write(join(folder, `runnel-${build.version}-py3-none-any.whl`), wheelOf(document));
+  await Bun.write(join(folder, `runnel-sdk-${build.version}.tgz`), archive);
+  await Bun.write(join(folder, `runnel-sdk-${build.version}.js`), module);
+  await Bun.write(join(folder, `runnel_sdk-${build.version}-py3-none-any.whl`), wheelOf(document));
 }
 
 /** JavaScript with its types, as `npm install` takes it, and all of it as one module, as a page imports it. */
@@ -54,7 +54,7 @@ async function npmPackage(document: OpenApi): Promise<{ archive: Uint8Array; mod
 }
 
 const manifest = {
-  name: "runnel",
+  name: "runnel-sdk",
   version: build.version,
   description,
   license,

@@ -8,7 +8,7 @@ const classesIn = (source: string): string[] =>
 const classes = classesIn(read("typescript/errors.ts"));
 
 test("the clients of both languages have the same errors, and none is called as one of Python's own", () => {
-  expect(classesIn(read("python/runnel/_errors.py")).sort()).toEqual(classes.toSorted());
+  expect(classesIn(read("python/runnel_sdk/_errors.py")).sort()).toEqual(classes.toSorted());
   expect(classes).toContain("APITimeoutError");
   expect(classes.filter((name) => /^(Connection|Timeout|Permission|Runtime)Error$/.test(name))).toEqual([]);
 });

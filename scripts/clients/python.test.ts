@@ -7,7 +7,7 @@ import type { OpenApi, Operation, Schema } from "./openapi.ts";
 import { pythonOf, withoutAsync } from "./python.ts";
 import { wheelOf } from "./wheel.ts";
 
-const core = readFileSync(inProject("server/clients/python/runnel/_async_client.py"), "utf8");
+const core = readFileSync(inProject("server/clients/python/runnel_sdk/_async_client.py"), "utf8");
 
 describe("withoutAsync", () => {
   test.each([
@@ -164,10 +164,10 @@ describe("wheelOf", () => {
 
   test("holds what it says", () => {
     const files = unzipSync(wheelOf(document));
-    const info = `runnel-${build.version}.dist-info`;
+    const info = `runnel_sdk-${build.version}.dist-info`;
     const text = (name: string) => new TextDecoder().decode(files[name]);
     expect(text(`${info}/METADATA`)).toContain(`\nVersion: ${build.version}\n`);
-    expect(text(`${info}/METADATA`)).toContain(`/docs/clients/runnel-${build.version}-py3-none-any.whl`);
+    expect(text(`${info}/METADATA`)).toContain(`/docs/clients/runnel_sdk-${build.version}-py3-none-any.whl`);
     expect(text(`${info}/licenses/LICENSE`)).toContain("Apache License");
     expect(
       text(`${info}/RECORD`)
@@ -175,6 +175,6 @@ describe("wheelOf", () => {
         .split("\n")
         .map((line) => line.split(",")[0]!),
     ).toEqual(Object.keys(files));
-    expect(Object.keys(files)).toContain("runnel/py.typed");
+    expect(Object.keys(files)).toContain("runnel_sdk/py.typed");
   });
 });

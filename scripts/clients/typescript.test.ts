@@ -11,7 +11,7 @@ import type { OpenApi } from "./openapi.ts";
 // The package as the build makes it: its bytes, and what its types let a strict program write.
 
 const folder = mkdtempSync(join(tmpdir(), "runnel-client-types-"));
-const installed = join(folder, "node_modules/runnel");
+const installed = join(folder, "node_modules/runnel-sdk");
 const tgzIn = (path: string): string => join(path, readdirSync(path).find((name) => name.endsWith(".tgz"))!);
 let document: OpenApi;
 
@@ -44,7 +44,7 @@ function refusedLines(program: string, module: "nodenext" | "preserve"): number[
 }
 
 const accepted = `
-import { APIError, type List, type Run, Runnel, type Tool, type FileObject } from "runnel";
+import { APIError, type List, type Run, Runnel, type Tool, type FileObject } from "runnel-sdk";
 const signal: AbortSignal | undefined = undefined;
 const runnel = new Runnel({ baseUrl: "https://127.0.0.1:8443", apiKey: "sk_test_1", ca: undefined, timeoutMs: 1, maxRetries: 0, fetch });
 async function program(): Promise<void> {
@@ -58,7 +58,7 @@ async function program(): Promise<void> {
     else if (event === "run.requires_action") { const call: string | undefined = data.required_action.submit_tool_outputs.tool_calls[0]?.tool; void call; }
     void place;
   }
-  const runs: List<import("runnel").RunListItem> = runnel.runs.list({ limit: 3, status: "failed", "created_at[gt]": "2026-01-01T00:00:00Z" });
+  const runs: List<import("runnel-sdk").RunListItem> = runnel.runs.list({ limit: 3, status: "failed", "created_at[gt]": "2026-01-01T00:00:00Z" });
   for await (const run of runs) { const status: "queued" | "in_progress" | "requires_action" | "completed" | "failed" | "cancelled" = run.status; void status; }
   const page = await runnel.agents.list();
   const more: boolean = page.has_more;
@@ -103,7 +103,7 @@ test("a strict program is accepted, events narrow by their name, tools and webho
 
 test("what the API does not know is refused", () => {
   const refused = [
-    'import { Runnel } from "runnel"; const runnel = new Runnel();',
+    'import { Runnel } from "runnel-sdk"; const runnel = new Runnel();',
     'runnel.agents.create({ name: "a", instructions: "b", model: "test/echo", temprature: 1 });',
     'runnel.agents.create({ name: "a", instructions: "b" });',
     'runnel.runs.list({ status: "done" });',
@@ -160,6 +160,6 @@ test("the package carries its licence and its readme, and depends on nothing", a
   expect(await Bun.file(join(installed, "LICENSE")).text()).toContain("Apache License");
   expect(await Bun.file(join(installed, "README.md")).text()).toContain("new Runnel(");
   const manifest = await Bun.file(join(installed, "package.json")).json();
-  expect(manifest).toMatchObject({ name: "runnel", license: "Apache-2.0", version: document.info.version });
+  expect(manifest).toMatchObject({ name: "runnel-sdk", license: "Apache-2.0", version: document.info.version });
   expect(Object.keys(manifest).filter((name) => /dependencies/i.test(name))).toEqual([]);
 });

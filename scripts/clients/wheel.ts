@@ -12,18 +12,18 @@ import { pythonOf, withoutAsync } from "./python.ts";
  */
 export function wheelOf(document: OpenApi): Uint8Array<ArrayBuffer> {
   const from = inProject("server/clients/python");
-  const written = [...new Bun.Glob("runnel/*.py").scanSync({ cwd: from })]
+  const written = [...new Bun.Glob("runnel_sdk/*.py").scanSync({ cwd: from })]
     .map((path) => path.replaceAll("\\", "/"))
     .sort()
     .map((path): [string, string] => [path, readFileSync(join(from, path), "utf8")]);
   const generated = Object.entries(pythonOf(document)).map(([name, text]): [string, string] => [
-    `runnel/${name}`,
+    `runnel_sdk/${name}`,
     text,
   ]);
   const files = new Map([...written, ...generated]);
-  files.set("runnel/_client.py", withoutAsync(files.get("runnel/_async_client.py")!));
-  files.set("runnel/py.typed", "");
-  const info = `runnel-${build.version}.dist-info`;
+  files.set("runnel_sdk/_client.py", withoutAsync(files.get("runnel_sdk/_async_client.py")!));
+  files.set("runnel_sdk/py.typed", "");
+  const info = `runnel_sdk-${build.version}.dist-info`;
   files.set(`${info}/METADATA`, `${metadata.join("\n")}\n\n${readFileSync(join(from, "README.md"), "utf8")}`);
   files.set(`${info}/licenses/LICENSE`, readFileSync(inProject("server/LICENSE"), "utf8"));
   files.set(`${info}/WHEEL`, "Wheel-Version: 1.0\nGenerator: runnel\nRoot-Is-Purelib: true\nTag: py3-none-any\n");
@@ -38,7 +38,7 @@ export function wheelOf(document: OpenApi): Uint8Array<ArrayBuffer> {
 
 const metadata = [
   "Metadata-Version: 2.4",
-  "Name: runnel",
+  "Name: runnel-sdk",
   `Version: ${build.version}`,
   "Summary: The client of runnel, a self-hosted agent runtime.",
   "License-Expression: Apache-2.0",

@@ -32,9 +32,11 @@ test("the clients that a text tells to install have the version of the package",
   const { version } = JSON.parse(readFileSync(inProject("package.json"), "utf8"));
   const texts = ["README.md", ...new Bun.Glob("server/{docs,clients}/**/*.md").scanSync({ cwd: root })];
   const named = texts.flatMap((path) =>
-    [...readFileSync(inProject(path), "utf8").matchAll(/\brunnel-(\d[\w.]*?)(?:\.tgz|-py3)/g)].map(([, one]) => ({
-      ...{ path, version: one },
-    })),
+    [...readFileSync(inProject(path), "utf8").matchAll(/\brunnel[-_]sdk-(\d[\w.]*?)(?:\.tgz|-py3)/g)].map(
+      ([, one]) => ({
+        ...{ path, version: one },
+      }),
+    ),
   );
   expect(named.length).toBeGreaterThan(6);
   expect(named.filter((one) => one.version !== version)).toEqual([]);

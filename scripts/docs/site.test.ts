@@ -161,7 +161,11 @@ describe("beside the pages", () => {
 
   test("the clients that are served are those that the build leaves in `clients`", async () => {
     const { version } = JSON.parse(readFileSync(inProject("package.json"), "utf8"));
-    for (const name of [`runnel-${version}.tgz`, `runnel-${version}.js`, `runnel-${version}-py3-none-any.whl`]) {
+    for (const name of [
+      `runnel-sdk-${version}.tgz`,
+      `runnel-sdk-${version}.js`,
+      `runnel_sdk-${version}-py3-none-any.whl`,
+    ]) {
       const served = await ask(`/docs/clients/${name}`);
       expect([name, served.status]).toEqual([name, 200]);
       expect(readFileSync(join(folder, "clients", name)).equals(await served.bytes())).toBe(true);

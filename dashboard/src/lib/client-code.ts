@@ -79,7 +79,7 @@ export function typescriptCalls(
   ];
   return [
     ...(caFile ? ['import { readFileSync } from "node:fs";'] : []),
-    'import { Runnel } from "runnel";\n',
+    'import { Runnel } from "runnel-sdk";\n',
     `const runnel = new Runnel(${options.length > 0 ? `{ ${options.join(", ")} }` : ""});`,
     ...calls.map((call) => noted("//", call.note, typescriptCall(call))),
   ].join("\n");
@@ -114,7 +114,7 @@ export function pythonCalls(
   ];
   return [
     ...(origin === undefined ? [] : ["import os\n"]),
-    "from runnel import Runnel\n",
+    "from runnel_sdk import Runnel\n",
     `runnel = Runnel(${options.join(", ")})`,
     ...calls.map((call) => noted("#", call.note, pythonCall(call))),
   ].join("\n");

@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
-from runnel import Runnel
+from runnel_sdk import Runnel
 
 env = os.environ.get
 api = env("DISCORD_API", "https://discord.com/api/v10")

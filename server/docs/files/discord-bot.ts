@@ -1,7 +1,7 @@
 // discord-bot.ts
 import { createPublicKey, verify } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { type Run, Runnel } from "runnel";
+import { type Run, Runnel } from "runnel-sdk";
 
 const { AGENT, PORT, WEBHOOK_SECRET = "", DISCORD_PUBLIC_KEY = "" } = process.env;
 const api = process.env.DISCORD_API ?? "https://discord.com/api/v10";

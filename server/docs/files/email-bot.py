@@ -3,7 +3,7 @@ import base64, hashlib, hmac, json, os, re, sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
-from runnel import Runnel
+from runnel_sdk import Runnel
 
 env = os.environ.get
 api = env("POSTMARK_API", "https://api.postmarkapp.com")

@@ -1,7 +1,7 @@
 // email-bot.ts
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { type Run, Runnel } from "runnel";
+import { type Run, Runnel } from "runnel-sdk";
 
 const { AGENT, PORT, WEBHOOK_SECRET = "", EMAIL_FROM, EMAIL_LOGIN = "", POSTMARK_TOKEN = "" } = process.env;
 const api = process.env.POSTMARK_API ?? "https://api.postmarkapp.com";

@@ -15,7 +15,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from runnel import APIError, Runnel, RunnelError
+from runnel_sdk import APIError, Runnel, RunnelError
 
 REASONING_EFFORTS = {"none", "minimal", "low", "medium", "high"}
 MOST_PAIRS = 16  # of metadata

@@ -3,7 +3,7 @@ import hashlib, hmac, json, os, re, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
-from runnel import Runnel
+from runnel_sdk import Runnel
 
 env = os.environ.get
 api = env("SLACK_API", "https://slack.com/api")

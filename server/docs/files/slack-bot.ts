@@ -1,7 +1,7 @@
 // slack-bot.ts
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { type Run, Runnel } from "runnel";
+import { type Run, Runnel } from "runnel-sdk";
 
 const { AGENT, PORT, WEBHOOK_SECRET = "", SLACK_SIGNING_SECRET = "", SLACK_BOT_TOKEN } = process.env;
 const api = process.env.SLACK_API ?? "https://slack.com/api";

@@ -3,7 +3,7 @@ import hmac, json, os, sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
-from runnel import Runnel
+from runnel_sdk import Runnel
 
 env = os.environ.get
 api = env("TELEGRAM_API", "https://api.telegram.org")

@@ -1,7 +1,7 @@
 // telegram-bot.ts
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { type Run, Runnel } from "runnel";
+import { type Run, Runnel } from "runnel-sdk";
 
 const { AGENT, PORT, WEBHOOK_SECRET = "", TELEGRAM_TOKEN, TELEGRAM_SECRET = "" } = process.env;
 const api = process.env.TELEGRAM_API ?? "https://api.telegram.org";
