@@ -166,6 +166,7 @@ describe("wheelOf", () => {
     const files = unzipSync(wheelOf(document));
     const info = `runnel_sdk-${build.version}.dist-info`;
     const text = (name: string) => new TextDecoder().decode(files[name]);
+    expect(text(`${info}/METADATA`)).toContain("\nName: runnel-sdk\n");
     expect(text(`${info}/METADATA`)).toContain(`\nVersion: ${build.version}\n`);
     expect(text(`${info}/METADATA`)).toContain(`/docs/clients/runnel_sdk-${build.version}-py3-none-any.whl`);
     expect(text(`${info}/licenses/LICENSE`)).toContain("Apache License");
