@@ -326,6 +326,24 @@ describe("a request line", () => {
     expectRefused(await send(get("", "/v1/me#x")), 404, "resource_not_found");
   });
 
+  const places = ["keys/..", "keys/%2e%2e", "keys/%2E.", "entries/..", "keys//../..", "keys/k/../..", "keys/a\\..\\.."];
+  test.each(places)("with a dot segment deletes nothing: %s", async (place) => {
+    const { body: store } = await server.post("/v1/memory", { name: place, kind: "kv" });
+    for (const base of ["", server.url]) {
+      const target = `${base}/v1/memory/${store.id}/${place}`;
+      expectRefused(await send(`DELETE ${target} HTTP/1.1\r\n${ours(server)}${close}\r\n`), 400, "validation_failed");
+    }
+    expect((await server.get(`/v1/memory/${store.id}`)).status).toBe(200);
+  });
+
+  test("with what cannot be decoded is an address that nothing has", async () => {
+    for (const part of ["%ff", "%zz", "%"]) {
+      const callback = `POST /callbacks/${part} HTTP/1.1\r\n${ours(server)}${close}Content-Length: 0\r\n\r\n`;
+      expectRefused(await send(callback), 404, "resource_not_found");
+      expectRefused(await send(get("", `/openai/v1/files/${part}`)), 404, "resource_not_found");
+    }
+  });
+
   test("of another protocol, or broken up, is refused by the parser alone", async () => {
     const refused = [
       `GET /v1/me HTTP/2.0\r\n${ours(server)}\r\n`,

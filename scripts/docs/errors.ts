@@ -83,6 +83,11 @@ The parser refuses these, and only these, before the API sees them. The response
 |---|---|
 ${parserRefusals.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
+## Parts of an address
+
+A part of the path that is \`.\` or \`..\`, written out or as \`%2e\`, is 400 \`validation_failed\`, also without a key: most HTTP
+libraries read it as a step up, and would ask for another address. The clients refuse such a part, and an empty one, before they send anything.
+
 ## Slow and large requests
 
 - A connection that is silent or too slow is closed: after 12 seconds in its headers, after 30 seconds anywhere else.

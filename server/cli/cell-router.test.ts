@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { createNodeSeal, type NodeSeal, type Person } from "../cluster/between-nodes.ts";
 import type { Directory } from "../cluster/directory.ts";
+import { noticingDotSegments } from "../http/dot-segments.ts";
 import { mintSecret } from "../keys/secret.ts";
 import { createSeal } from "../lib/seal.ts";
+import { rawAsk } from "../testing/raw-ask.ts";
 import { type CellRouter, createCellRouter } from "./cell-router.ts";
 import type { Handle } from "./listener.ts";
 
@@ -55,7 +57,8 @@ function threeNodes({ person = null as Person | null, project = "proj_1", naming
       } as Partial<Directory> as Directory,
       ...{ seal, tokens: createSeal(masterKey), entrance: peers, publicUrl: () => "http://runnel.test" },
     });
-    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: handleBy(router, seal) });
+    const fetch = noticingDotSegments(handleBy(router, seal));
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", ...fetch });
     stack.defer(() => void server.stop(true));
     addresses.set(name, server.url.origin);
     return server.url.origin;
@@ -83,6 +86,9 @@ function threeNodes({ person = null as Person | null, project = "proj_1", naming
       Promise.all(nodes.map(async (url) => await (await fetch(`${url}${path}`, init)).text())),
     statuses: (path: string, init: RequestInit) =>
       Promise.all(nodes.map(async (url) => (await fetch(`${url}${path}`, init)).status)),
+    /** What a node answers to a target that is sent as it is. */
+    askRaw: (name: string, target: string) =>
+      rawAsk(Number(new URL(addresses.get(name)!).port), { method: "GET", target }),
     [Symbol.dispose]: () => stack.dispose(),
   };
 }
@@ -115,3 +121,12 @@ test.each([
     expect(await nodes.statuses("/v1/runs", { method: "OPTIONS", headers })).toEqual([status, status, status]);
   },
 );
+
+test("a target with a dot segment is passed on to no other node, which would see another address", async () => {
+  const person = { id: "usr_1", email: "ada@example.com", role: "member" } as Person;
+  using nodes = threeNodes({ person });
+  const path = "/console/api/proj_1/test/runs";
+  expect((await nodes.askRaw("main", path)).text).toBe("east, for usr_1");
+  for (const target of [`${path}/..`, `${path}/%2e%2e/agents`])
+    expect((await nodes.askRaw("main", target)).text).toBe("main, for usr_1");
+});

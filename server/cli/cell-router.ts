@@ -2,6 +2,7 @@ import { movedHeader, type NodeSeal, nodeTls, type Origin, type Person, passOn }
 import type { Directory } from "../cluster/directory.ts";
 import type { Routes } from "../cluster/routes.ts";
 import { createWhileLeading } from "../cluster/while-leading.ts";
+import { hasDotSegment } from "../http/dot-segments.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import type { Seal } from "../lib/seal.ts";
 import { clusterAway } from "./cluster-away.ts";
@@ -199,6 +200,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
       const follow = refusing((request) => elsewhere(request, targetOf(request, tokens)!));
 
       function dispatch(request: Request): Response | Promise<Response> {
+        if (hasDotSegment(request)) return handle(request); // Another node would not see what was sent.
         const target = targetOf(request, tokens);
         if (!target) return isPreflight(request) ? preflight(request, own, handle) : handle(request);
         const { name, people } = target;

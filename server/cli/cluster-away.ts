@@ -8,8 +8,10 @@ const away = (message: string, cause?: unknown): AppError =>
 const noAnswer = "The cluster has no leader at the moment, or its engine cannot be reached.";
 
 /** What is answered while nobody can say whether something would last. */
-export function clusterAway(publicUrl: PublicUrl, message = noAnswer): Response {
-  const error = away(message);
+export const clusterAway = (publicUrl: PublicUrl, message = noAnswer): Response => refusing(away(message), publicUrl);
+
+/** A refusal of a node's own, which has no application to write it. */
+export function refusing(error: AppError, publicUrl: PublicUrl): Response {
   const request_id = newId("request", Date.now());
   const headers = { ...errorHeaders(error), "x-request-id": request_id };
   return Response.json({ ...errorBody(error, publicUrl), request_id }, { status: error.status, headers });

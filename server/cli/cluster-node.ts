@@ -23,13 +23,14 @@ import type { DataDir } from "../db/data-dir.ts";
 import { forgetVectors } from "../db/kept-vectors.ts";
 import { migrateApart } from "../db/migrate-apart.ts";
 import { type Db, openDatabase } from "../db/open.ts";
+import { dotSegmentRefused, hasDotSegment } from "../http/dot-segments.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import { selfSigned } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import { createMoveStore } from "../projects/moves.ts";
 import { type CellRouter, createCellRouter } from "./cell-router.ts";
-import { clusterAway, orAway } from "./cluster-away.ts";
+import { clusterAway, orAway, refusing } from "./cluster-away.ts";
 import { type ClusterPlan, fencedCode } from "./cluster-plan.ts";
 import { commandsElsewhere } from "./commands-elsewhere.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
@@ -135,7 +136,7 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
     const ways = { directory, seal, entrance, publicUrl };
     const others = cluster.cells.length > 1 ? waysToOthers({ cluster, ...ways }) : null;
     const [cell] = cluster.cells;
-    entrance.letIn(spareHandle(others?.router.ofSpare ?? ofOneCell({ cell, ...ways })));
+    entrance.letIn(spareHandle(others?.router.ofSpare ?? ofOneCell({ cell, ...ways }), publicUrl));
     log.info("a spare, until a cell needs a leader", { cell: cluster.cells.join(), port: entrance.port });
     const lead = await spare.lead();
     isSpare = false;
@@ -216,9 +217,12 @@ function otherCells({ cluster, lead, dir, seal, log, directory, router }: OtherC
 }
 
 const spareHandle =
-  (handle: Handle): Handle =>
-  (request) =>
-    /^\/healthz(\?|$)/.test(pathOf(request.url)) ? Response.json({ status: "spare" }) : handle(request);
+  (handle: Handle, publicUrl: PublicUrl): Handle =>
+  (request) => {
+    // The leader would see the address that was made of what was sent.
+    if (hasDotSegment(request)) return refusing(dotSegmentRefused(), publicUrl);
+    return /^\/healthz(\?|$)/.test(pathOf(request.url)) ? Response.json({ status: "spare" }) : handle(request);
+  };
 
 function ofOneCell({ directory, cell, seal, entrance, publicUrl }: SpareOptions): Handle {
   const whileLeading = createWhileLeading(directory.leaderOf);

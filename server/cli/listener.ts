@@ -1,5 +1,6 @@
 import http from "node:http";
 import { nodeName } from "../cluster/between-nodes.ts";
+import { noticingDotSegments } from "../http/dot-segments.ts";
 import { head_bytes } from "../http/refuse-large-head.ts";
 import type { Certificate } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
@@ -194,7 +195,7 @@ function openDoor({
       onAnswered(request);
     }
   }
-  const options = { ...listenDefaults, idleTimeout: idle_s, hostname: host, port, fetch };
+  const options = { ...listenDefaults, idleTimeout: idle_s, hostname: host, port, ...noticingDotSegments(fetch) };
   door.server = Bun.serve({ ...options, ...(tls && { tls }) });
   return door as Door;
 }

@@ -6,6 +6,7 @@ import { sseHeaders } from "../lib/sse.ts";
 import { atOnce } from "./at-once.ts";
 import type { Identify } from "./auth.ts";
 import type { Cors } from "./cors.ts";
+import { refuseDotSegments } from "./dot-segments.ts";
 import { closes, errorBody, errorHeaders, type PublicUrl, toAppError } from "./errors.ts";
 import { createRouteFinder, type Route } from "./find-routes.ts";
 import type { TransportGate } from "./https-only.ts";
@@ -95,10 +96,14 @@ export function createEdge({
         if (!isApi(request.url)) tellOfAddress(request, set.headers);
         if (gate?.insists(request)) set.headers["strict-transport-security"] = "max-age=31536000";
         gate?.admit(request); // Before anybody reads the address, which may be none.
+        refuseDotSegments(request);
         refuseLargeHead(request);
         const clientId = onClientId && request.headers.get("x-client-request-id");
         if (clientId) onClientId(clientId.slice(0, clientIdMax), String(set.headers["x-request-id"]), request);
-        return cors?.begin(request, set.headers) ?? undefined;
+        const granted = cors?.begin(request, set.headers);
+        if (granted) return granted;
+        requireDecodable(request.url);
+        return undefined;
       }),
     )
     .mapResponse(
@@ -168,6 +173,16 @@ const isApi = (url: string): boolean => /^(https?:\/\/[^/]*)?\/v1(\/|\?|$)/.test
 
 const isEventStream = (body: unknown): body is Response =>
   body instanceof Response && body.headers.get("content-type") === sseHeaders["content-type"];
+
+/** Throws for a path that nothing is named by: routes would be given null in place of what cannot be decoded. */
+function requireDecodable(url: string): void {
+  if (!url.includes("%")) return;
+  try {
+    decodeURIComponent(url.split("?", 1)[0]!);
+  } catch {
+    throw new NotFoundError();
+  }
+}
 
 /** Nobody reads what comes after the head, and the framework would count its bytes to the end, which may never come. */
 function headOf(stream: Response): Response {

@@ -2,6 +2,7 @@ import type { Scope } from "../core/scope.ts";
 import { sha256 } from "../lib/hash.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { Auth, Identify, NoLongerValid } from "./auth.ts";
+import { noteDotSegments } from "./dot-segments.ts";
 import type { Principal } from "./principal.ts";
 import type { Bucket } from "./rate-limit.ts";
 
@@ -91,6 +92,7 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
       ...{ method, headers, signal: outer.signal },
       ...(body && { body: body.content }),
     });
+    noteDotSegments(request, path);
     outers.set(request, outer);
     return await handle(request);
   };

@@ -325,7 +325,7 @@ test("tasks are listed, those of one agent, page by page", async () => {
     since,
   ])
     expect((await ask(owner, at, "ListTasks", wrong)).body.error.data[0].reason).toBe("INVALID_PARAMS");
-  for (const id of [theirs.id, "run_\ud800", { toString: 1 }])
+  for (const id of [theirs.id, "run_\ud800", { toString: 1 }, "", ".", "..", "%2e%2e"])
     expect((await ask(owner, at, "GetTask", { id })).body.error.data[0].reason).toBe("TASK_NOT_FOUND");
   const noText = { toString: 1 };
   for (const wrong of [{ pageSize: noText }, { status: noText }, { pageToken: noText }, { contextId: noText }])

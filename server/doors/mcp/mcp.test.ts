@@ -599,6 +599,7 @@ describe("what agents remember", () => {
       "runnel://memory/mem_none",
       "file:///etc/passwd",
       `runnel://memory/${vector.id}/entries/x`,
+      ...[".", "..", "%2e%2e", "%2E", "..%2f.."].map((key) => `runnel://memory/${kv.id}/keys/${key}`),
     ])
       expect(await rejection(it.client.readResource({ uri }))).toMatchObject({ code: -32002 });
   });
@@ -772,6 +773,10 @@ describe("the admin door", () => {
     ["agents_create", { name: "x" }, "required"],
     ["agents_create", { name: "x", instructions: "", model: "test/echo", surprise: 1 }, "surprise"],
     ["agents_retrieve", { id: "../runs" }, "resource_not_found"],
+    ["agents_retrieve", { id: ".." }, "resource_not_found"],
+    ["agents_retrieve", { id: "." }, "resource_not_found"],
+    ["agents_retrieve", { id: "" }, "resource_not_found"],
+    ["agents_versions_list", { id: ".." }, "resource_not_found"],
     ["runs_list", { limit: 1000 }, "limit"],
   ])("tells a model what the API refuses of %s %j", async (name, args, said) => {
     const owner = await server.client({ project: "admin" });

@@ -1,0 +1,31 @@
+import { connect } from "node:net";
+
+interface RawAsk {
+  method: string;
+  /** As it is sent: nothing is resolved or encoded. */
+  target: string;
+  headers?: Record<string, string>;
+  /** Sent as it is, after all headers. */
+  body?: string;
+}
+
+/** Sends a request over a connection of its own, byte by byte as it is written, and reads the answer to its end. */
+export function rawAsk(port: number, { method, target, headers = {}, body = "" }: RawAsk) {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; head: string; text: string }>();
+  const lines = Object.entries({ host: "localhost", connection: "close", ...headers }).map((pair) => pair.join(": "));
+  const socket = connect(port, "127.0.0.1", () =>
+    socket.write(`${[`${method} ${target} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n${body}`, "latin1"),
+  );
+  let received = "";
+  socket
+    .on("data", (data) => {
+      received += data.toString("latin1");
+    })
+    .on("error", reject)
+    .on("close", () => {
+      const end = received.indexOf("\r\n\r\n");
+      const [head, text] = end === -1 ? [received, ""] : [received.slice(0, end), received.slice(end + 4)];
+      resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0), head: head.toLowerCase(), text });
+    });
+  return promise;
+}
