@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
-import { everyCall, headersOf, startRecorder } from "../scripts/clients/every-operation.ts";
+import { everyCall, headersOf, misleading, odd, startRecorder, withPart } from "../scripts/clients/every-operation.ts";
 import { interpreterOf, pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
 import { build } from "../server/lib/build-info.ts";
@@ -45,6 +45,16 @@ function expectExact(events: Json[]): void {
   expect(events.filter(({ event }) => event === "run.completed" || event === "run.failed")).toEqual([events.at(-1)]);
 }
 
+/** An answer in bytes has no tag with it: whatever compares with one is not there. */
+function comparingNothing(calls: ReturnType<typeof everyCall>) {
+  for (const { python, sent } of calls)
+    for (const header of ["if-none-match", "if-range"]) {
+      delete python.named[header.replaceAll("-", "_")];
+      delete sent.headers[header];
+    }
+  return calls;
+}
+
 const python = await pythonForExamples();
 const fixed = (environment = {}) => startRunnel({ flags: ["--port", String(freePort())], environment });
 
@@ -77,13 +87,7 @@ describe("the Python client", () => {
   });
 
   forBoth("has a method for every operation, which sends all that the operation takes", async (client, kind) => {
-    const calls = everyCall((await server.get("/v1/openapi.json")).body);
-    // An answer in bytes has no tag with it: whatever compares with one is not there.
-    for (const { python, sent } of calls)
-      for (const header of ["if-none-match", "if-range"]) {
-        delete python.named[header.replaceAll("-", "_")];
-        delete sent.headers[header];
-      }
+    const calls = comparingNothing(everyCall((await server.get("/v1/openapi.json")).body));
     using recorder = startRecorder(headersOf(calls));
     const environment = { RUNNEL_URL: recorder.url, CALLS: join(client.folder, `calls-${kind}.json`) };
     await Bun.write(environment.CALLS, JSON.stringify(calls));
@@ -91,6 +95,22 @@ describe("the Python client", () => {
     expect(recorder.received.map((sent, at) => ({ id: calls[at]?.id, ...sent }))).toEqual(
       calls.map(({ id, sent }) => ({ id, ...sent })),
     );
+  });
+
+  forBoth("sends nothing for a part of a path that leads to another address", async (client, kind) => {
+    const calls = comparingNothing(everyCall((await server.get("/v1/openapi.json")).body));
+    const each = (values: [string, string][]) =>
+      calls.flatMap((call) =>
+        Array.from({ length: call.parts }, (_, index) => values.map((pair) => withPart(call, index, ...pair))).flat(),
+      );
+    const refused = each(misleading.map((value) => [value, value]));
+    const sent = each(Object.entries(odd));
+    using recorder = startRecorder([]);
+    const environment = { RUNNEL_URL: recorder.url, CALLS: join(client.folder, `parts-${kind}.json`) };
+    await Bun.write(environment.CALLS, JSON.stringify({ refused, sent }));
+    expect(await client.run(["path_parts"], kind, environment)).toEqual(done);
+    expect(recorder.received.map(({ path }) => path)).toEqual(sent.map((call) => call.sent.path));
+    expect(refused.length).toBeGreaterThan(150);
   });
 
   forBoth("verifies webhooks", async (client, kind) => {

@@ -15,7 +15,32 @@ interface Call {
   id: string;
   typescript: { path: string[]; args: unknown[]; isList: boolean };
   python: { path: string[]; args: unknown[]; named: Record<string, unknown>; isList: boolean };
+  /** How many of the first arguments are parts of the path. */
+  parts: number;
   sent: Sent;
+}
+
+/** Values by which an address would lead to another one: nothing may be sent for them. */
+export const misleading = ["", ".", ".."];
+
+/** Values that are sent as what they are, and what they are in an address. */
+export const odd: Record<string, string> = {
+  "%2e%2e": "%252e%252e",
+  "a/../b": "a%2F..%2Fb",
+  "..\\x": "..%5Cx",
+  "...": "...",
+  "\0": "%00",
+};
+
+/** The same call with another value for one part of its path; `encoded` is what arrives of it. */
+export function withPart(call: Call, index: number, value: string, encoded: string): Call {
+  const before = encodeURIComponent(String(call.typescript.args[index]));
+  return {
+    ...call,
+    typescript: { ...call.typescript, args: call.typescript.args.with(index, value) },
+    python: { ...call.python, args: call.python.args.with(index, value) },
+    sent: { ...call.sent, path: call.sent.path.replace(before, () => encoded) },
+  };
 }
 
 /**
@@ -48,6 +73,7 @@ export function everyCall(document: OpenApi): Call[] {
         named: Object.fromEntries(forPython.map(([key, value]) => [pythonName(key), value])),
         isList,
       },
+      parts: inPath.length,
       sent: {
         method: verb,
         path: inPath.reduce(

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { testApp } from "../../server/testing/test-app.ts";
 import { inProject } from "../root.ts";
 import { buildClients } from "./build-clients.ts";
-import { everyCall, headersOf, startRecorder } from "./every-operation.ts";
+import { everyCall, headersOf, misleading, odd, startRecorder, withPart } from "./every-operation.ts";
 import type { OpenApi } from "./openapi.ts";
 
 // The package as the build makes it: its bytes, and what its types let a strict program write.
@@ -137,6 +137,36 @@ test("every operation is a method that sends all that the operation takes to whe
   expect(calls.length).toBeGreaterThan(90);
   const types = await Bun.file(join(installed, "dist/index.d.ts")).text();
   expect(types.match(/^ {4}.*(Promise<unknown>|Promise<any>|: any[;,)]).*$/gm)).toBeNull();
+});
+
+test("no method sends a request for a part of its path that leads to another address, and others arrive as they are", async () => {
+  const calls = everyCall(document);
+  using recorder = startRecorder(headersOf(calls));
+  const { Runnel, RunnelError } = await import(join(installed, "dist/index.js"));
+  const runnel = new Runnel({ baseUrl: recorder.url, apiKey: "sk_test_1", fetch });
+  const perform = async ({ typescript: { path, args } }: (typeof calls)[number]) => {
+    const [method, ...resource] = path.toReversed();
+    // biome-ignore lint/suspicious/noExplicitAny: any resource of any depth.
+    await resource.reduceRight((inner: any, name) => inner[name], runnel)[method!](...args);
+  };
+  let refused = 0;
+  for (const call of calls)
+    for (let index = 0; index < call.parts; index++) {
+      for (const value of misleading) {
+        const error = await perform(withPart(call, index, value, value)).catch((reason) => reason);
+        expect({ id: call.id, value, isRefused: error instanceof RunnelError }).toMatchObject({ isRefused: true });
+        refused++;
+      }
+      expect(recorder.received).toEqual([]);
+      for (const [value, encoded] of Object.entries(odd)) {
+        const sent = withPart(call, index, value, encoded);
+        await perform(sent);
+        expect({ id: call.id, path: recorder.received.pop()?.path }).toEqual({ id: call.id, path: sent.sent.path });
+      }
+    }
+  expect(refused).toBeGreaterThan(150);
+  const raw = runnel.json("GET", "/v1/memory/mem_1/keys/%2E%2e").catch((reason: unknown) => reason);
+  expect([await raw, recorder.received]).toEqual([expect.any(RunnelError), []]);
 });
 
 test("every method says what its operation says", async () => {

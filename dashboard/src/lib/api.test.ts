@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { ApiError, get, post, query, resourceUrl } from "./api.ts";
+import { ApiError, get, post, query, remove, resourceUrl } from "./api.ts";
 
 const server = Bun.serve({
   port: 0,
@@ -37,6 +37,19 @@ test("what changes something carries the header that another site's form cannot 
   });
   expect(await get<object>(new URL("/echo", server.url).href)).toEqual({ method: "GET", header: null, body: null });
 });
+
+test.each(["..", ".", "%2e%2E"])(
+  "nothing is sent for a part of an address that leads to another one: %s",
+  async (part) => {
+    for (const rest of ["", "/more", "?a=b"]) {
+      const error = await remove(`${new URL("/echo", server.url).href}/${part}${rest}`).catch(
+        (reason: unknown) => reason,
+      );
+      expect(error).toMatchObject({ code: "validation_failed", status: 400 });
+    }
+    expect(await get(`${new URL("/echo", server.url).href}?a=/../`)).toMatchObject({ method: "GET" });
+  },
+);
 
 test("a refusal tells its code, its request, its faults and how long to wait", async () => {
   expect(await refusal("/refused")).toMatchObject({

@@ -111,6 +111,9 @@ async function request(
   signal?: AbortSignal,
   more: Record<string, string> = {},
 ): Promise<Response> {
+  // The browser would ask for another address: `/keys/..` becomes `/`.
+  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path.split(/[?#]/, 1)[0]!))
+    throw new ApiError(400, "validation_failed", 'A part of the address is "." or "..", which no id or name can be.');
   return fetch(path, {
     method,
     signal,

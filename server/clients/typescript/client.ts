@@ -88,6 +88,7 @@ export class Client {
     parts: RequestParts = {},
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
+    refuseAddress(path);
     const { maxRetries = this.maxRetries, signal } = parts;
     // The same for all attempts: the server does it once, whichever of them arrived.
     const idempotencyKey = method === "POST" ? (parts.idempotencyKey ?? crypto.randomUUID()) : undefined;
@@ -140,6 +141,13 @@ export class Client {
       clearTimeout(timer);
     }
   }
+}
+
+/** Throws for a part of a path by which `fetch` would ask for another address: `/keys/..` becomes `/`. */
+function refuseAddress(path: string): void {
+  const parts = path.slice(1).split(/[?#]/, 1)[0]!.split("/");
+  if (parts.some((part) => /^(\.|%2e){0,2}$/i.test(part)))
+    throw new RunnelError(`A part of ${path} is empty, "." or "..", which no id or name can be.`);
 }
 
 /** No answer in JSON is longer; files and capsules are, and are not read here. */

@@ -115,6 +115,7 @@ class AsyncClient:
 
         ``binary`` is the media type of a body of bytes. ``patience`` is how many seconds it is sent again at least, however often that is.
         """
+        _refuse_address(path)
         retries = self.max_retries if max_retries is None else max_retries
         sent = {**self._headers, **(headers or {})}
         if method == "POST":
@@ -621,6 +622,13 @@ def _wish_of(error: APIError) -> Optional[float]:
 def at(value: Union[str, int]) -> str:
     """A value as a part of a path."""
     return quote(str(value), safe="")
+
+
+def _refuse_address(path: str) -> None:
+    """Raises for a part of a path by which httpx would ask for another address: ``/keys/..`` becomes ``/``."""
+    for part in path[1:].split("?", 1)[0].split("/"):
+        if part.lower().replace("%2e", ".") in ("", ".", ".."):
+            raise RunnelError(f'A part of {path} is empty, "." or "..", which no id or name can be.')
 
 
 def _decoded(raw: bytes) -> str:
