@@ -83,6 +83,7 @@ ${ofProjects.join("\n")}
 - No 60 seconds, wherever they begin, have more accepted requests than the limit. What is refused does not count.
 - The method and the address decide for which limit a request counts. Responses with 404 and 405 count too.
 - \`X-RateLimit-Limit\` and \`X-RateLimit-Remaining\` tell of that limit. At \`X-RateLimit-Reset\`, in Unix seconds, all of it is there again.
+  Of a limit that is off they are 2147483647, 2147483647 and 0.
 - Over the limit you get 429 with \`Retry-After\`, in seconds.
 - Requests without a valid key count for their address instead: 60 a minute. An IPv6 network of /64 is one address.
 - Counts are in memory, and a restart forgets them.

@@ -1,6 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { errorBody, errorHeaders, type PublicUrl } from "../http/errors.ts";
+import { noLimit, tell } from "../http/rate-limit-headers.ts";
 
 const away = (message: string, cause?: unknown): AppError =>
   new AppError("cluster_unavailable", message, { retryAfter: 1, cause });
@@ -13,7 +14,8 @@ export const clusterAway = (publicUrl: PublicUrl, message = noAnswer): Response 
 /** A refusal of a node's own, which has no application to write it. */
 export function refusing(error: AppError, publicUrl: PublicUrl): Response {
   const request_id = newId("request", Date.now());
-  const headers = { ...errorHeaders(error), "x-request-id": request_id };
+  const headers: Record<string, string> = { ...errorHeaders(error), "x-request-id": request_id };
+  tell(headers, noLimit); // Nothing was counted.
   return Response.json({ ...errorBody(error, publicUrl), request_id }, { status: error.status, headers });
 }
 

@@ -60,6 +60,37 @@ test("every response has rate-limit headers, whoever asks and whatever for", asy
   expect([callback.status, limitOf(callback)[0]]).toEqual([404, 60]);
 });
 
+test("a project whose limits are off is told so by every response, as by any other: with three numbers", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  await server.projects.update(client.scope.project_id, {
+    limits: { reads_per_minute: 0, writes_per_minute: 0, run_creations_per_minute: 0 },
+  });
+  const doors = ["/openai/v1/models", "/openai/v1/files", "/streams/v1/runs/none"];
+  const asked = [
+    ...server.routes().filter(({ path, method }) => path.startsWith("/v1/") && /^[A-Z]+$/.test(method)),
+    ...["/v1/nothing", "/v1/me?x=1", ...doors].map((path) => ({ method: "GET", path })),
+    { method: "PUT", path: "/v1/agents" },
+  ];
+  for (const { method, path } of asked) {
+    const body = method === "GET" || method === "DELETE" || method === "HEAD" ? undefined : {};
+    const answer = await server.send(method, path.replaceAll(/:\w+/g, "none"), body, authorized(client));
+    expect({ method, path, told: limitOf(answer) }).toEqual({ method, path, told: [2147483647, 2147483647, 0] });
+  }
+  expect(asked.length).toBeGreaterThan(100);
+});
+
+test("a page of another site that asks beforehand is told what is left of its address", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  await server.projects.update(client.scope.project_id, { origins: ["https://shop.example"] });
+  const headers = { origin: "https://shop.example", "access-control-request-method": "POST" };
+  for (const path of ["/v1/runs", "/openai/v1/models", "/docs"]) {
+    const answer = await server.send("OPTIONS", path, undefined, headers);
+    expect({ path, status: answer.status, limit: limitOf(answer)[0] }).toEqual({ path, status: 204, limit: 60 });
+  }
+});
+
 test("a callback tells what is left of its project's writes", async () => {
   await using server = testApp();
   const client = await server.client();

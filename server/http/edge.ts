@@ -93,7 +93,7 @@ export function createEdge({
         set.headers["x-request-id"] = newId("request", now());
         set.headers["x-content-type-options"] = "nosniff";
         // Of the API a project counts each request, and where none did `onError` tells.
-        if (!isApi(request.url)) tellOfAddress(request, set.headers);
+        if (!isApi(request.url) || request.method === "OPTIONS") tellOfAddress(request, set.headers);
         if (gate?.insists(request)) set.headers["strict-transport-security"] = "max-age=31536000";
         gate?.admit(request); // Before anybody reads the address, which may be none.
         refuseDotSegments(request);

@@ -33,9 +33,15 @@ export const webhookHeaders = {
 /** Headers of responses. */
 export const responseHeaders = {
   "X-Request-Id": header("The request's id, for the operator's log.", Type.String({ pattern: idPattern("request") })),
-  "X-RateLimit-Limit": header("How many requests a minute may have; absent where there is no limit.", Type.Integer()),
-  "X-RateLimit-Remaining": header("How many requests are left.", Type.Integer()),
-  "X-RateLimit-Reset": header("When all of them are there again, in Unix seconds.", Type.Integer()),
+  "X-RateLimit-Limit": header(
+    "How many requests a minute may have; 2147483647 where there is no limit.",
+    Type.Integer(),
+  ),
+  "X-RateLimit-Remaining": header("How many requests are left; 2147483647 where there is no limit.", Type.Integer()),
+  "X-RateLimit-Reset": header(
+    "When all of them are there again, in Unix seconds; 0 where there is no limit.",
+    Type.Integer(),
+  ),
   "Retry-After": header("After how many seconds the request may succeed.", Type.Integer({ minimum: 1 })),
   "Idempotent-Replayed": header(
     "There when this is the response to an earlier request with the same `Idempotency-Key`.",
