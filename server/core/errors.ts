@@ -95,7 +95,7 @@ export const catalogue = {
     status: 403,
     type: "permission_error",
     meaning:
-      "The key may not do this. `details.required_scope` names the scope that it needs, or `details.bound_by` the restriction of the key: `agent_ids`, `allowed_cidrs` or `expires_at`. For a client token, `param` names the field that it may not set.",
+      "The key may not do this. `details.required_scope` names the scope that it needs, or `details.bound_by` the restriction of the key: `agent_ids`, `allowed_cidrs` or `expires_at`. Where that is `client_token`, no scope of a client token would help: use an API key. For a client token, `param` names the field that it may not set.",
   },
   https_required: {
     status: 403,

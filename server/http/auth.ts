@@ -23,7 +23,7 @@ export type NoLongerValid = (principal: Principal, request: Request) => AppError
 
 /** What somebody was refused for want of, and where. */
 export interface Refusal {
-  required: { required_scope: Permission | ClientScope } | { required_role: string };
+  required: { required_scope: Permission | ClientScope } | { required_role: string } | { bound_by: string };
   request: Request;
 }
 
@@ -206,7 +206,7 @@ const bucketOf = (request: Request): Bucket => (isRead(request) ? "reads_per_min
 /** Why somebody may not ask for this; null where they may. */
 function refusalOf({ token, kind, scopes }: Principal, { needs, client }: Access): AppError | null {
   const scope = needs === "read_or_run" ? "read" : needs;
-  if (token) return client && token.scopes.has(client) ? null : scopeMissing(client ?? scope);
+  if (token) return client === undefined ? noToken(scope) : token.scopes.has(client) ? null : scopeMissing(client);
   if (satisfies(scopes, needs)) return null;
   return kind === "user" ? viewerOnly() : scopeMissing(scope);
 }
@@ -220,6 +220,12 @@ export const mayAnswer = (principal: Principal): boolean =>
 
 const scopeMissing = (required_scope: Permission | ClientScope): AppError =>
   new AppError("insufficient_scope", `This needs the scope "${required_scope}".`, { details: { required_scope } });
+
+/** Where no client token is let in, whatever its scopes. */
+export const noToken = (scope: Permission): AppError =>
+  new AppError("insufficient_scope", `No client token may ask for this. Use an API key with the scope "${scope}".`, {
+    details: { bound_by: "client_token" },
+  });
 
 // Of people, whoever lacks a scope is a viewer: the others have them all.
 const viewerOnly = (): AppError =>

@@ -168,7 +168,7 @@ test("two requests for one user are one erasure, which is audited without saying
 test("a key that is bound to agents erases nobody", async () => {
   const bound = await server.client({ agent_ids: [await agentOf(client)] });
   const { status, body } = await bound.delete("/v1/users/somebody/data");
-  expect([status, body.error.code]).toEqual([403, "insufficient_scope"]);
+  expect([status, body.error.code, body.error.details]).toEqual([403, "insufficient_scope", { bound_by: "agent_ids" }]);
 });
 
 test("many runs, and a conversation with many messages, go in several writes", async () => {
@@ -253,9 +253,12 @@ describe("the download of a user's data", () => {
   test("is not for a key that is bound to agents, or may not administer", async () => {
     const bound = await server.client({ agent_ids: [await agentOf(client)] });
     const reader = await server.client({ scopes: ["read"] });
-    for (const by of [bound, reader]) {
+    for (const [by, details] of [
+      [bound, { bound_by: "agent_ids" }],
+      [reader, { required_scope: "admin" }],
+    ] as const) {
       const { status, body } = await by.get("/v1/users/somebody/data");
-      expect([status, body.error.code]).toEqual([403, "insufficient_scope"]);
+      expect([status, body.error.code, body.error.details]).toEqual([403, "insufficient_scope", details]);
     }
   });
 });

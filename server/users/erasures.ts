@@ -123,7 +123,7 @@ export function createErasures({
           "insufficient_scope",
           "A key that is bound to agents may not erase what others' runs have.",
           {
-            details: { required_scope: "admin" },
+            details: { bound_by: "agent_ids" },
           },
         );
       const id = await db.write(() => {

@@ -123,7 +123,7 @@ export function createUserExport({ db: { sqlite }, runs, threads, schedules, mem
   return function open(viewer: Asker, userId: string): ReadableStream<Uint8Array> {
     if (viewer.agent_ids)
       throw new AppError("insufficient_scope", "A key that is bound to agents may not read what others' runs have.", {
-        details: { required_scope: "admin" },
+        details: { bound_by: "agent_ids" },
       });
     const all = pieces(viewer, userId);
     return new ReadableStream<Uint8Array>(

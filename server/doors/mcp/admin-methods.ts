@@ -1,4 +1,5 @@
 import { AppError } from "../../core/errors.ts";
+import { noToken } from "../../http/auth.ts";
 import type { Api } from "../../http/within.ts";
 import { asText } from "../../lib/as-text.ts";
 import type { AdminTool } from "./admin-tools.ts";
@@ -10,7 +11,8 @@ export const adminMethods = ({ tools, api }: { tools: () => Map<string, AdminToo
   capabilities: { tools: {} },
   instructions: "Agents, runs and traces of a runnel server. Each tool is the operation of its API with that name.",
   admit({ scopes, token }) {
-    if (scopes.has("admin") && !token) return;
+    if (token) throw noToken("admin");
+    if (scopes.has("admin")) return;
     const details = { required_scope: "admin" };
     throw new AppError("insufficient_scope", 'This needs the scope "admin".', { details });
   },

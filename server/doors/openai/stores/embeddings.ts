@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../../../core/errors.ts";
 import { limits } from "../../../core/limits.ts";
 import { estimateTokens } from "../../../documents/estimate-tokens.ts";
+import { noToken } from "../../../http/auth.ts";
 import { fault, invalid, refuse } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
 import type { Principal } from "../../../http/principal.ts";
@@ -44,7 +45,8 @@ export function createEmbeddings({ embedders, stores, patience_ms = 300_000 }: D
   function modelOf(principal: Principal, model: string): string {
     const { token, scopes, agent_ids } = principal;
     const isAdmin = scopes.has("admin");
-    if (token || !(isAdmin || scopes.has("run")))
+    if (token) throw noToken("run");
+    if (!(isAdmin || scopes.has("run")))
       throw new AppError("insufficient_scope", 'This needs the scope "run".', { details: { required_scope: "run" } });
     if (model === embedderId) return defaultModel;
     // What the operator pays for is used where an administrator has said so: by a store.
