@@ -112,6 +112,9 @@ describe("without a server", () => {
       ["backup", "a.db", "--keep", "3", "--data-dir", data],
       ["restore", "a.db", "--from", "s3://bucket/folder", "--data-dir", data],
       ["serve", "--insecure-http", "--host", "0.0.0.0"],
+      ["serve", "--public-url", "https://*.example"],
+      ["serve", "--public-url", "https://a b.example"],
+      ["serve", "--public-url", "https://a.example:99999"],
     ]) {
       const { code, out, err } = await runnel([...args, ...(args[0] === "serve" ? ["--data-dir", data] : [])]);
       expect([args, code, out]).toEqual([args, 2, ""]);
@@ -156,7 +159,7 @@ describe("without a server", () => {
     const [first, second] = ["https://a.example", "http://localhost:5173"];
     const changed = await origins("--origins", `${first},${second},${first}`, "--json");
     expect(JSON.parse(changed.out)).toEqual({ project: "web", origins: [first, second] });
-    for (const wrong of ["*", `${first},https://b.example/`, "http://b.example"])
+    for (const wrong of ["*", "https://*.example", `${first},https://b.example/`, "http://b.example"])
       expect([wrong, (await origins("--origins", wrong)).code]).toEqual([wrong, 1]);
     expect((await origins()).out.trim().split("\n")).toEqual([first, second]);
     expect((await origins("--origins", "none")).out.trim()).toBe("No pages may ask.");

@@ -166,7 +166,10 @@ async function origins(
   name: string,
   { dataDir, json, origins: given }: DataFlags & { origins?: string },
 ): Promise<void> {
-  const wanted = given === undefined ? null : { origins: given === "none" ? [] : [...new Set(given.split(","))] };
+  const wanted =
+    given === undefined
+      ? null
+      : { origins: given === "none" ? [] : [...new Set(given.split(",").map((one) => one.trim()))] };
   const project = await change(dataDir, name, wanted);
   const { origins } = project;
   print(json, { project: project.name, origins }, () => origins.join("\n") || "No pages may ask.");

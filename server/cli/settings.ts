@@ -1,3 +1,4 @@
+import { isHostName } from "../core/web-origin.ts";
 import { createAddressRules } from "../lib/egress-policy.ts";
 import type { LogFormat } from "../lib/log.ts";
 import { givenMasterKey } from "../lib/master-key.ts";
@@ -115,6 +116,7 @@ function readWorkers(text: string | undefined): number {
 }
 
 function checkedOrigin(text: string | undefined): string | undefined {
-  if (text === undefined || /^https?:\/\/[^/?#@]+$/.test(text)) return text;
+  if (text === undefined || (/^https?:\/\/[^/?#@]+$/.test(text) && isHostName(URL.parse(text)?.hostname ?? "")))
+    return text;
   throw usageError(`--public-url takes an origin such as https://api.example.com, not "${text}".`);
 }

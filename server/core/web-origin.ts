@@ -1,9 +1,21 @@
 /** What is wrong with an origin that pages may come from, as a sentence; null: nothing. */
 export function originFault(text: string): string | null {
+  if (text.includes("*")) return "Expected one origin by its whole name: a * stands for no other ones.";
   const url = URL.parse(text);
-  if (!url || url.origin !== text)
+  if (!url || (url.origin !== text && !isBare(url)))
     return "Expected an origin such as https://example.com: no path, no slash at its end.";
+  if (url.origin !== text) return `Browsers write this origin ${url.origin}.`;
+  if (!isHostName(url.hostname))
+    return "Expected an origin such as https://example.com, with a name that a page can have.";
   const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (url.protocol === "https:" || (url.protocol === "http:" && isHere)) return null;
   return "Expected https. Plain http is for localhost.";
 }
+
+/** Whether it says no more than where a page comes from, though perhaps in other words than browsers do. */
+const isBare = (url: URL): boolean => url.origin !== "null" && url.href === `${url.origin}/`;
+
+/** Whether the host of an address is one that a name or an address of a machine can be. */
+export const isHostName = (host: string): boolean =>
+  /^\[[\da-f:]+\]$/.test(host) ||
+  (host.length <= 254 && /^(?:[a-z\d_](?:[\w-]{0,61}[a-z\d_])?(?:\.(?!$)|\.?$))+$/.test(host));
