@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { temporaryFolder } from "../testing/temporary.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 
 const server = testApp();
@@ -101,6 +103,69 @@ test("what an owner changes counts at the next request, and an archived project 
   await server.projects.update(project_id, { origins: [] });
   expect((await preflight(fresh)).status).toBe(403);
   expect(server.projects.byId(project_id).settings.origins).toBeUndefined();
+});
+
+describe("what lets a page read says that it is for this page alone", () => {
+  const folder = temporaryFolder();
+  const files = {
+    "index.html": "Docs",
+    "embed.js": "1",
+    "chat.js": "1",
+    "chat.css": "",
+    "llms.txt": "a",
+    "404.html": "",
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(name), text);
+  const site = testApp({ docs: folder.path, dashboard: true });
+  afterAll(async () => {
+    await site[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+  const pages = ["/docs", "/embed.js", "/chat.js", "/chat.css", "/llms.txt", "/docs/none", "/docs/errors", "/healthz"];
+
+  async function owner() {
+    const client = await site.client();
+    const limits = { reads_per_minute: 0, writes_per_minute: 0, run_creations_per_minute: 0 };
+    await site.projects.update(client.scope.project_id, { origins: [page], limits });
+    return client;
+  }
+
+  test("on every route there is, to whatever it answers", async () => {
+    const { key } = await owner();
+    const routes = site.routes().filter(({ method, path }) => /^[A-Z]+$/.test(method) && !path.startsWith("/console/"));
+    const asked = [...routes, ...pages.map((path) => ({ method: "GET", path }))];
+    let answered = 0;
+    for (const { method, path } of asked)
+      for (const more of [
+        ["accept", "*/*"],
+        ["authorization", `Bearer ${key.secret}`],
+        ["if-none-match", "*"],
+      ]) {
+        const body = ["GET", "HEAD", "DELETE"].includes(method) ? undefined : {};
+        const address = path.replaceAll(/:\w+/g, "none").replace("*", "none");
+        const { headers } = await site.send(method, address, body, { origin: page, [more[0]!]: more[1]! });
+        const vary = headers.get("vary")?.toLowerCase().split(/, ?/) ?? [];
+        if (!headers.has("access-control-allow-origin")) continue;
+        answered++;
+        expect({ method, path, varies: vary.includes("origin") }).toEqual({ method, path, varies: true });
+      }
+    expect(answered).toBeGreaterThan(300);
+  });
+
+  test("also where nobody says from which page, if it may be stored", async () => {
+    const client = await owner();
+    const form = new FormData();
+    form.append("file", new File(["text"], "a.txt"));
+    form.append("purpose", "attachment");
+    const authorization = `Bearer ${client.key.secret}`;
+    const sent = new Request("http://localhost/v1/files", { method: "POST", body: form, headers: { authorization } });
+    const { id } = (await (await site.app.handle(sent)).json()) as { id: string };
+    const stored = [...pages.filter((path) => path !== "/healthz"), "/chat/none", `/v1/files/${id}/content`];
+    for (const path of stored) {
+      const { headers } = await site.send("GET", path, undefined, { authorization });
+      expect({ path, vary: headers.get("vary") }).toEqual({ path, vary: expect.stringMatching(/\borigin\b/i) });
+    }
+  });
 });
 
 test("the dashboard's API is for its own pages, whatever a project names", async () => {

@@ -115,6 +115,7 @@ export function createEdge({
           body = body.response;
         }
         answered(request, route ?? null, body instanceof Response ? body.status : set.status);
+        if (cors && body instanceof Response) varyByOrigin(body, set.headers);
         if (request.method === "HEAD" && isEventStream(body)) return headOf(body);
         // Given back as it is: without an answer of this hook the framework drops the text of a 404.
         if (typeof body === "string") return body as unknown as Response;
@@ -173,6 +174,16 @@ const isApi = (url: string): boolean => /^(https?:\/\/[^/]*)?\/v1(\/|\?|$)/.test
 
 const isEventStream = (body: unknown): body is Response =>
   body instanceof Response && body.headers.get("content-type") === sseHeaders["content-type"];
+
+/**
+ * Of an answer that has headers of its own, those win over what CORS has said. One that is stored varies also where no
+ * page of another site has asked for it: such a page would be given it without the headers that let it read.
+ */
+function varyByOrigin({ headers }: Response, said: Record<string, unknown>): void {
+  if (said.vary === undefined && headers.get("cache-control")?.includes("no-store")) return;
+  const vary = headers.get("vary");
+  if (!/(?:^|,)\s*(?:origin|\*)\s*(?:,|$)/i.test(vary ?? "")) headers.append("vary", "Origin");
+}
 
 /** Throws for a path that nothing is named by: routes would be given null in place of what cannot be decoded. */
 function requireDecodable(url: string): void {
