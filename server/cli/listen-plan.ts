@@ -158,6 +158,12 @@ export function ownAddresses(plan: ListenPlan, ports: readonly (number | null)[]
   return own;
 }
 
+/** By which names the operator says that the server is reached. */
+export function namesOf(plan: ListenPlan, publicUrl?: string): string[] {
+  const url = publicUrl === undefined ? null : URL.parse(publicUrl);
+  return [plan.host, ...domainsOf(plan), ...(url ? [hostOf(url) ?? ""] : [])].filter((name) => name !== "");
+}
+
 /** The names that the server has its certificate for. */
 const domainsOf = ({ tls }: ListenPlan): string[] =>
   tls !== null && tls !== "own" && "domains" in tls ? tls.domains : [];

@@ -31,7 +31,7 @@ async function serve({ insist = false, ...options }: { folder?: string; insist?:
         routes: () => root.routes,
         limiter: createRateLimiter(),
         publicUrl: () => "https://localhost",
-        gate: { admit: () => {}, clientOf: () => null, insists: () => insist },
+        gate: { admit: () => {}, clientOf: () => null, isRebound: () => false, insists: () => insist },
         onBug: (error) => {
           throw error;
         },

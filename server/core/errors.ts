@@ -74,7 +74,8 @@ export const catalogue = {
   metrics_token_required: {
     status: 401,
     type: "authentication_error",
-    meaning: "Send `RUNNEL_METRICS_TOKEN` as a bearer token, or read the metrics on the server's own machine.",
+    meaning:
+      "Send `RUNNEL_METRICS_TOKEN` as a bearer token, or read the metrics on the server's own machine, by a name of it.",
   },
   invalid_login: {
     status: 401,

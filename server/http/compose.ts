@@ -108,6 +108,7 @@ export function composeHttp({
     limiter,
     idempotency,
     clientOf,
+    isRebound: (request: Request): boolean => gate?.isRebound(request) ?? false,
     openApi,
     /** All that there are. */
     routes,

@@ -1,5 +1,6 @@
 import { expect, mock, test } from "bun:test";
-import { networkInterfaces } from "node:os";
+import { hostname, networkInterfaces } from "node:os";
+import { selfSigned } from "../lib/certificate.ts";
 import { parseCidr } from "../lib/ip-address.ts";
 import {
   checkTransport,
@@ -10,6 +11,7 @@ import {
   type Transport,
   type TransportRules,
 } from "./https-only.ts";
+import { createOwnNames } from "./own-names.ts";
 
 const strict: TransportRules = { tls: false, trustProxy: [], insecureHttp: false };
 const encrypted: TransportRules = { ...strict, tls: true };
@@ -134,6 +136,83 @@ test.each<[string, string, Record<string, string>, boolean]>([
       else expect(admitting).toThrow("https");
       expect(() => gateWith(rules, { peerOf: () => peer, isPlain: () => true }).admit(request)).toThrow("https");
     }
+  },
+);
+
+const shown = selfSigned(["shop.example", "*.runs.example"]).cert;
+const isOwnName = createOwnNames({ names: ["api.example"], certificate: () => shown });
+const mesh: TransportRules = { ...strict, trustProxy: [parseCidr("127.0.0.0/8")!] };
+
+test.each<[string, TransportRules, string, string, Record<string, string>, boolean]>([
+  ...[
+    "localhost:8443",
+    "a.localhost",
+    "127.0.0.1:8443",
+    "[::1]:8443",
+    "10.42.0.7:8443",
+    "api.example",
+    "API.example.",
+  ].map(
+    (host) =>
+      [`by ${host}`, local, "127.0.0.1", host, {}, true] as [
+        string,
+        TransportRules,
+        string,
+        string,
+        Record<string, string>,
+        boolean,
+      ],
+  ),
+  ["by the machine's own name", local, "127.0.0.1", hostname(), {}, true],
+  ["by a name of its certificate", encrypted, "127.0.0.1", "shop.example", {}, true],
+  ["by a name that its certificate covers", encrypted, "127.0.0.1", "a.runs.example", {}, true],
+  ["of a pod, by its address", encrypted, "10.42.0.1", "10.42.0.7:8443", {}, true],
+  ["from another machine, by a name that only its network knows", encrypted, "10.42.0.1", "runnel:8443", {}, true],
+  [
+    "by a proxy here, which was asked by a public name",
+    mesh,
+    "127.0.0.1",
+    "x.example",
+    { "x-forwarded-proto": "https" },
+    true,
+  ],
+  ["by a page's name", local, "127.0.0.1", "evil.example", {}, false],
+  ["by a page's name, over IPv6", local, "::1", "evil.example:8443", {}, false],
+  ["by a page's name, over TLS", encrypted, "127.0.0.1", "evil.example", {}, false],
+  ["by a page's name, where a proxy ends TLS", mesh, "127.0.0.1", "evil.example", {}, false],
+  [
+    "by a page's name, that a page says was forwarded",
+    local,
+    "127.0.0.1",
+    "evil.example",
+    { "x-forwarded-proto": "https" },
+    false,
+  ],
+  [
+    "by a page's name, with a token that it made up",
+    local,
+    "127.0.0.1",
+    "evil.example",
+    { authorization: "Bearer x" },
+    false,
+  ],
+  ["by a name that looks like one of this machine", local, "127.0.0.1", "localhost.evil.example", {}, false],
+  ["by a name that looks like an address", local, "127.0.0.1", "127.0.0.1.evil.example", {}, false],
+])("this machine's health and metrics are asked %s", (_, rules, peer, host, more, taken) => {
+  const gate = gateWith(rules, { peerOf: () => peer, isOwnName });
+  const asking = (path: string) => new Request(`http://${host}${path}`, { headers: { host, ...more } });
+  for (const path of ["/healthz", "/readyz", "/readyz/", "/readyz?x=1"]) {
+    const admitting = () => gate.admit(asking(path));
+    if (taken) expect(admitting).not.toThrow();
+    else expect(admitting).toThrow("a name of the machine");
+  }
+  expect(gate.isRebound(asking("/metrics"))).toBe(!taken);
+});
+
+test.each([null, "evil.example", "localhost.evil.example", "", ".localhost", "1.2.3.4.evil.example"])(
+  "%j is no name of a machine that has no certificate",
+  (host) => {
+    expect(createOwnNames({ names: [], certificate: () => null })(host)).toBe(false);
   },
 );
 

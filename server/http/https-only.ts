@@ -106,6 +106,8 @@ export interface TransportGate {
    */
   admit(request: Request): void;
   clientOf(request: Request): string | null;
+  /** Whether it came from this machine by a name that is none of it: a page may have led its browser here. */
+  isRebound(request: Request): boolean;
   /** Whether browsers shall insist on HTTPS for this host from now on (HSTS). */
   insists(request: Request): boolean;
 }
@@ -115,6 +117,8 @@ export interface GateOptions {
   peerOf: (request: Request) => string | null;
   /** Came by a listener that takes plain HTTP only to refuse it. */
   isPlain?: (request: Request) => boolean;
+  /** Whether a `Host` names this machine; absent: any may. */
+  isOwnName?: (host: string | null) => boolean;
   /** Whether the certificate is one that somebody vouches for. */
   isVouchedFor?: () => boolean;
   /** Told of the `Authorization` header that somebody sent in clear text. */
@@ -131,9 +135,13 @@ export const isForwarded = ({ headers }: Request): boolean => forwarding.some((n
 
 const refuseAll: TransportRules = { tls: false, trustProxy: [], insecureHttp: false };
 const no = () => false;
+const yes = () => true;
+
+/** They need no key, and no proxy has to be in between. `/metrics` has a token, and says itself who may read it. */
+const healthPath = /^https?:\/\/[^/]+\/(?:healthz|readyz)\/?(?:\?|$)/;
 
 export function createTransportGate(options: GateOptions): TransportGate {
-  const { rules, peerOf, isPlain = no, isVouchedFor = no, onExposed } = options;
+  const { rules, peerOf, isPlain = no, isVouchedFor = no, isOwnName = yes, onExposed } = options;
   // To ask the system for a peer costs a tenth of a read. All who ask do so before anything is awaited, one request after
   // another, so that remembering the last one is enough.
   let last: { request: Request; peer: string | null } | undefined;
@@ -149,7 +157,13 @@ export function createTransportGate(options: GateOptions): TransportGate {
     isOfHere(peerOnce(request)) &&
     !isForwarded(request) &&
     probes.has(new URL(request.url).pathname);
+  // Behind a proxy the name is the proxy's to judge, and it is asked by the public one.
+  const isRebound = (request: Request): boolean =>
+    isOfHere(peerOnce(request)) &&
+    !(isProxy(peerOnce(request), rules) && request.headers.has("x-forwarded-proto")) &&
+    !isOwnName(request.headers.get("host"));
   return {
+    isRebound,
     admit(request) {
       const checked = checkTransport(transportOf(request), isPlain(request) ? refuseAll : rules);
       // 1.2.3.999 and port 99999 look like hosts and are none.
@@ -157,6 +171,11 @@ export function createTransportGate(options: GateOptions): TransportGate {
         throw new AppError(
           "validation_failed",
           "A request has exactly one Host header: a name or an address, and perhaps a port.",
+        );
+      if (healthPath.test(request.url) && isRebound(request))
+        throw new AppError(
+          "validation_failed",
+          "From this machine it is asked by an address or a name of the machine, or by that of --public-url.",
         );
       if (checked === "allowed") return;
       const authorization = request.headers.get("authorization");

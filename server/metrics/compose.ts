@@ -25,6 +25,7 @@ interface Observed {
   http: {
     onAnswered(hear: (answered: Answered) => void): void;
     clientOf(request: Request): string | null;
+    isRebound(request: Request): boolean;
   };
   webhooks: { onTried(hear: (outcome: Outcome) => void): void };
   pool: { driving(): number };
@@ -71,7 +72,7 @@ export function composeMetrics(composed: Composed) {
 
   return {
     ports: {
-      routes: () => metricsRoutes({ clientOf: http.clientOf, token: metricsToken, read }),
+      routes: () => metricsRoutes({ clientOf: http.clientOf, isRebound: http.isRebound, token: metricsToken, read }),
     },
     stop: gauges.stop,
   } satisfies Part;

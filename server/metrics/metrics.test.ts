@@ -111,12 +111,18 @@ test("what came from elsewhere is not counted as having happened here", async ()
 });
 
 describe("metrics are for the server's machine and for the operator's token", () => {
-  const ask = async (client: string | null, headers: Record<string, string>, token?: string) => {
+  const ask = async (client: string | null, headers: Record<string, string>, token?: string, isLed = false) => {
     const read = () => ({ text: "up 1", type: "text/plain" });
-    const app = new Elysia().use(metricsRoutes({ clientOf: () => client, token, read }));
+    const app = new Elysia().use(metricsRoutes({ clientOf: () => client, isRebound: () => isLed, token, read }));
     return (await app.handle(new Request("http://localhost/metrics", { headers }))).status;
   };
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+  test("a page that leads its browser here by a name of its own reads none of them", async () => {
+    expect(await ask("127.0.0.1", {}, undefined, true)).toBe(401);
+    expect(await ask("127.0.0.1", bearer("guess"), "token", true)).toBe(401);
+    expect(await ask("127.0.0.1", bearer("token"), "token", true)).toBe(200);
+  });
 
   test.each([
     ["127.0.0.1", {}, undefined, 200],

@@ -6,6 +6,8 @@ import { isSameSecret } from "../lib/same-secret.ts";
 interface MetricsRouteOptions {
   /** The address that asks; null where requests come from memory. */
   clientOf(request: Request): string | null;
+  /** Whether a page may have led its browser here, by a name that is none of this machine's. */
+  isRebound(request: Request): boolean;
   /** Lets others than this machine ask; absent: nobody else may. */
   token?: string;
   /** The text of all metrics, and its type. */
@@ -13,17 +15,17 @@ interface MetricsRouteOptions {
 }
 
 /** `GET /metrics`, in Prometheus' text format, for this machine and for whoever has the operator's token. */
-export const metricsRoutes = ({ clientOf, token, read }: MetricsRouteOptions) =>
+export const metricsRoutes = ({ clientOf, isRebound, token, read }: MetricsRouteOptions) =>
   new Elysia().get("/metrics", ({ request, set }) => {
-    if (!isFromHere(request, clientOf(request)) && !(token && isSameSecret(bearerOf(request), token)))
-      throw refusal(token !== undefined);
+    const isFromHere = (): boolean => isOfThisMachine(request, clientOf(request)) && !isRebound(request);
+    if (!isFromHere() && !(token && isSameSecret(bearerOf(request), token))) throw refusal(token !== undefined);
     const { text, type } = read();
     set.headers["content-type"] = type;
     set.headers["cache-control"] = "no-store";
     return text;
   });
 
-const isFromHere = (request: Request, client: string | null): boolean =>
+const isOfThisMachine = (request: Request, client: string | null): boolean =>
   (client === null || isOfHere(client)) && !isForwarded(request);
 
 const bearerOf = (request: Request): string =>
@@ -33,6 +35,6 @@ const refusal = (hasToken: boolean) =>
   new AppError(
     "metrics_token_required",
     hasToken
-      ? "Send RUNNEL_METRICS_TOKEN as a bearer token, or ask from the server's machine."
-      : "Only the server's machine may read metrics, unless RUNNEL_METRICS_TOKEN is set.",
+      ? "Send RUNNEL_METRICS_TOKEN as a bearer token, or ask from the server's machine by a name of it."
+      : "Only the server's machine may read metrics, by a name of it, unless RUNNEL_METRICS_TOKEN is set.",
   );
