@@ -71,7 +71,7 @@ export function createOidcPeople({
      */
     async admit(identity: Identity, origin: Origin): Promise<User> {
       if (identity.email === null) throw new OidcRefused("unverified");
-      const email = checkEmail(identity.email);
+      const email = addressIn(identity.email);
       const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
       if (domains.length > 0 && !domains.includes(domain)) throw new OidcRefused("domain");
       const by = (id: string): Actor => ({ type: "user", id, ...origin });
@@ -89,4 +89,12 @@ export function createOidcPeople({
       });
     },
   };
+}
+
+function addressIn(email: string): string {
+  try {
+    return checkEmail(email);
+  } catch (error) {
+    throw new OidcRefused("email", error);
+  }
 }

@@ -54,18 +54,20 @@ export function oidcRoutes({
 }: OidcRoutes) {
   const failures = createSample({ most: 30, window_ms: 60_000, now });
 
-  async function noteRefusal(error: OidcRefused, origin: Origin): Promise<void> {
-    const { reason, cause } = error;
-    if (reason === "issuer") signIn?.log.warn("a sign-in at the issuer failed", { cause });
+  async function noteRefusal({ reason, cause }: OidcRefused, origin: Origin, log: Log): Promise<void> {
+    if (reason === "issuer" || reason === "unreachable") log.warn("a sign-in at the issuer failed", { cause });
+    if (reason === "server") log.error("a sign-in failed on this server", { cause });
     const details = failures.take();
     const actor = { type: "user" as const, id: "unknown", ...origin };
-    if (details) await db.write(() => audit.note({ actor }, "user.sign_in_failed", "unknown", { ...details, reason }));
+    if (!details) return;
+    // The person is told the reason also if the disk is full.
+    await db
+      .write(() => audit.note({ actor }, "user.sign_in_failed", "unknown", { ...details, reason }))
+      .catch((error) => log.warn("a failed sign-in was not noted in the audit log", { error }));
   }
 
-  const refused = (error: unknown): OidcRefused => {
-    if (error instanceof OidcRefused) return error;
-    throw error;
-  };
+  const refused = (error: unknown): OidcRefused =>
+    error instanceof OidcRefused ? error : new OidcRefused("server", error);
 
   return new Elysia({ prefix: "/console/api" })
     .get(
@@ -96,9 +98,15 @@ export function oidcRoutes({
       },
     )
     .get("/oidc/callback", async ({ request, set }) => {
-      if (!signIn) throw new AppError("resource_not_found", "Signing in at an issuer is not set up here.");
-      const origin = originOfVisitor(request, set.headers as Record<string, string>);
       const headers = new Headers({ "cache-control": "no-store" });
+      const refuse = (reason: OidcRefused["reason"]): void =>
+        headers.set("location", `/dashboard/login?refused=${reason}`);
+      const respond = () => new Response(null, { status: 303, headers });
+      if (!signIn) {
+        refuse("off");
+        return respond();
+      }
+      const origin = originOfVisitor(request, set.headers as Record<string, string>);
       headers.append("set-cookie", signIn.cookie.clear());
       try {
         const { identity, to } = await signIn.oidc.end(new URL(request.url).search, signIn.cookie.read(request));
@@ -107,9 +115,9 @@ export function oidcRoutes({
         headers.set("location", `/dashboard${to}`);
       } catch (error) {
         const refusal = refused(error);
-        await noteRefusal(refusal, origin);
-        headers.set("location", `/dashboard/login?refused=${refusal.reason}`);
+        await noteRefusal(refusal, origin, signIn.log);
+        refuse(refusal.reason);
       }
-      return new Response(null, { status: 303, headers });
+      return respond();
     });
 }

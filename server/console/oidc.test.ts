@@ -49,6 +49,11 @@ const actions = (): string[] =>
     .query<{ action: string }, []>("SELECT action FROM audit_log ORDER BY id")
     .all()
     .map(({ action }) => action);
+const reasons = (): unknown[] =>
+  server.db.sqlite
+    .query<{ details: string }, []>("SELECT details FROM audit_log WHERE action = 'user.sign_in_failed'")
+    .all()
+    .map(({ details }) => JSON.parse(details).reason);
 
 describe("a person whom the issuer proves", () => {
   test("is signed in where they were going, with the role of the claim, and found again by their subject", async () => {
@@ -177,6 +182,84 @@ describe("nobody is signed in", () => {
     const state = new URL(mine.url).searchParams.get("state")!;
     const stolen = search.replace(/state=[^&]+/, `state=${encodeURIComponent(state)}`);
     expect((await comeBack(stolen, mine.cookie)).headers.get("location")).toBe(refusedBy("issuer"));
+  });
+});
+
+describe("a sign-in that fails leads back to the sign-in page with its reason, never to raw JSON", () => {
+  const failed = (answer: { status: number; headers: Headers }) => [answer.status, answer.headers.get("location")];
+
+  test.each([
+    ["without a domain", "ada"],
+    ["with two names", "ada@evil.org@example.com"],
+    ["in brackets", "Ada <ada@example.com>"],
+    ["with a blank", "ada lovelace@example.com"],
+    ["that is empty", ""],
+    ["longer than addresses are", `${"a".repeat(250)}@example.com`],
+    ["that is a list", ["ada@example.com"]],
+    ["that is null", null],
+    ["that is not there", undefined],
+  ])("an address %s", async (_, email) => {
+    const { url, cookie } = await begin();
+    const answer = await comeBack(issuer.answer(url, { claims: { ...ada, email } }), cookie);
+    expect(failed(answer)).toEqual([303, refusedBy("email")]);
+    expect(cookiesOf(answer.headers)["__Host-runnel"]).toBeUndefined();
+    expect(reasons()).toEqual(["email"]);
+  });
+
+  test("the address of an account that is there, once it is malformed", async () => {
+    const first = await signIn();
+    expect((await signIn({ ...ada, email: "ada" })).location).toBe(refusedBy("email"));
+    expect((await first.send("GET", "/session")).status).toBe(200);
+  });
+
+  test.each(["server_error", "temporarily_unavailable", "login_required", "invalid_scope", "", "<b>"])(
+    "the issuer's error %j",
+    async (error) => {
+      const { url, cookie } = await begin();
+      const search = new URLSearchParams({ error, state: new URL(url).searchParams.get("state")! });
+      expect(failed(await comeBack(`?${search}`, cookie))).toEqual([303, refusedBy("issuer")]);
+    },
+  );
+
+  test.each(["", "?", "?error=server_error", "?code=x", "?state=", "?code=%00&state=%ff&state=x"])(
+    "a way back with %j alone",
+    async (search) => {
+      const { cookie } = await begin();
+      for (const kept of [cookie, "", "nonsense"])
+        expect(failed(await comeBack(search, kept))).toEqual([303, refusedBy("stale")]);
+    },
+  );
+
+  test("an issuer that is not reached any more", async () => {
+    const gone = await startIssuer();
+    await server[Symbol.asyncDispose]();
+    start({ issuer: gone.url });
+    const { url, cookie } = await begin();
+    const search = gone.answer(url, { claims: ada });
+    await gone[Symbol.asyncDispose]();
+    expect(failed(await comeBack(search, cookie))).toEqual([303, refusedBy("unreachable")]);
+  });
+
+  test("a code that the issuer does not know", async () => {
+    const { url, cookie } = await begin();
+    const state = new URL(url).searchParams.get("state")!;
+    expect(failed(await comeBack(`?code=x&state=${state}`, cookie))).toEqual([303, refusedBy("issuer")]);
+  });
+
+  test.each(["INSERT ON users", "INSERT ON sessions", "INSERT ON audit_log"])(
+    "storage that takes no %s",
+    async (what) => {
+      const { url, cookie } = await begin();
+      const search = issuer.answer(url, { claims: ada });
+      server.db.sqlite.run(`CREATE TRIGGER refuse BEFORE ${what} BEGIN SELECT raise(ABORT, 'full'); END`);
+      expect(failed(await comeBack(search, cookie))).toEqual([303, refusedBy("server")]);
+    },
+  );
+
+  test("a server without an issuer", async () => {
+    await server[Symbol.asyncDispose]();
+    server = testApp({ dashboard: true });
+    expect(failed(await comeBack("?code=x&state=y", ""))).toEqual([303, refusedBy("off")]);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Configuration } from "openid-client";
 import { lazy } from "../lib/lazy.ts";
 import type { Seal } from "../lib/seal.ts";
-import { type Role, roles } from "../wire/names.ts";
+import { type OidcRefusal, type Role, roles } from "../wire/names.ts";
 import { reaches } from "./role.ts";
 
 /** What the operator's settings say of the issuer. */
@@ -28,9 +28,6 @@ export interface Identity {
   /** By the claim; null where there is none, or it names no role. */
   role: Role | null;
 }
-
-/** Why nobody was signed in, as the page of the login says it. */
-type OidcRefusal = "cancelled" | "stale" | "issuer" | "unverified" | "domain" | "role" | "unknown" | "taken";
 
 export class OidcRefused extends Error {
   readonly reason: OidcRefusal;
@@ -136,7 +133,9 @@ export function createOidc({
         const claims = await claimsOf(config, await exchange(config, returned, attempt));
         return { identity: identityOf(config.serverMetadata().issuer, claims, settings), to: attempt.to };
       } catch (error) {
-        throw new OidcRefused("issuer", error);
+        throw error instanceof OidcRefused
+          ? error
+          : new OidcRefused(isUnreached(error) ? "unreachable" : "issuer", error);
       }
     },
   };
@@ -164,13 +163,21 @@ export async function discoverIssuer(settings: OidcSettings): Promise<Configurat
   });
 }
 
+/** Whether a request to the issuer got no answer: then the code is the system's, such as `ECONNREFUSED`. */
+function isUnreached(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" && (code === "OAUTH_TIMEOUT" || !/^(OAUTH|ERR)_/.test(code));
+}
+
 type Claims = Record<string, unknown> & { sub: string };
 
+/** Throws `OidcRefused` if the claims have no address. */
 function identityOf(issuer: string, claims: Claims, { roleClaim, trustEmail }: OidcSettings): Identity {
   const { email_verified = trustEmail, email } = claims;
+  if (typeof email !== "string") throw new OidcRefused("email");
   return {
     ...{ issuer, subject: claims.sub },
-    email: email_verified === true && typeof email === "string" ? email : null,
+    email: email_verified === true ? email : null,
     role: roleClaim === null ? null : highestRole(claimAt(claims, roleClaim)),
   };
 }

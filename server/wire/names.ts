@@ -119,6 +119,11 @@ export const analyticsGroupings = [
 ] as const;
 export type AnalyticsGrouping = (typeof analyticsGroupings)[number];
 
+/** Why a sign-in at an issuer failed, in the address of the sign-in page. */
+export type OidcRefusal =
+  | ("cancelled" | "stale" | "unreachable" | "issuer" | "email" | "unverified" | "domain" | "role" | "unknown")
+  | ("taken" | "off" | "server");
+
 /** What people may do at the dashboard, from the least to the most. */
 export const roles = ["viewer", "member", "owner"] as const;
 

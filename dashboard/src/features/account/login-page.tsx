@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import type { OidcRefusal } from "../../../../server/wire/names.ts";
 import { signIn } from "../../entities/session/session.ts";
 import { signInWaysQuery } from "../../entities/session/sign-in-api.ts";
 import { ApiError } from "../../lib/api.ts";
@@ -22,7 +23,8 @@ export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
   useTitle("Sign in");
   const ways = useQuery(signInWaysQuery);
   const search = new URLSearchParams(window.location.search);
-  const refusal = refusals[search.get("refused") ?? ""];
+  const reason = search.get("refused") ?? "";
+  const refusal = Object.hasOwn(refusals, reason) ? refusals[reason as OidcRefusal] : null;
   const { local = true, oidc = null } = ways.data ?? {};
   if (ways.isPending) return null;
   return (
