@@ -16,6 +16,7 @@ export const auditRoutes = ({ auth, entries }: { auth: Auth; entries: AuditStore
         id: "audit_log.list",
         summary: "List the entries of the audit log",
         needs: "admin",
+        viewers: true,
         query: { ...plainListQuery, ...auditFilters },
         returns: listOf(AuditEntry),
       },

@@ -1,12 +1,11 @@
 import { AppError } from "../core/errors.ts";
 import { missing, notFound } from "../core/not-found.ts";
-import { environments, type Permission } from "../core/scope.ts";
+import { environments } from "../core/scope.ts";
 import { type Auth, type Authenticate, createAuth, createIdentify, type OnRefused } from "../http/auth.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import type { ProjectStore } from "../projects/store.ts";
-import type { Role } from "../wire/names.ts";
-import { reaches } from "./role.ts";
+import { scopesOf } from "./role.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
@@ -22,13 +21,6 @@ interface ConsoleAuth {
   idempotency?: Pick<Idempotency, "begin">;
   onRefused?: OnRefused;
 }
-
-const everything: ReadonlySet<Permission> = new Set<Permission>(["admin"]);
-const reading: ReadonlySet<Permission> = new Set<Permission>(["read"]);
-
-/** A viewer reads all that there is, and does what needs no more than reading: to search memory is a POST. */
-const scopesOf = (role: Role, { method }: Request): ReadonlySet<Permission> =>
-  reaches(role, "member") || method === "GET" || method === "HEAD" ? everything : reading;
 
 /** Admits people by their session, to the project and environment that the address names. Keys count for nothing here. */
 export function createConsoleAuth({ idempotency, onRefused, ...deps }: ConsoleAuth): Auth {
@@ -53,7 +45,7 @@ function createSessionAuthenticate({
     if (archived_at_ms !== null) throw notFound();
     // What people read here may not use up what the project's keys may read.
     const limits = { ...settings, reads_per_minute: 0 };
-    const scopes = scopesOf(user.role, request);
+    const scopes = scopesOf(user.role);
     const operator = user.role === "owner";
     return { kind: "user", id: user.id, project_id: id, environment, scopes, agent_ids: null, limits, operator };
   };

@@ -77,13 +77,26 @@ afterAll(() => server[Symbol.asyncDispose]());
 /** What the dashboard has elsewhere, and tokens, which end with the key that made them. */
 const ofKeysAlone = new Set(["GET /v1/openapi.json", "POST /v1/client_tokens"]);
 
-/** The API's own resources: a viewer has what reads, and a member has all of them. */
+/** What viewers read although keys need the scope `admin` for it: none of it gives access to anything. */
+const alsoForViewers = new Set([
+  "GET /v1/secrets",
+  "GET /v1/secrets/:name",
+  "GET /v1/api_keys",
+  "GET /v1/api_keys/:id",
+  "GET /v1/audit_log",
+  "GET /v1/users/:id/data",
+  "GET /v1/erasures",
+  "GET /v1/erasures/:id",
+]);
+
+/** The API's own resources: a viewer has what the scope `read` has, and a member has all of them. */
 const ofResources = Object.fromEntries(
   Object.entries(server.operations)
     .filter(([route]) => !ofKeysAlone.has(route))
     .map(([route, { needs }]) => {
       const [method, path] = route.split(" ") as [string, string];
-      const least: Role = method === "GET" || needs === "read" || needs === "read_or_run" ? "viewer" : "member";
+      const reads = needs === "read" || needs === "read_or_run" || alsoForViewers.has(route);
+      const least: Role = reads ? "viewer" : "member";
       return [`${method} ${inProject}${path.slice("/v1".length)}`, least];
     }),
 );
@@ -103,6 +116,13 @@ const routes = server
 
 test("every route has its least role in the table, and the table has no other routes", () => {
   expect(routes.toSorted()).toEqual(Object.keys(table).sort());
+});
+
+test("a route that reads needs the scope of a viewer, is named as open to viewers, or is closed to them", () => {
+  const closed = Object.entries(ofResources).flatMap(([route, least]) =>
+    route.startsWith("GET ") && least !== "viewer" ? [route] : [],
+  );
+  expect(closed).toEqual([`GET ${inProject}/agents/:id/chat_page`]);
 });
 
 /** A request in which everything is wrong: whatever is said of it was said after the role was looked at. */
@@ -141,6 +161,13 @@ test("a role that is taken counts from the next request on, within a project too
   expect((await send("POST", path, { name: "second" })).body.error.code).toBe("insufficient_role");
   expect((await send("GET", path)).body.data).toHaveLength(1);
   expect((await send("GET", `/${projectId}/test/api_keys`)).status).toBe(200);
+});
+
+test("a viewer is told the scopes that they have, whatever the method of the request", async () => {
+  const scopes = async ({ send }: ConsoleVisitor) => (await send("GET", `/${projectId}/test/me`)).body.scopes;
+  expect(await scopes(visitors.viewer)).toEqual(["read"]);
+  expect(await scopes(visitors.member)).toEqual(["admin"]);
+  expect(await scopes(visitors.owner)).toEqual(["admin"]);
 });
 
 test("what concerns the whole server stands in the audit log of owners alone", async () => {

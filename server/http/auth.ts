@@ -204,10 +204,10 @@ const isRead = ({ method }: Request): boolean => method === "GET" || method === 
 const bucketOf = (request: Request): Bucket => (isRead(request) ? "reads_per_minute" : "writes_per_minute");
 
 /** Why somebody may not ask for this; null where they may. */
-function refusalOf({ token, kind, scopes }: Principal, { needs, client }: Access): AppError | null {
+function refusalOf({ token, kind, scopes }: Principal, { needs, client, viewers }: Access): AppError | null {
   const scope = needs === "read_or_run" ? "read" : needs;
   if (token) return client === undefined ? noToken(scope) : token.scopes.has(client) ? null : scopeMissing(client);
-  if (satisfies(scopes, needs)) return null;
+  if (satisfies(scopes, needs) || (viewers && kind === "user")) return null;
   return kind === "user" ? viewerOnly() : scopeMissing(scope);
 }
 

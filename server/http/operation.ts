@@ -26,6 +26,8 @@ export interface Access {
   client?: ClientScope;
   /** Whether visitors of a chat page may ask for it too: what it answers tells them nothing of the project. */
   visitors?: true;
+  /** Whether viewers of the dashboard may ask for it too, though keys need more than `read`: nothing in it gives access. */
+  viewers?: true;
   /** What it is counted in; by itself that follows from the method. */
   bucket?: Bucket;
   /**
