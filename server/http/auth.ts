@@ -55,9 +55,9 @@ export function createIdentify({
   wasCounted?: (request: Request, bucket: Bucket) => boolean;
 }) {
   // At once: a request that was answered has no address any more.
-  const actorOf = ({ kind, id }: Identity, request: Request, headers: Headers): Actor => ({
-    type: kind === "key" ? "api_key" : "user",
-    id,
+  const actorOf = ({ kind, id, token }: Identity, request: Request, headers: Headers): Actor => ({
+    type: kind === "key" && token?.person === undefined ? "api_key" : "user",
+    id: token?.person ?? id,
     ip: clientOf(request),
     request_id: String(headers["x-request-id"] ?? "") || null,
   });

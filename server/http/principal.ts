@@ -19,6 +19,8 @@ export interface ClientToken extends Bounds {
   readonly shares: readonly Share[];
   /** The agent whose chat page gave it, which is counted apart from the project; absent where a key made it. */
   readonly page?: string;
+  /** The person at the dashboard whom a chat page for members gave it to; absent for all others. */
+  readonly person?: string;
   /** Whether it is of somebody who is nobody's user: they see what is said, and nothing of how the project works. */
   readonly is_visitor: boolean;
   /** What each run that it starts may spend at most; null: what its agent may. */

@@ -132,7 +132,9 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     if (!sealed || !maker || !mayUse(maker, sealed.agent_id)) return null;
     const { is_visitor = false, limits, ...rest } = sealed;
     const shares = page ? sharesOf(page, sealed) : [{ of: "token" as const, name: sealed.id, limits }];
-    const token: ClientToken = { ...rest, is_visitor, page: page?.agent_id, shares, scopes: new Set(sealed.scopes) };
+    const person = page && !is_visitor ? personIn(sealed) : undefined;
+    const scopes = new Set(sealed.scopes);
+    const token: ClientToken = { ...rest, is_visitor, person, page: page?.agent_id, shares, scopes };
     const end = expired(token);
     if (end) throw end;
     return { ...maker, scopes: none, agent_ids: [sealed.agent_id], token };
@@ -173,6 +175,9 @@ const sharesOf = (
   { of: "visitor", name: `${agent_id}/${user_id}`, limits: shareOf(visitor_limits, 120) },
   { of: "page", name: agent_id, limits: shareOf(limits, 6000), runsBefore },
 ];
+
+/** On a page for members, a person is a user of each agent: `usr_…/agt_…`. */
+const personIn = ({ user_id, agent_id }: Sealed): string | undefined => user_id?.slice(0, -`/${agent_id}`.length);
 
 const shareOf = ({ runs_per_minute, runs_per_day }: ChatLimits, requests_per_minute: number): Share["limits"] => ({
   ...{ requests_per_minute, run_creations_per_minute: runs_per_minute, runs_per_day },

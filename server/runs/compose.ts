@@ -142,7 +142,7 @@ export function composeRuns({
   const refreshTools = (viewer: Viewer, agentId: string, overrides?: AgentOverrides) =>
     tools.refreshStale(viewer, agents.toolIds(viewer, agentId, overrides));
   const service = createRunService({
-    ...{ db, journal, watches, runs, standings, ends, lost, gate, pool, refreshTools, now },
+    ...{ db, audit, journal, watches, runs, standings, ends, lost, gate, pool, refreshTools, now },
     ...{
       snapshot: agents.snapshot,
       editAgent: agents.edited,

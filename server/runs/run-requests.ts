@@ -129,9 +129,12 @@ export function createRunRequests(deps: RunRequestDeps) {
       const { principal, request } = asked;
       const slim = readSlim(request.url);
       const claim = claimOf(request);
+      const note = noteOf(claim, body);
+      // Each decision has an entry of its own, whoever makes it.
+      const isAnswer = body.tool_outputs.some(({ decision }) => decision === undefined);
       const before = claim?.earlier
         ? claim.earlier.seq!
-        : await service.submit(principal, id, body.tool_outputs, byPerson(asked, "answered", noteOf(claim, body)));
+        : await service.submit(principal, id, body.tool_outputs, isAnswer ? byPerson(asked, "answered", note) : note);
       if (body.stream && claim) requireEvents(deps, principal, id);
       return body.stream ? follow(asked, id, before, { slim }) : answerOf(asked, id, claim);
     },

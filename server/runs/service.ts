@@ -2,6 +2,7 @@ import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import type { ShownImages } from "../core/run-input.ts";
 import { openStep } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
+import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
 import { invalid } from "../http/errors.ts";
@@ -32,6 +33,7 @@ type Asked = Pick<NewRunOptions, "snapshot" | "priceOf" | "now"> &
 
 interface RunServiceOptions extends Asked {
   db: Db;
+  audit: Audit;
   journal: Journal;
   watches: Watches;
   runs: RunStore;
@@ -60,7 +62,7 @@ export type RunService = ReturnType<typeof createRunService>;
 
 /** Starts runs, answers what they ask, and ends them. */
 export function createRunService({ quarantine_ms, look_ms, ...options }: RunServiceOptions) {
-  const { db, journal, watches, runs, ends, lost, gate, pool, slots, snapshot, now } = options;
+  const { db, audit, journal, watches, runs, ends, lost, gate, pool, slots, snapshot, now } = options;
   const {
     refreshTools = () => undefined,
     requireThere = async () => {},
@@ -90,7 +92,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     ...{ ...options, queue, threadQueue, refreshTools, requireThere, imagesOf, windowOf },
     requireFiles: options.requireFiles ?? (() => {}),
   });
-  const submit = createSubmissions({ journal, runs, pool, ends, insertAbove: children.insertAbove, now });
+  const submit = createSubmissions({ journal, runs, pool, ends, insertAbove: children.insertAbove, audit, now });
   const { cancel, expire } = createEndings({ journal, runs, pool, ends });
   const deadlines = createDeadlines(db.sqlite, expire, now, { headOf: journal.head, every_ms: look_ms });
   const fork = createForks({

@@ -3,11 +3,12 @@ import type { RunEvent } from "../core/run-event.ts";
 import { fold, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { type CheckArguments, notAwaiting, refuseTwice, submitEvents, type ToolAnswer } from "../core/submit.ts";
-import type { Author } from "../db/audit.ts";
+import type { Audit, Author } from "../db/audit.ts";
 import { unlessDamaged } from "../db/unless-damaged.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Inserted, Journal } from "../journal/journal.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
+import { type DecisionAuthor, noteDecisions } from "./decision-notes.ts";
 import type { Ends } from "./ends.ts";
 import { ownersOf } from "./owners.ts";
 import type { Pool } from "./pool.ts";
@@ -25,11 +26,13 @@ interface SubmissionOptions {
   ends: Pick<Ends, "blocked">;
   /** Within a write: what those above a run note of where it now stands. */
   insertAbove(runId: string): Inserted[];
+  /** Notes decisions, whichever way they come in by. */
+  audit: Audit;
   now: () => number;
 }
 
 /** Takes what runs have asked for. */
-export function createSubmissions({ journal, runs, pool, ends, insertAbove, now }: SubmissionOptions) {
+export function createSubmissions({ journal, runs, pool, ends, insertAbove, audit, now }: SubmissionOptions) {
   /** Takes answers to what a run asked for. Returns the `seq` before them, from where a stream may go on. */
   async function submit(scope: Viewer, runId: string, answers: readonly ToolAnswer[], note?: Note): Promise<number> {
     let before = 0;
@@ -76,7 +79,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, now 
 
   /** Within a write: what the answers make of the run, of those below it whose calls they are about, and of all above. */
   function insertAnswers(
-    scope: Scope,
+    scope: DecisionAuthor,
     runId: string,
     answers: readonly ToolAnswer[],
     screened: AnswerScreens,
@@ -86,6 +89,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, now 
     const answered = owners.flatMap(({ state, own, places }): Inserted[] => {
       const left = own.map((answer) => screened.get(answer.tool_call_id)?.answer ?? answer);
       const events = signed(submitEvents(state, left, argumentFaults(scope, state, screened), now(), places), scope);
+      noteDecisions(audit, scope, state, events);
       return events.length > 0 ? insertAnswered(state, events, screened) : [];
     });
     return [...answered, ...answered.flatMap(([id]) => insertAbove(id))];

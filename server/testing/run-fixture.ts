@@ -64,7 +64,8 @@ export function runFixture(
   const slots = createSlots({ limit });
   const gate = createGate();
   const lost = createLostRuns();
-  const runs = createRunStore({ db, journal, audit: createAudit({ db, now }) });
+  const audit = createAudit({ db, now });
+  const runs = createRunStore({ db, journal, audit });
   const standings = createChildStandings({ journal, runs });
   const ends = createEnds({ journal, watches, runs, lost, children: standings, now });
   const pool = createPool({
@@ -100,6 +101,7 @@ export function runFixture(
   }
   const service = createRunService({
     db,
+    audit,
     journal,
     watches,
     ...{ runs, standings, ends, lost, gate, pool },

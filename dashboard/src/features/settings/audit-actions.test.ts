@@ -39,9 +39,16 @@ test("what was changed is called by its name, and leads to its page unless it is
   const target = { type: "agent", id: newId("agent") };
   expect(auditTarget({ target, details: { name: "Support" } })).toBe("Support");
   expect(auditTarget({ target, details: {} })).toBe(target.id);
-  expect(auditPlace({ action: "agent.updated", target })).toBe(`/agents/${target.id}`);
-  expect(auditPlace({ action: "agent.deleted", target })).toBeNull();
-  expect(auditPlace({ action: "model_price.set", target: { type: "model", id: "openai/gpt" } })).toBeNull();
+  expect(auditPlace({ action: "agent.updated", target, details: {} })).toBe(`/agents/${target.id}`);
+  expect(auditPlace({ action: "agent.deleted", target, details: {} })).toBeNull();
+  const model = { type: "model", id: "openai/gpt" };
+  expect(auditPlace({ action: "model_price.set", target: model, details: {} })).toBeNull();
+});
+
+test("a decision is called by the tool that it was about, and leads to its run", () => {
+  const [target, run_id] = [{ type: "tool_call", id: newId("tool_call") }, newId("run")];
+  const entry = { action: "tool_call.approved", target, details: { run_id, tool: "transfer" } };
+  expect([auditTarget(entry), auditPlace(entry)]).toEqual(["transfer", `/runs/${run_id}`]);
 });
 
 test("a target is called what its kind is called everywhere else", () => {

@@ -19,6 +19,11 @@ const sentences: Record<string, Record<string, string>> = {
     replayed: "replayed the run {}",
     deleted: "deleted the run {}",
   },
+  tool_call: {
+    approved: "approved a call of the tool {}",
+    rejected: "rejected a call of the tool {}",
+    resolved: "stated the result of a call of the tool {}",
+  },
   trace: { imported: "imported the trace {}", deleted: "deleted the trace {}" },
   thread: { deleted: "deleted the thread {}" },
   erasure: { requested: "erased the data of the user {}" },
@@ -126,8 +131,8 @@ export function actionWord(action: string): string {
 
 /** What an entry was about, by the name that it had then. */
 export function auditTarget({ target, details }: Pick<AuditEntry, "target" | "details">): string | null {
-  const { name, email, filename, host } = details;
-  const named = [name, email, filename, host].find((each) => typeof each === "string" && each !== "");
+  const { name, email, filename, host, tool } = details;
+  const named = [name, email, filename, host, tool].find((each) => typeof each === "string" && each !== "");
   return (named as string | undefined) ?? target?.id ?? null;
 }
 
@@ -138,6 +143,13 @@ export const targetKind = ({ type, id }: NonNullable<AuditEntry["target"]>): str
 const gone = /\.(deleted|removed|revoked|withdrawn|reset)$/;
 
 /** Where it is shown, below `/dashboard`; null for what has no page, or is gone by what was done. */
-export function auditPlace({ action, target }: Pick<AuditEntry, "action" | "target">): string | null {
-  return target && !gone.test(action) ? (placeOfId(target.id)?.path ?? null) : null;
+export function auditPlace({
+  action,
+  target,
+  details,
+}: Pick<AuditEntry, "action" | "target" | "details">): string | null {
+  if (!target || gone.test(action)) return null;
+  // A call is shown with its run.
+  const id = target.type === "tool_call" ? String(details.run_id) : target.id;
+  return placeOfId(id)?.path ?? null;
 }
