@@ -11,6 +11,10 @@ export interface PdfLine extends PlacedLine {
   size: number;
   /** Whether more room is above it than between the lines of a paragraph. */
   apart: boolean;
+  /** The fonts that it is set in. */
+  fonts?: readonly string[];
+  /** Whether it is a running head or foot, which pages repeat. */
+  isFurniture?: boolean;
 }
 
 /** What stands in a line from one place to another, from left to right. */
@@ -27,6 +31,7 @@ export interface PdfItem {
   height: number;
   transform: number[];
   hasEOL: boolean;
+  fontName?: string;
 }
 
 /** The lines of a page, in the order in which it draws them. */
@@ -44,10 +49,13 @@ export function linesFrom(items: readonly PdfItem[], boxOf: (item: PdfItem) => B
     const apart = above !== null && Math.abs(above.y - y) > 1.7 * Math.max(size, above.size);
     above = { y, size };
     lines.push({
-      text: withoutLeaders(withRaised(drawn.map(({ str }) => str).join(""))),
+      text: withoutLeaders(
+        withRaised(drawn.map((item, at) => `${isBefore(item, drawn[at - 1]) ? " " : ""}${item.str}`).join("")),
+      ),
       parts: cellsOf(shown, 1.5).map(({ text }) => text),
       cells: cellsOf(shown, 0.7),
       ...{ size, apart },
+      fonts: [...new Set(shown.map(({ fontName = "" }) => fontName))],
       box: shown.map(boxOf).reduce<Box | null>(around, null),
     });
   };
@@ -58,6 +66,12 @@ export function linesFrom(items: readonly PdfItem[], boxOf: (item: PdfItem) => B
   end();
   return lines;
 }
+
+/** Whether it stands well to the left of what is drawn before it, as the left end of a foot whose right end comes first. */
+const isBefore = ({ str, transform, width, height }: PdfItem, last: PdfItem | undefined): boolean =>
+  last !== undefined &&
+  str.trim() !== "" &&
+  (last.transform[4] ?? 0) - (transform[4] ?? 0) - width > 1.5 * Math.max(height, last.height);
 
 /** The height that most letters of a line have. */
 function sizeOf(items: readonly PdfItem[]): number {
@@ -90,7 +104,8 @@ function cellsOf(items: readonly PdfItem[], wide: number): PdfCell[] {
   for (const { str, transform, width, height } of items) {
     const x = transform[4] ?? 0;
     const cell = cells.at(-1);
-    if (!cell || x - cell.to > wide * height) cells.push({ text: str, from: x, to: x + width });
+    if (!cell || x - cell.to > wide * height || cell.from - x - width > wide * height)
+      cells.push({ text: str, from: x, to: x + width });
     else {
       cell.text += `${x - cell.to > height / 10 ? " " : ""}${str}`;
       cell.to = x + width;

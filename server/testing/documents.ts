@@ -204,20 +204,67 @@ export const epubOf = (chapters: readonly string[], times = 1, parts: Record<str
  * A PDF of a page for each text. A line that begins with `# ` is set as a heading, larger than the rest, and what a tab
  * parts stands in columns.
  */
-export function pdfOf(pages: readonly string[]): Uint8Array<ArrayBuffer> {
+export const pdfOf = (pages: readonly string[]): Uint8Array<ArrayBuffer> =>
+  pdfDrawn(pages.join(""), (codes) => pages.map((page) => pageContent(page, codes)));
+
+/** A text and where it stands on a page of A4, in points from its lower left corner. Each letter is half as wide as high. */
+export interface PlacedText {
+  text: string;
+  x: number;
+  y: number;
+  size?: number;
+  isBold?: boolean;
+}
+
+/** A PDF of pages on which each text has a place of its own; they are drawn in their order. */
+export const pdfOfPlaced = (pages: readonly (readonly PlacedText[])[]): Uint8Array<ArrayBuffer> =>
+  pdfDrawn(pages.flatMap((page) => page.map(({ text }) => text)).join(""), (codes) =>
+    pages.map((page) =>
+      page
+        .map(({ text, x, y, size = 10, isBold = false }) => {
+          const shown = [...text].map((character) => codes.get(character)).join("");
+          return `BT /F${isBold ? 2 : 1} ${size} Tf ${x} ${y} Td <${shown}> Tj ET`;
+        })
+        .join("\n"),
+    ),
+  );
+
+/** Rows one below the other from a height on, their parts in columns. The first may be bold. */
+export const rowsAt = (
+  rows: readonly (readonly string[])[],
+  y: number,
+  columns: readonly number[],
+  isBold = false,
+): PlacedText[] =>
+  rows.flatMap((cells, row) =>
+    cells.map((text, at) => ({ text, x: columns[at]!, y: y - 16 * row, isBold: isBold && row === 0 })),
+  );
+
+/** Lines one below the other from a height on. */
+export const linesAt = (texts: readonly string[], y: number, size = 10): PlacedText[] =>
+  texts.map((text, at) => ({ text, x: 60, y: y - 1.4 * size * at, size }));
+
+function pdfDrawn(
+  characters: string,
+  draw: (codes: ReadonlyMap<string, string>) => readonly string[],
+): Uint8Array<ArrayBuffer> {
   // Each character used has a number, and a map back: any script can be written without a font in the file.
-  const codes = new Map([...new Set(pages.join(""))].map((character, at) => [character, hex(at + 1)]));
-  const first = 7;
+  const codes = new Map([...new Set(characters)].map((character, at) => [character, hex(at + 1)]));
+  const pages = draw(codes);
+  const first = 8;
+  const font = (name: string) =>
+    `<< /Type /Font /Subtype /Type0 /BaseFont /${name} /Encoding /Identity-H /DescendantFonts [4 0 R] /ToUnicode 6 0 R >>`;
   return pdfFrom([
     "<< /Type /Catalog /Pages 2 0 R >>",
     `<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, at) => `${first + 2 * at} 0 R`).join(" ")}] >>`,
-    "<< /Type /Font /Subtype /Type0 /BaseFont /Sans /Encoding /Identity-H /DescendantFonts [4 0 R] /ToUnicode 6 0 R >>",
+    font("Sans"),
     "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Sans /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /FontDescriptor 5 0 R /DW 500 >>",
     "<< /Type /FontDescriptor /FontName /Sans /Flags 4 /FontBBox [0 -200 1000 800] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80 >>",
     streamOf(characterMap(codes)),
-    ...pages.flatMap((page, at) => [
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents ${first + 2 * at + 1} 0 R >>`,
-      streamOf(pageContent(page, codes)),
+    font("Sans-Bold"),
+    ...pages.flatMap((content, at) => [
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R /F2 7 0 R >> >> /Contents ${first + 2 * at + 1} 0 R >>`,
+      streamOf(content),
     ]),
   ]);
 }
@@ -275,3 +322,12 @@ function characterMap(codes: ReadonlyMap<string, string>): string {
 const hex = (number: number): string => number.toString(16).padStart(4, "0");
 const utf16 = (character: string): string =>
   Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at))).join("");
+
+/** What is read of each page. */
+export const textsOfPages = (sections: readonly { page: number | null; text: string }[], count: number): string[] =>
+  Array.from({ length: count }, (_, at) =>
+    sections
+      .filter(({ page }) => page === at + 1)
+      .map(({ text }) => text)
+      .join("\n\n"),
+  );
