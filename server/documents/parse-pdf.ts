@@ -8,7 +8,7 @@ import { annotationsOn } from "./pdf-annotations.ts";
 import { withoutFurniture } from "./pdf-furniture.ts";
 import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfItem, type PdfLine } from "./pdf-lines.ts";
 import { imagesOn, pictureOf } from "./pdf-scan.ts";
-import { type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tables.ts";
+import { mayGoOn, type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tables.ts";
 
 /**
  * A PDF: the text of each page, and of one without any that of its images; lines that are set larger than the rest are
@@ -153,9 +153,6 @@ function boxesOn({ width, height, transform }: Viewport): (item: PdfItem) => Box
 
 const fraction = (value: number): number => Math.min(1, Math.max(0, Math.round(value * 10_000) / 10_000)) || 0;
 
-/** Lines between two parts of a table that a page parts. */
-const edgesMost = 4;
-
 const larger = 1.2;
 const titleLimit = 200;
 
@@ -173,26 +170,27 @@ function outlinePages({ pages: all, annotations, scans }: PdfPages, outline: Out
   const words = hyphenatedWords(pages);
   const levelOf = levelsOf(pages.flat().filter(isTitle));
   let header: TableHeader | null = null;
-  // The page of the last table, and lines since it: a foot of the page, or a head.
-  let [page, since] = [0, 0];
+  let before: (PdfTable | PdfLine)[] = [];
   for (const [at, lines] of pages.entries()) {
     const scan = scans.get(at + 1) ?? [];
     outline.page(at + 1, { isScan: scan.length > 0 });
     for (const paragraph of scan) outline.lines(joinLines(paragraph, words));
-    for (const group of groupsOf(tablesIn(lines, isTitle), isTitle)) {
+    const found = tablesIn(lines, isTitle);
+    let carried: TableHeader | null = mayGoOn(before, found) ? header : null;
+    header = null;
+    for (const group of groupsOf(found, isTitle)) {
       if ("rows" in group) {
-        const table = tableLines(group, page < at ? header : null);
+        const table = tableLines(group, carried);
         outline.lines(table.lines);
-        [header, page, since] = [table.header, at, 0];
+        [header, carried] = [table.header, null];
         continue;
       }
-      since += group.length;
-      if (since > edgesMost) header = null;
       const text = joinLines(group, words);
       if (isTitle(group[0]!)) outline.heading(levelOf(group[0]!), text);
       else outline.lines(text);
     }
     for (const line of annotations[at] ?? []) outline.lines([line]);
+    before = found;
   }
 }
 

@@ -68,31 +68,122 @@ function withRow(columns: readonly Span[], { cells }: PdfLine): Span[] | null {
 
 const overlap = (one: Span, other: Span): boolean => one.from < other.to && other.from < one.to;
 
-/** What a table's columns are called, and where they are. */
+/** What a table's columns are called, and where the rows below that stand. */
 export interface TableHeader {
-  columns: readonly Span[];
+  columns: readonly Column[];
   cells: readonly string[];
 }
 
-/** A table as Markdown. One that goes on from the page before has the header there, unless it was printed once more. */
-export function tableLines({ columns, rows }: PdfTable, before: TableHeader | null) {
+/** A column below its header. */
+interface Column extends Span {
+  /** Whether all that stands in it has figures, or nothing; null where some has. */
+  isFigures: boolean | null;
+}
+
+/**
+ * A table as Markdown. Where the table before may go on in it, and its columns stand where that has them, the header of
+ * that is its own too. The header that is given back is null where the first row cannot be told from the others.
+ */
+export function tableLines(table: PdfTable, before: TableHeader | null) {
+  const { columns, rows } = table;
   const cells = rows.map(({ cells }) =>
     columns.map((column) => cells.find((cell) => overlap(column, cell))?.text ?? ""),
   );
-  const header = (before && headerFor(columns, before)) ?? cells[0]!;
-  const isPrinted = header.join("|") === cells[0]!.join("|");
-  const boxes = [...(isPrinted ? [] : [null]), ...rows.map(({ box }) => box)];
-  const lines = markdownTable(isPrinted ? cells : [header, ...cells]).split("\n");
+  const isNew = isHeader(rows) || (before !== null && haveLabelOf(cells.flat(), before.cells));
+  const names = before && !isNew ? namesFor(table, before) : null;
+  const lines = markdownTable(names ? [names, ...cells] : cells).split("\n");
+  const boxes = [...(names ? [null] : []), ...rows.map(({ box }) => box)];
   return {
     lines: lines.map((text, at) => ({ text, box: at === 1 ? null : boxes[Math.max(0, at - 1)]! })),
-    header: { columns, cells: header },
+    header: names ? before : headerOf(table, cells),
   };
 }
 
-/** What these columns are called in the table before; null where they are others. */
-function headerFor(columns: readonly Span[], before: TableHeader): string[] | null {
-  const places = columns.map((column) => before.columns.findIndex((one) => overlap(column, one)));
-  const same = new Set(places.filter((place) => place >= 0)).size;
-  const isSame = same >= 2 && same >= Math.min(columns.length, before.columns.length);
-  return isSame ? places.map((place) => before.cells[place] ?? "") : null;
+/** The first row, where it is certainly a header, and no other row has one of its words, as rows of records have. */
+function headerOf({ columns, rows }: PdfTable, [header = [], ...others]: readonly (readonly string[])[]) {
+  if (!isHeader(rows) || haveLabelOf(others.flat(), header)) return null;
+  return { columns: columns.map((column) => columnIn(rows.slice(1), column)), cells: header };
 }
+
+const hasDigit = (text: string): boolean => /\p{N}/u.test(text);
+
+/** Whether one of these texts is a word of a row. */
+function haveLabelOf(texts: readonly string[], row: readonly string[]): boolean {
+  const all = new Set(texts);
+  return row.some((text) => /\p{L}/u.test(text) && all.has(text));
+}
+
+/** Whether the first row is certainly a header: in another font, or words above figures. */
+function isHeader(rows: readonly PdfLine[]): boolean {
+  const [first, ...others] = rows;
+  if (isSetApart(rows)) return true;
+  if (first!.cells.some(({ text }) => hasDigit(text))) return false;
+  return first!.cells.some((cell) => {
+    const below = others.flatMap(({ cells }) => cells.filter((other) => overlap(cell, other)));
+    return below.length > 0 && below.every(({ text }) => hasDigit(text));
+  });
+}
+
+/** Whether the first row has fonts that no other has. */
+function isSetApart([first, ...others]: readonly PdfLine[]): boolean {
+  const fonts = new Set(others.flatMap(({ fonts = [] }) => fonts));
+  return (first?.fonts ?? []).length > 0 && first!.fonts!.every((font) => !fonts.has(font));
+}
+
+function columnIn(rows: readonly PdfLine[], column: Span): Column {
+  const parts = rows.flatMap(({ cells }) => cells.filter((cell) => overlap(column, cell)));
+  if (parts.length === 0) return { ...column, isFigures: null };
+  const figures = parts.filter(({ text }) => hasDigit(text)).length;
+  return {
+    from: Math.min(...parts.map(({ from }) => from)),
+    to: Math.max(...parts.map(({ to }) => to)),
+    isFigures: figures === parts.length ? true : figures === 0 ? false : null,
+  };
+}
+
+/**
+ * What these columns are called in the table before; null where they do not stand as they do there. Of three that do, one
+ * may be empty on this page, or one more be there, as beside a sum.
+ */
+function namesFor({ columns, rows }: PdfTable, { columns: others, cells }: TableHeader): string[] | null {
+  const near = rows[0]!.size / 4;
+  const places = columns
+    .map((column) => columnIn(rows, column))
+    .map((column) => others.findIndex((other) => isAligned(column, other, near) && mayBeSame(column, other)));
+  const same = places.filter((place) => place >= 0);
+  if (new Set(same).size < same.length || same.length < Math.min(3, others.length)) return null;
+  const isSame = same.length === columns.length || (same.length === others.length && same.length >= 3);
+  return isSame ? places.map((place) => cells[place] ?? "") : null;
+}
+
+const mayBeSame = ({ isFigures }: Column, other: Column): boolean =>
+  isFigures === null || other.isFigures === null || isFigures === other.isFigures;
+
+/** To the left, to the right, or in the middle. */
+const isAligned = (one: Span, other: Span, near: number): boolean =>
+  overlap(one, other) &&
+  [one.from - other.from, one.to - other.to, (one.from + one.to - other.from - other.to) / 2].some(
+    (away) => Math.abs(away) <= near,
+  );
+
+/** A table that a page's end cuts has the lowest part of the page, and the highest of the next. */
+const [lowest, highest] = [2 / 3, 1 / 3];
+
+/**
+ * Whether the last table of a page may go on in the first of the next: nothing but furniture stands between them, and
+ * the next page does not begin as a table of this one does, which is a record after another.
+ */
+export function mayGoOn(page: readonly (PdfTable | PdfLine)[], next: readonly (PdfTable | PdfLine)[]): boolean {
+  const last = page.findLast((one) => !isFurniture(one));
+  const first = next.find((one) => !isFurniture(one));
+  if (!last || !first || !("rows" in last) || !("rows" in first)) return false;
+  const [above, below] = [last.rows.at(-1)!.box, first.rows[0]!.box];
+  if ((above && above[3] < lowest) || (below && below[1] > highest)) return false;
+  const begins = page.flatMap((one) => ("rows" in one ? textsIn(one.rows[0]!) : []));
+  return !haveLabelOf(begins, textsIn(first.rows[0]!));
+}
+
+const textsIn = ({ cells }: PdfLine): string[] => cells.map(({ text }) => text);
+
+const isFurniture = (one: PdfTable | PdfLine): boolean =>
+  "rows" in one ? one.rows.every((line) => line.isFurniture) : one.isFurniture === true;
