@@ -194,6 +194,9 @@ test("a person approves a call, the page answers another, and both are shown", a
   await expect(status(page)).toHaveText("Waiting for your decision.");
   await expect(chat(page).getByText("Oslo is near")).toBeAttached();
   await looksWell(page, "approval");
+  // As the end of a double click, whose first click has decided about another call in this place.
+  await chat(page).getByRole("button", { name: "Approve" }).dispatchEvent("click", { detail: 2 });
+  await expect(chat(page).getByRole("button", { name: "Approve" })).toBeEnabled();
   await chat(page).getByRole("button", { name: "Approve" }).click();
   await expect(chat(page).getByText("All is booked.")).toBeVisible();
   await expect(status(page)).toHaveText("");

@@ -42,6 +42,9 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     await page.keyboard.press("ControlOrMeta+Enter");
     await expect(lastRun(page).getByRole("status")).toHaveText("Waiting for a response");
     const output = lastRun(page).getByLabel("Output", { exact: true });
+    await expect(output).toBeVisible();
+    await expect(composer(page)).toBeFocused();
+    await page.keyboard.press("ArrowUp");
     await expect(output).toBeFocused();
     await expect.poll(() => written(output)).toBe("");
     await expectAccessible(page, "waits for output");

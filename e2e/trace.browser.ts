@@ -252,7 +252,7 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     await expect(detail).toContainText("https://example.com/1.jpg");
   });
 
-  await test.step("an Enter that is held approves one call, and not the next unseen", async () => {
+  await test.step("an Enter that is held approves one call, and no key approves the next before it is gone to", async () => {
     const run = await start(agents.twice, "Both.");
     await page.goto(`${server.url}/dashboard/runs/${run.id}?step=run`);
     const approve = detail.getByRole("button", { name: "Approve" });
@@ -260,11 +260,14 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     await approve.first().focus();
     await page.keyboard.down("Enter");
     await expect(approve).toHaveCount(1);
-    await expect(approve).toBeFocused();
+    await expect(detail.getByRole("heading", { name: /^Approve/ })).toBeFocused();
     for (let held = 0; held < 5; held++) await page.keyboard.down("Enter");
     await page.keyboard.up("Enter");
+    for (const key of ["Enter", " "]) await page.keyboard.press(key);
     const { required_action } = (await server.get(`/v1/runs/${run.id}`)).body;
     expect(required_action.submit_tool_outputs.tool_calls).toHaveLength(1);
+    await page.keyboard.press("Tab");
+    await expect(approve).toBeFocused();
     await page.keyboard.press("Enter");
     await expect(status(page, "Completed")).toBeVisible();
   });

@@ -589,7 +589,10 @@ export class RunnelChat extends HTMLElement {
     node.setAttribute("open", "");
     const acts = make("div", "acts");
     const act = (label: string, decision: "approve" | "reject", name: string) =>
-      makeButton(label, name, () => void this.#decide(turn, part.id, decision));
+      makeButton(label, name, ({ detail }) => {
+        // The first click of a double one has decided already: what stands in its place by then is another call.
+        if (detail < 2) void this.#decide(turn, part.id, decision);
+      });
     acts.append(act("Approve", "approve", "main"), act("Reject", "reject", ""));
     node.append(acts);
     return node;

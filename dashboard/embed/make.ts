@@ -10,7 +10,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
-export function makeButton(text: string, name = "", onPress?: () => void): HTMLButtonElement {
+export function makeButton(text: string, name = "", onPress?: (event: MouseEvent) => void): HTMLButtonElement {
   const button = make("button", name, text);
   button.type = "button";
   if (onPress) button.addEventListener("click", onPress);

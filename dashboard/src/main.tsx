@@ -6,6 +6,9 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient } from "./app/query-client.ts";
 import { router } from "./app/router.ts";
+import { guardWriting } from "./lib/writing-guard.ts";
+
+guardWriting();
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

@@ -56,6 +56,7 @@ const groups: { title: string; keys: [keys: string[], does: string][] }[] = [
       [["a"], "Approve"],
       [["r"], "Reject"],
       [["u"], "Undo the approval"],
+      [["↑"], "From an empty message to the call that waits"],
     ],
   },
 ];

@@ -34,7 +34,12 @@ export function AnswerCard({ error, aside, ...answer }: AnswerCardProps) {
     >
       <header className="flex min-w-0 items-start gap-2">
         <CircleHelp aria-hidden className="mt-0.5 size-4 shrink-0 text-warn" strokeWidth={1.5} />
-        <h3 className="min-w-0 flex-1 font-strong wrap-anywhere">{titles[call.needs]}</h3>
+        <h3
+          {...(call.needs !== "output" && { "data-rest": true, tabIndex: -1 })}
+          className="min-w-0 flex-1 rounded-sm font-strong wrap-anywhere"
+        >
+          {titles[call.needs]}
+        </h3>
         {aside}
       </header>
       <ErrorNote title="The response was not accepted" error={error} />

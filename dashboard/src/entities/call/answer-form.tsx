@@ -1,4 +1,4 @@
-import type { KeyboardEvent, ReactNode } from "react";
+import type { KeyboardEvent, MouseEvent, ReactNode } from "react";
 import type { RequiredCall as PendingCall } from "../../../../server/core/run-event.ts";
 import { isJsonObject } from "../../lib/json-text.ts";
 import { sendOnEnter } from "../../lib/send-on-enter.ts";
@@ -23,6 +23,7 @@ export function AnswerForm({ onSend, children }: { onSend: () => void; children:
         sendOnEnter(event);
         restWhileHeld(event);
       }}
+      onClickCapture={restWhileDouble}
       onSubmit={(event) => {
         event.preventDefault();
         onSend();
@@ -36,6 +37,13 @@ export function AnswerForm({ onSend, children }: { onSend: () => void; children:
 /** The answer may have brought the focus here: the Enter that gave it, still held, would answer this call unseen. */
 function restWhileHeld(event: KeyboardEvent): void {
   if (event.key === "Enter" && event.repeat && !(event.target instanceof HTMLTextAreaElement)) event.preventDefault();
+}
+
+/** The first click of a double one may have given the answer before: the next call stands in its place by then. */
+function restWhileDouble(event: MouseEvent): void {
+  if (event.detail < 2 || !(event.target as Element).closest("button")) return;
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 /** The acts at its foot. */

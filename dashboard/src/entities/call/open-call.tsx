@@ -8,6 +8,7 @@ import { useKeptName } from "../session/use-kept-text.ts";
 import { useMay } from "../session/use-may.ts";
 import { type ToolAnswer, useAnswerCall } from "./answer-call.ts";
 import { AnswerCard } from "./answer-card.tsx";
+import { findCall } from "./next-call.ts";
 
 /**
  * A call that waits, to be answered in place by who may. Its key is its id and what it needs: one that was approved may
@@ -35,7 +36,9 @@ export function OpenCall({
     } catch (error) {
       onRefused?.(error as Error);
       // While it was sent its buttons took no focus, and lost the one they had.
-      requestAnimationFrame(() => place.current?.querySelector<HTMLElement>("button[type=submit]")?.focus());
+      requestAnimationFrame(() => {
+        if (place.current && document.activeElement === document.body) findCall(place.current)?.focus();
+      });
       return;
     }
     forgetKept(written);

@@ -164,10 +164,12 @@ function chosenFor(list: HTMLElement | null, act: "approve" | "reject") {
   return entry && button ? { entry, button } : null;
 }
 
-/** Before an entry goes: the focus goes to the next one, or to the one before. */
+/** Before an entry goes: the focus goes from it to the next one, or to the one before. Elsewhere it stays. */
 function focusNext(list: HTMLElement | null, id: string): void {
   const entries = [...(list?.querySelectorAll<HTMLElement>("[data-entry]") ?? [])];
   const at = entries.findIndex((entry) => entry.dataset.entry === id);
+  const active = document.activeElement;
+  if (active !== document.body && !entries[at]?.contains(active)) return;
   const next = entries[at + 1] ?? entries[at - 1];
   next?.querySelector<HTMLElement>("[data-row]")?.focus();
 }

@@ -13,6 +13,7 @@ export function Composer({
   canClear,
   onText,
   onSend,
+  onUp,
   onStop,
   onClear,
 }: {
@@ -27,19 +28,22 @@ export function Composer({
   canClear: boolean;
   onText: (text: string) => void;
   onSend: () => void;
+  /** Arrow up from the beginning of the text. False if nothing is there. */
+  onUp: () => boolean;
   onStop: () => void;
   onClear: () => void;
 }) {
   const id = useId();
   const isReady = !problem && !isBusy && !isReading && text.trim() !== "";
-  const onKey = (event: KeyboardEvent) => {
+  const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    const { selectionStart, selectionEnd } = event.currentTarget;
+    if (event.key === "ArrowUp" && selectionStart === 0 && selectionEnd === 0 && onUp()) event.preventDefault();
     if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();
     if (isReady) onSend();
   };
   return (
     <form
-      data-composer
       className="mx-auto w-full max-w-(--pg-read) rounded-lg border border-line-control bg-surface shadow-1 has-[textarea:focus-visible]:border-accent has-[textarea:focus-visible]:shadow-(--focus)"
       onSubmit={(event) => {
         event.preventDefault();

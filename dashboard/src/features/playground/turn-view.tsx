@@ -5,6 +5,7 @@ import type { RunError } from "../../../../server/core/run-event.ts";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { Part, TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { ToolAnswer } from "../../entities/call/answer-call.ts";
+import { findCall } from "../../entities/call/next-call.ts";
 import { OpenCall } from "../../entities/call/open-call.tsx";
 import { RunTime } from "../../entities/run/run-time.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
@@ -180,7 +181,7 @@ function Announcer({ turn: { view, error, body } }: { turn: Turn }) {
   );
 }
 
-/** The calls of a run that wait for somebody, in order. The first takes the focus from the composer. */
+/** The calls of a run that wait for a person, in order. The first has the focus where nothing else has it. */
 function OpenCalls({
   runId,
   readOnly,
@@ -195,13 +196,9 @@ function OpenCalls({
   const tools = useQuery(toolApi.every(at));
   const list = useRef<HTMLDivElement>(null);
   const calls = run?.required_action?.submit_tool_outputs.tool_calls ?? [];
-  const first = tools.isPending ? undefined : calls[0]?.id;
+  const first = !tools.isPending && calls[0] ? `${calls[0].id} ${calls[0].needs}` : null;
   useEffect(() => {
-    const focused = document.activeElement;
-    if (!first || (focused !== document.body && !focused?.closest("[data-composer], [data-call]"))) return;
-    list.current
-      ?.querySelector<HTMLElement>(":scope > :first-child :is(textarea, [role=textbox], button[type=submit])")
-      ?.focus();
+    if (first && list.current && document.activeElement === document.body) findCall(list.current)?.focus();
   }, [first]);
 
   if (readOnly) return calls.length > 0 && <Note tone="ask">Waiting for someone with permission to answer.</Note>;

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { useRef, useSyncExternalStore } from "react";
 import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
+import { findCall } from "../../entities/call/next-call.ts";
 import { useKeptText } from "../../entities/session/use-kept-text.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
@@ -177,6 +178,7 @@ export function Workbench({
               canClear={lanes.some(({ turns, error }) => turns.length > 0 || error)}
               onText={setText}
               onSend={() => send(text.trim())}
+              onUp={goToCall}
               onStop={() => {
                 for (const { runId } of openTurns) if (runId) stop.mutate(runId);
               }}
@@ -190,6 +192,13 @@ export function Workbench({
   );
 }
 
+/** From the message to the first call that waits. False if none does. */
+function goToCall(): boolean {
+  const call = findCall(document);
+  call?.focus();
+  return call !== null;
+}
+
 /** What became no run is sent once more as it was; what failed is tried with the agent as it is now. */
 function again(turn: Turn, resend: (turn: Turn) => void, send: (input: string) => void): void {
   if (turn.error) resend(turn);
@@ -197,7 +206,8 @@ function again(turn: Turn, resend: (turn: Turn) => void, send: (input: string) =
 }
 
 function placeholderOf(agent: FullAgent, open: readonly Turn[]): string {
-  if (open.some(({ view }) => view.status === "requires_action")) return "Answer the open calls first, or stop the run";
+  if (open.some(({ view }) => view.status === "requires_action"))
+    return "Answer the open calls first (↑ goes there), or stop the run";
   return open.length > 0 ? "Working…" : `Write to ${agent.name}`;
 }
 

@@ -3,6 +3,7 @@ import { MessagesSquare } from "lucide-react";
 import { useMemo } from "react";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { Thread } from "../../../../server/wire/thread.ts";
+import { findCall } from "../../entities/call/next-call.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { messagesQuery, threadRunsQuery } from "../../entities/thread/thread-api.ts";
 import { useFollowEnd } from "../../lib/use-follow-end.ts";
@@ -27,11 +28,7 @@ export function ThreadConversation({ thread }: { thread: Thread }) {
   const last = runs?.data[0];
   const scroller = useFollowEnd(true, `${said?.length} ${open.map(({ id, status }) => id + status)}`);
   // What was answered goes: the next that waits is there, or the conversation.
-  useKeptFocus(
-    scroller,
-    (part) =>
-      part.querySelector<HTMLElement>('[data-call] :is(textarea, [role="textbox"], button[type="submit"])') ?? part,
-  );
+  useKeptFocus(scroller, (part) => findCall(part) ?? part);
   const isEmpty = said?.length === 0 && open.length === 0;
   return (
     <>

@@ -3,6 +3,7 @@ import { lazy, type ReactNode, useCallback, useEffect, useMemo, useRef, useState
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
+import { findCall } from "../../entities/call/next-call.ts";
 import type { LoadedTrace } from "../../entities/run/trace-api.ts";
 import { useTiming } from "../../entities/run/use-timing.ts";
 import { formatDuration } from "../../lib/format.ts";
@@ -116,12 +117,7 @@ export function FoundTrace(props: FoundTraceProps) {
 
   const detail = useRef<HTMLElement>(null);
   // What was answered goes: the next that waits is there, or the step itself.
-  useKeptFocus(
-    detail,
-    (part) =>
-      part.querySelector(`[data-call] :is(textarea, [role="textbox"], button[type="submit"])`) ??
-      part.querySelector('[role="tab"][aria-selected="true"]'),
-  );
+  useKeptFocus(detail, (part) => findCall(part) ?? part.querySelector('[role="tab"][aria-selected="true"]'));
 
   const find = useRef<HTMLInputElement>(null);
   const [sought = "", seek] = useRested(search.q, (q) => onSearch({ q }));

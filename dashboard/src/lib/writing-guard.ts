@@ -1,0 +1,52 @@
+/**
+ * Keeps typing from deciding anything. A page may take a field away while the reader types in it, or move the focus out of
+ * it: the keys that follow are meant for the field, so they do nothing elsewhere. They act again after a deliberate move:
+ * a press of the pointer, or a key that writes nothing.
+ */
+export function guardWriting(): void {
+  let isWriting = false;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (modifiers.includes(event.key)) return;
+    if (isTextField(event.composedPath()[0])) isWriting = !leavesField(event);
+    else if (!isWriting) return;
+    else if (writes(event)) stop(event);
+    else isWriting = false;
+  };
+  // A browser may press a button when the space bar comes up again.
+  const onKeyUp = (event: KeyboardEvent) => {
+    if (isWriting && writes(event) && !isTextField(event.composedPath()[0])) stop(event);
+  };
+  const onPointerDown = () => {
+    isWriting = false;
+  };
+  window.addEventListener("keydown", onKeyDown, true);
+  window.addEventListener("keyup", onKeyUp, true);
+  window.addEventListener("pointerdown", onPointerDown, true);
+}
+
+const modifiers = ["Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock"];
+
+/** Whether a key would add to a text or take from it. ⌘↵ would send it. */
+function writes({ key, metaKey, ctrlKey, altKey, isComposing }: KeyboardEvent): boolean {
+  if (key === "Enter" || isComposing) return true;
+  const isChord = (metaKey || ctrlKey) && !altKey;
+  return !isChord && (key.length === 1 || ["Backspace", "Delete", "Dead", "Process"].includes(key));
+}
+
+/** Whether a key in a field says that its text is done: it goes on, closes, or sends. */
+function leavesField({ key, metaKey, ctrlKey, isComposing, target }: KeyboardEvent): boolean {
+  if (key === "Enter") return !isComposing && (metaKey || ctrlKey || target instanceof HTMLInputElement);
+  return key === "Tab" || key === "Escape";
+}
+
+const textless = ["checkbox", "radio", "range", "button", "submit", "reset", "file", "color", "image"];
+
+function isTextField(target: EventTarget | undefined): boolean {
+  if (target instanceof HTMLInputElement) return !textless.includes(target.type);
+  return target instanceof HTMLTextAreaElement || (target instanceof HTMLElement && target.isContentEditable);
+}
+
+function stop(event: KeyboardEvent): void {
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
