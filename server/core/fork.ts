@@ -2,6 +2,7 @@ import { equalJson } from "./equal.ts";
 import { newId } from "./ids.ts";
 import type { AssistantPart } from "./model-call.ts";
 import { notOnRecord, takenPlaces } from "./recorded.ts";
+import { cutOffCode } from "./request-calls.ts";
 import type { JournalEntry, ModelAnswer, RecordedCall, RunEvent, StepCompleted, ToolError } from "./run-event.ts";
 import { fold, isResolved, type RunState, type ToolCall } from "./run-state.ts";
 import { stepKinds } from "./step-kinds.ts";
@@ -307,7 +308,8 @@ function laterCalls(entries: readonly JournalEntry[], kept: ReadonlyMap<number, 
     }
     if (event.type !== "tool.completed" || event.status === "cancelled" || kept.has(seq)) continue;
     const { status, output, error } = event;
-    const call = asked.get(event.tool_call_id);
+    // The model asked for it again: what that call came to is the result.
+    const call = error?.code === cutOffCode ? undefined : asked.get(event.tool_call_id);
     if (call) results.set(event.tool_call_id, { ...call, status, output, error });
   }
   return [...results.values()].filter((result) => result !== null);

@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { divergence, type Found } from "./divergence.ts";
-import { requestCalls, wordsOf } from "./request-calls.ts";
+import { cutOffCode, requestCalls, wordsOf } from "./request-calls.ts";
 import type { JournalEntry, RunEvent, ToolCompleted } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
 
@@ -20,7 +20,10 @@ export function askedCalls({ state, entry, entries, index, agent }: Place, { ans
   const behind = behindAnswer(entries, index);
   const recorded = requestsIn(behind, new Set(state.calls.map(({ id }) => id))).map((i) => callAt(behind, i, entry.at));
   const words = wordsOf(behind.flatMap(({ event }) => (event.type === "guardrail.decided" ? event : [])));
-  const events = requestCalls(answer?.parts ?? [], state, agent, { first: step_index + 1, words });
+  // Earlier versions ran the calls of an answer that was cut off: such a record still replays.
+  const isCut = behind.some(({ event }) => event.type === "tool.completed" && event.error?.code === cutOffCode);
+  const finish = isCut ? (answer?.finish ?? null) : null;
+  const events = requestCalls(answer?.parts ?? [], state, agent, { first: step_index + 1, words, finish });
   const actual = events.flatMap(({ type }, i) => (type === "tool.requested" ? [callAt(asEntries(events), i, 0)] : []));
   return Array.from({ length: Math.max(recorded.length, actual.length) }, (_, i) => {
     const [then, now] = [recorded[i] ?? null, actual[i] ?? null];
@@ -69,7 +72,7 @@ function callAt(entries: readonly JournalEntry[], index: number, at: number): Ca
   return { seq, step_index, told: { id, tool, type, arguments: refused ? null : args, needs, recorded, refused } };
 }
 
-const refusals = new Set(["invalid_arguments", "tool_not_found", "guardrail_blocked"]);
+const refusals = new Set(["invalid_arguments", "tool_not_found", "guardrail_blocked", cutOffCode]);
 
 const isRefusal = ({ attempts, submitted, error, latency_ms }: ToolCompleted): boolean =>
   attempts === 0 && latency_ms === 0 && !submitted && error !== null && refusals.has(error.code);

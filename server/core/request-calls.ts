@@ -3,7 +3,7 @@ import { jsonFault } from "../lib/json-limits.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 import type { AgentSnapshot, ToolSnapshot } from "./agent-snapshot.ts";
 import { limits } from "./limits.ts";
-import type { AssistantPart, JsonSchema } from "./model-call.ts";
+import type { AssistantPart, FinishReason, JsonSchema } from "./model-call.ts";
 import { recordedPlace, takenPlaces } from "./recorded.ts";
 import type { GuardrailDecided, Needs, RunEvent, ToolError, ToolRequest } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
@@ -14,14 +14,20 @@ type Asked = Extract<AssistantPart, { type: "tool_call" }>;
 
 /**
  * The calls that an answer asks for, as events. What cannot be run (no such tool, bad arguments) is answered at once
- * with an error that the model reads: a model that errs gets to mend it, the run does not fail of it.
+ * with an error that the model reads: a model that errs gets to mend it, the run does not fail of it. So is every call of
+ * an answer that was cut off (`finish`), since a call that looks whole may lack what was still to come.
  */
 export function requestCalls(
   parts: readonly AssistantPart[],
   state: RunState,
   agent: AgentSnapshot,
-  { first = state.steps, words = noWords }: { first?: number; words?: ReadonlyMap<string, Word> } = {},
+  {
+    first = state.steps,
+    words = noWords,
+    finish = null,
+  }: { first?: number; words?: ReadonlyMap<string, Word>; finish?: FinishReason | null } = {},
 ): RunEvent[] {
+  const cut = finish && cutOff[finish];
   const asked = parts.filter((part) => part.type === "tool_call");
   const taken = takenPlaces(state.calls);
   const onRecord = (call: Pick<ToolRequest, "tool" | "arguments">): number | null => {
@@ -30,9 +36,27 @@ export function requestCalls(
     return place;
   };
   return asked.flatMap((part, index) =>
-    request(part, first + index, state.turns - 1, agent, words.get(part.id), onRecord),
+    request(part, first + index, state.turns - 1, agent, words.get(part.id), cut ?? null, onRecord),
   );
 }
+
+/** The code of the error with which the calls of an answer that was cut off are answered. */
+export const cutOffCode = "answer_cut_off";
+
+const notRun = "No tool was called, since a call may be incomplete.";
+
+/** Why calls are not run, by the reason with which their answer ended. */
+const cutOff: Partial<Record<FinishReason, ToolError>> = {
+  length: {
+    code: cutOffCode,
+    message: `Your answer reached its maximum length and was cut off. ${notRun} Call the tool again, with less text.`,
+  },
+  content_filter: {
+    code: cutOffCode,
+    message: `A content filter of the provider cut your answer off. ${notRun} Go on without the text that it stopped.`,
+  },
+  other: { code: cutOffCode, message: `Your answer was cut off. ${notRun} Call the tool again.` },
+};
 
 /** What guardrails say of a call: it is not run for this reason, or not without a person. */
 export type Word = { blocked: string } | "needs_approval";
@@ -58,10 +82,12 @@ function request(
   turn_index: number,
   agent: AgentSnapshot,
   word: Word | undefined,
+  cut: ToolError | null,
   onRecord: (call: Pick<ToolRequest, "tool" | "arguments">) => number | null,
 ): RunEvent[] {
   const tool = agent.tools.find(({ name }) => name === part.name);
   const read = { ...readArguments(part.arguments, tool) };
+  if (cut) read.error = cut;
   if (typeof word === "object") read.error = { code: "guardrail_blocked", message: word.blocked };
   const isAsked = word === "needs_approval";
   const recorded = read.error ? null : onRecord({ tool: part.name, arguments: read.arguments });

@@ -1,4 +1,5 @@
 import { type Fetch, modelFetch } from "./model-fetch.ts";
+import { observedFetch } from "./observed-fetch.ts";
 import type { Connection, Model, ModelRequest } from "./port.ts";
 import { providerModel } from "./provider-model.ts";
 
@@ -8,13 +9,14 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const apiKey = connection.api_key ?? "";
   // Said outright, or the SDK takes its address from ANTHROPIC_BASE_URL.
   const baseURL = connection.base_url ?? "https://api.anthropic.com/v1";
-  const provider = createAnthropic({ apiKey, baseURL, fetch });
+  const provider = createAnthropic({ apiKey, baseURL, fetch: observedFetch(fetch) });
   return providerModel(provider.languageModel(modelName), { options, counts, secrets: [apiKey] });
 }
 
 function options({ settings, tools }: ModelRequest) {
   const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
-  return { anthropic: { ...(parallel !== undefined && { disableParallelToolUse: !parallel }) } };
+  const anthropic = { ...(parallel !== undefined && { disableParallelToolUse: !parallel }) };
+  return { providerOptions: { anthropic } };
 }
 
 const counts = {

@@ -84,3 +84,63 @@ test("empty data is nothing, and an empty reasoning does not hide another", () =
   const events = heard(["", said({ reasoning_content: "", reasoning: "Hm.", content: "" }), stop]);
   expect(events.slice(0, -1)).toEqual([{ type: "delta", part: 0, kind: "reasoning", text: "Hm." }]);
 });
+
+const finish = (finish_reason: unknown, more: object = {}) =>
+  JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason, ...more }] });
+
+test.each([
+  ["stop", "stop"],
+  ["STOP", "stop"],
+  ["eos", "stop"],
+  ["end_turn", "stop"],
+  ["tool_calls", "tool_calls"],
+  ["function_call", "tool_calls"],
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["content_filter", "content_filter"],
+  ["content_filter: SAFETY", "content_filter"],
+])("%s is an end that is known", (reason, known) => {
+  expect(heard([said({ content: "Hello" }), finish(reason), "[DONE]"]).at(-1)).toMatchObject({ finish: known });
+});
+
+test.each([
+  "error",
+  "abort",
+  "network_error",
+  "malformed_function_call",
+  "function_call_filter: MALFORMED",
+  "new_word",
+])("%s is no end of an answer, but an error that may pass", (reason) => {
+  const error = { code: "model_error", retryable: true, message: expect.stringContaining(reason) };
+  const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 5 } });
+  expect(heard([said({ content: "Hel" }), finish(reason), usage, "[DONE]"]).at(-1)).toMatchObject({
+    ...{ type: "error", error },
+    usage: { input_tokens: 20, output_tokens: 5 },
+  });
+});
+
+test.each([
+  ["in the choice", finish("error", { error: { code: 502, message: "Engine died." } })],
+  ["as the chunk", JSON.stringify({ object: "error", message: "Engine died.", code: 500 })],
+  ["as the event", JSON.stringify({ message: "Engine died.", status_code: 500 })],
+  ["as a detail", JSON.stringify({ detail: "Engine died." })],
+])("an error %s ends an answer, whatever comes behind it", (_, chunk) => {
+  const events = heard([said({ content: "Hel" }), chunk, stop, "[DONE]"]);
+  const error = { code: "model_error", message: expect.stringContaining("Engine died."), retryable: true };
+  expect(events.slice(1)).toMatchObject([{ type: "error", error }]);
+});
+
+test("a later stop does not take back that an answer was cut off, and null as a text is no reason", () => {
+  const call_ = said({ tool_calls: [call({ index: 0, id: "a" }, "wipe", "{}")] });
+  expect(heard([call_, finish("null"), finish("length"), stop]).at(-1)).toMatchObject({ finish: "length" });
+  expect(heard([finish("network_error"), stop]).at(-1)).toMatchObject({ type: "error" });
+  expect(heard([finish("null"), "[DONE]"]).at(-1)).toMatchObject({ error: { code: "model_incomplete" } });
+});
+
+test("reasoning that is counted beside the answer is output too, since it is paid", () => {
+  const usage = { prompt_tokens: 20, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 500 } };
+  const counted = (total_tokens: number) =>
+    heard([stop, JSON.stringify({ choices: [], usage: { ...usage, total_tokens } })]).at(-1);
+  expect(counted(525)).toMatchObject({ usage: { output_tokens: 505, reasoning_tokens: 500 } });
+  expect(counted(25)).toMatchObject({ usage: { output_tokens: 5 } });
+});

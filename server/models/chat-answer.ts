@@ -1,7 +1,8 @@
 import { fieldsOf, parsedJson } from "../lib/json.ts";
 import { answerParts } from "./answer-parts.ts";
-import { incompleteError, toModelError } from "./model-error.ts";
-import { type FinishReason, type ModelEvent, type ModelUsage, unknownUsage } from "./port.ts";
+import { finishOf } from "./finish-reason.ts";
+import { failedEnd, incompleteError, toModelError } from "./model-error.ts";
+import { type AnswerObserver, type ModelEvent, type ModelUsage, unknownUsage } from "./port.ts";
 
 type Kind = "output" | "reasoning";
 type Fields = Record<string, unknown>;
@@ -17,7 +18,7 @@ interface Call {
  * Reads the chunks of one streamed chat completion. Servers differ in what they send: reasoning has two names or stands
  * among the content, calls come in pieces with and without an index, errors come as chunks.
  */
-export function chatAnswer(secrets: readonly string[]) {
+export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObserver, "onArguments">) {
   const parts = answerParts();
   const calls: Call[] = [];
   const byIndex = new Map<unknown, Call>();
@@ -50,11 +51,12 @@ export function chatAnswer(secrets: readonly string[]) {
       if (over) continue;
       const value = parsedJson(payload);
       const chunk = fieldsOf(value);
-      if (value === undefined || chunk.error) {
+      const error = errorIn(chunk);
+      if (value === undefined || error) {
         speak(); // What came before it was said.
         over = true;
         if (value === undefined) broken = true;
-        else events.push(fail(chunk.error));
+        else events.push(fail(error));
         continue;
       }
       take(chunk, hear);
@@ -65,15 +67,14 @@ export function chatAnswer(secrets: readonly string[]) {
 
   function fail(error: unknown): ModelEvent {
     failed = true;
-    return { type: "error", error: toModelError(error, secrets), usage: unknownUsage };
+    return { type: "error", error: toModelError(error, secrets), usage };
   }
 
   /** Stores everything but the text, whose pieces go to `hear`. */
   function take(chunk: Fields, hear: (kind: Kind, piece: string) => void): void {
     if (chunk.usage) usage = usageOf(fieldsOf(chunk.usage));
     const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : null);
-    // Some servers write "" for none.
-    if (typeof choice.finish_reason === "string") finish = choice.finish_reason || finish;
+    finish = laterFinish(finish, textOf(choice.finish_reason));
     const delta = fieldsOf(choice.delta ?? choice.message); // A server that does not stream sends a whole message.
     hear("reasoning", textOf(delta.reasoning_content) || textOf(delta.reasoning));
     if (typeof delta.content === "string") hear("output", delta.content);
@@ -87,10 +88,12 @@ export function chatAnswer(secrets: readonly string[]) {
   function takeCall({ index, id, function: given, extra_content }: Fields): void {
     const { name, arguments: args } = fieldsOf(given);
     const call = callOf(index, textOf(id), textOf(name));
+    const before = call.name.length + call.arguments.length;
     call.id ||= textOf(id);
     call.name ||= textOf(name);
     call.arguments += typeof args === "object" && args !== null ? JSON.stringify(args) : textOf(args);
     call.extra_content ??= extra_content;
+    observer?.onArguments(call.name.length + call.arguments.length - before);
   }
 
   /** By its index, or the last one. A name under another id, or one with neither id nor index, begins the next call. */
@@ -126,12 +129,14 @@ export function chatAnswer(secrets: readonly string[]) {
     if (failed) return [];
     const events = close();
     const asked = calls.filter(({ name, arguments: args }) => name !== "" || args !== "");
+    const ended = finish === null ? null : finishOf(finish);
     // A server that gives up in the middle says [DONE] too: only the reason says that this was all.
-    if (finish === null || asked.some(({ name }) => name === ""))
+    if (finish === null || (isWhole(finish) && asked.some(({ name }) => name === "")))
       return [...events, { type: "error", error: incompleteError, usage }];
+    if (ended === null) return [...events, { type: "error", error: failedEnd(finish, secrets), usage }];
     for (const { name, arguments: input, extra_content } of asked)
-      events.push(parts.toolCall(name, input, extra_content ? { extra_content } : undefined));
-    events.push({ type: "done", finish: finishOf(finish, refused), usage });
+      if (name !== "") events.push(parts.toolCall(name, input, extra_content ? { extra_content } : undefined));
+    events.push({ type: "done", finish: ended === "stop" && refused ? "content_filter" : ended, usage });
     return events;
   }
 
@@ -144,18 +149,44 @@ function contentPart(value: unknown): [Kind, string] {
   return ["reasoning", Array.isArray(thinking) ? thinking.map((one) => textOf(fieldsOf(one).text)).join("") : ""];
 }
 
-function finishOf(reason: string | null, refused: boolean): FinishReason {
-  if (reason === "function_call" || reason === "tool_calls") return "tool_calls";
-  if (reason === "stop") return refused ? "content_filter" : "stop";
-  return reason === "length" || reason === "content_filter" ? reason : "other";
+/**
+ * The reason that counts when a chunk says one more: that the answer is cut off or has failed is not taken back by a later
+ * "stop". Some servers write "" or "null" where there is none yet.
+ */
+function laterFinish(before: string | null, reason: string): string | null {
+  if (reason === "" || reason === "null") return before;
+  return before === null || isWhole(before) ? reason : before;
 }
 
-const usageOf = (usage: Fields): ModelUsage => ({
-  input_tokens: countOf(usage.prompt_tokens),
-  output_tokens: countOf(usage.completion_tokens),
-  cached_input_tokens: countOf(fieldsOf(usage.prompt_tokens_details).cached_tokens),
-  reasoning_tokens: countOf(fieldsOf(usage.completion_tokens_details).reasoning_tokens),
-});
+/** Whether an answer that ended so has all that the model had to say. */
+function isWhole(reason: string): boolean {
+  const finish = finishOf(reason);
+  return finish === "stop" || finish === "tool_calls";
+}
+
+/** What a chunk says went wrong: in the answer, around it, or in place of one; undefined for an ordinary chunk. */
+function errorIn(chunk: Fields): unknown {
+  const [choice] = Array.isArray(chunk.choices) ? chunk.choices : [];
+  const error = chunk.error || fieldsOf(choice).error;
+  if (error) return error;
+  const message = textOf(chunk.message) || textOf(chunk.detail);
+  return !("choices" in chunk) && message !== "" ? { ...chunk, message } : undefined;
+}
+
+function usageOf(usage: Fields): ModelUsage {
+  const input_tokens = countOf(usage.prompt_tokens);
+  const said = countOf(usage.completion_tokens);
+  const reasoning_tokens = countOf(fieldsOf(usage.completion_tokens_details).reasoning_tokens);
+  // Some providers count reasoning beside the answer, and their total shows it.
+  const isBeside =
+    reasoning_tokens !== null && usage.total_tokens === (input_tokens ?? 0) + (said ?? 0) + reasoning_tokens;
+  return {
+    input_tokens,
+    output_tokens: said !== null && isBeside ? said + reasoning_tokens : said,
+    cached_input_tokens: countOf(fieldsOf(usage.prompt_tokens_details).cached_tokens),
+    reasoning_tokens,
+  };
+}
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 const countOf = (value: unknown): number | null =>

@@ -1,4 +1,5 @@
 import { type Fetch, modelFetch } from "./model-fetch.ts";
+import { observedFetch } from "./observed-fetch.ts";
 import type { Connection, Model } from "./port.ts";
 import { providerModel } from "./provider-model.ts";
 
@@ -7,7 +8,7 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const { createGoogle } = await import("@ai-sdk/google");
   const apiKey = connection.api_key ?? "";
   const baseURL = connection.base_url ?? "https://generativelanguage.googleapis.com/v1beta";
-  const provider = createGoogle({ apiKey, baseURL, fetch });
+  const provider = createGoogle({ apiKey, baseURL, fetch: observedFetch(fetch) });
   return providerModel(provider.languageModel(modelName), { options: () => ({}), counts, secrets: [apiKey] });
 }
 

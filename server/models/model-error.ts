@@ -24,6 +24,13 @@ export const incompleteError: ModelError = {
   request: "sent",
 };
 
+/** For an answer that ended with a reason that is no known end of one: the provider failed, or it may lack something. */
+export const failedEnd = (reason: string, secrets: readonly string[]): ModelError => ({
+  ...incompleteError,
+  code: "model_error",
+  message: redact(`The provider ended its response with "${reason}".`, secrets),
+});
+
 /** Nobody listens where Ollama should. It may be about to start, as after a restart of the machine. */
 export class NoOllama extends Error {
   override readonly name = "NoOllama";

@@ -1,5 +1,12 @@
 import { abortedError, incompleteError, toModelError } from "./model-error.ts";
-import { type Model, type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "./port.ts";
+import {
+  type AnswerObserver,
+  type Model,
+  type ModelError,
+  type ModelEvent,
+  type ModelRequest,
+  unknownUsage,
+} from "./port.ts";
 import { withoutSecrets } from "./without-secrets.ts";
 
 /** How an answer is to be shaped: by its schema, as some JSON, or as the model likes. The prompt says the rest. */
@@ -12,7 +19,12 @@ export interface Way {
 }
 
 /** What an adapter says of one call; it may throw, and it ends early when the signal is aborted. */
-type Answer = (request: ModelRequest, signal: AbortSignal, way: Way) => AsyncIterable<ModelEvent>;
+type Answer = (
+  request: ModelRequest,
+  signal: AbortSignal,
+  way: Way,
+  observer: AnswerObserver,
+) => AsyncIterable<ModelEvent>;
 
 // Shapes whose refusal is remembered, for each model; more are asked for anew.
 const shapesMax = 64;
@@ -25,7 +37,11 @@ const shapesMax = 64;
 export function modelOf(answer: Answer, secrets: readonly string[]): Model {
   const formats = new Map<string, Format>();
 
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  async function* stream(
+    request: ModelRequest,
+    signal: AbortSignal,
+    observer?: AnswerObserver,
+  ): AsyncGenerator<ModelEvent> {
     const shape = JSON.stringify(request.output_schema ?? null);
     const call = callAbort(signal);
     let isOver = false;
@@ -35,10 +51,17 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
         const { format }: Way = way;
         const masked = withoutSecrets(secrets);
         let said = false;
+        const observed: AnswerObserver = {
+          onByte: () => observer?.onByte(),
+          onArguments(length) {
+            said = true;
+            observer?.onArguments(length);
+          },
+        };
         let last: Extract<ModelEvent, { type: "error" }> | null = null;
         try {
           call.signal.throwIfAborted();
-          for await (const event of answer(shaped(request, format), call.signal, way)) {
+          for await (const event of answer(shaped(request, format), call.signal, way, observed)) {
             // Chunks that were already here when the caller aborted are not news any more.
             if (signal.aborted) break;
             if (event.type === "error") {

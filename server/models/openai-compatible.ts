@@ -8,7 +8,7 @@ import { isNetwork, NoOllama, onceBegun } from "./model-error.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { modelOf, type Way } from "./model-stream.ts";
 import { ollamaUrl } from "./ollama.ts";
-import type { Connection, Model, ModelEvent, ModelRequest } from "./port.ts";
+import type { AnswerObserver, Connection, Model, ModelEvent, ModelRequest } from "./port.ts";
 
 const answerMax_bytes = 8 * 1024 * 1024;
 const refusalMax_bytes = 64 * 1024;
@@ -23,19 +23,25 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
   const headers = { "content-type": "application/json", ...(api_key && { authorization: `Bearer ${api_key}` }) };
   const secrets = api_key ? [api_key] : [];
 
-  async function* answer(request: ModelRequest, signal: AbortSignal, way: Way): AsyncGenerator<ModelEvent> {
+  async function* answer(
+    request: ModelRequest,
+    signal: AbortSignal,
+    way: Way,
+    observer: AnswerObserver,
+  ): AsyncGenerator<ModelEvent> {
     const body = JSON.stringify(chatRequest(modelName, request, way));
     const response = await fetch(url, { method: "POST", headers, body, signal }).catch((failure) => {
       throw connection.provider === "ollama" && isNetwork(failure) ? new NoOllama(url) : failure;
     });
     if (!response.ok) throw await refusal(response);
-    const chat = chatAnswer(secrets);
+    observer.onByte();
+    const chat = chatAnswer(secrets, observer);
     try {
       // One by one: to delegate to what is at hand costs a token several promises.
       if (response.headers.get("content-type")?.startsWith("application/json"))
-        for (const event of chat.read([await textOf(response, answerMax_bytes)])) yield event;
+        for (const event of chat.read([await textOf(response, answerMax_bytes, observer.onByte)])) yield event;
       else
-        for await (const payloads of payloadsOf(response)) {
+        for await (const payloads of payloadsOf(response, observer.onByte)) {
           for (const event of chat.read(payloads)) yield event;
           if (chat.isOver()) break; // Some servers keep the connection open behind the end.
         }
@@ -50,7 +56,7 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
 }
 
 /** The data of the events that each read from the network brought to an end; at the end, what only lacks its blank line. */
-async function* payloadsOf({ body }: Response): AsyncGenerator<string[]> {
+async function* payloadsOf({ body }: Response, onByte: () => void): AsyncGenerator<string[]> {
   let payloads: string[] = [];
   const parser = createParser({
     onEvent: ({ data }) => payloads.push(data),
@@ -61,6 +67,7 @@ async function* payloadsOf({ body }: Response): AsyncGenerator<string[]> {
   });
   const decoder = new TextDecoder();
   for await (const bytes of body?.values({ preventCancel: true }) ?? []) {
+    onByte(); // A comment keeps the connection alive too, and is no event.
     payloads = [];
     parser.feed(decoder.decode(bytes, { stream: true }));
     if (payloads.length > 0) yield payloads;

@@ -1,4 +1,6 @@
+import { fieldsOf } from "../lib/json.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
+import { observedFetch } from "./observed-fetch.ts";
 import type { Connection, Model, ModelRequest } from "./port.ts";
 import { providerModel } from "./provider-model.ts";
 
@@ -11,21 +13,22 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const apiKey = connection.api_key ?? "";
   // Said outright, or the SDK takes its address from OPENAI_BASE_URL.
   const baseURL = connection.base_url ?? "https://api.openai.com/v1";
-  const provider = createOpenAI({ apiKey, baseURL, fetch });
-  return providerModel(provider.responses(modelName), { options, counts, secrets: [apiKey] });
+  const provider = createOpenAI({ apiKey, baseURL, fetch: observedFetch(fetch) });
+  return providerModel(provider.responses(modelName), { options, counts, secrets: [apiKey], isCut });
 }
 
 function options({ settings, tools }: ModelRequest) {
   const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
-  return {
-    openai: {
-      store: false,
-      // Strict mode refuses most ordinary schemas; what comes back is validated here anyway.
-      strictJsonSchema: false,
-      ...(parallel !== undefined && { parallelToolCalls: parallel }),
-    },
+  const openai = {
+    store: false,
+    // Strict mode refuses most ordinary schemas; what comes back is validated here anyway.
+    strictJsonSchema: false,
+    ...(parallel !== undefined && { parallelToolCalls: parallel }),
   };
+  return { providerOptions: { openai } };
 }
+
+const isCut = (event: unknown): boolean => fieldsOf(event).type === "response.incomplete";
 
 const counts = {
   input_tokens: "input_tokens",

@@ -45,8 +45,16 @@ export interface ModelError {
   refuses_format?: boolean;
 }
 
+/** Is told of an answer what no event says, as it comes. */
+export interface AnswerObserver {
+  /** A byte has come: the provider is alive, whatever it says. */
+  onByte(): void;
+  /** So many more UTF-16 code units of the names and the arguments of tool calls have come. */
+  onArguments(length: number): void;
+}
+
 export interface Model {
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  stream(request: ModelRequest, signal: AbortSignal, observer?: AnswerObserver): AsyncIterable<ModelEvent>;
 }
 
 export const unknownUsage: ModelUsage = {
@@ -65,4 +73,6 @@ export interface Connection {
   api_key: string | null;
   /** How many calls its server takes at once; absent: as many as come. */
   max_concurrent?: number;
+  /** How long the server may send nothing while it answers; absent: five minutes. */
+  idle_timeout_ms?: number;
 }

@@ -1,16 +1,19 @@
 import type {
   LanguageModelV4,
+  LanguageModelV4CallOptions,
   LanguageModelV4FinishReason,
   LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
-  SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
 import { answerParts } from "./answer-parts.ts";
 import { callOptions } from "./call-options.ts";
-import { incompleteError, onceBegun, toModelError } from "./model-error.ts";
+import { finishOf } from "./finish-reason.ts";
+import { failedEnd, incompleteError, onceBegun, toModelError } from "./model-error.ts";
 import { modelOf, type Way } from "./model-stream.ts";
+import { NotAsked, observeCall } from "./observed-fetch.ts";
 import {
+  type AnswerObserver,
   type FinishReason,
   type Model,
   type ModelEvent,
@@ -23,12 +26,14 @@ type AnswerParts = ReturnType<typeof answerParts>;
 
 /** What differs between providers beyond the SDK's common interface. */
 interface Dialect {
-  /** Settings that only this provider has, under its own name. */
-  options(request: ModelRequest): SharedV4ProviderOptions;
-  /** Where each count stands in the provider's usage. The SDKs write 0 for a count that never came. */
-  counts: Record<keyof ModelUsage, string>;
+  /** What this provider gets of a request in a way of its own; settings that it alone has stand under its name. */
+  options(request: ModelRequest): Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "reasoning" | "providerOptions">;
+  /** Where each count stands in the provider's usage, in one place or several. The SDKs write 0 for a count that never came. */
+  counts: Record<keyof ModelUsage, string | readonly string[]>;
   /** What must never show in an error message. */
   secrets: string[];
+  /** Whether an event of the provider says that the answer is cut off, of which the SDK tells only the reason, if there is one. */
+  isCut?(event: unknown): boolean;
 }
 
 /** Gives a model of the AI SDK the shape of our port. */
@@ -42,19 +47,54 @@ async function* answer(
   request: ModelRequest,
   signal: AbortSignal,
   { streamed, format }: Way,
+  observer: AnswerObserver,
 ): AsyncGenerator<ModelEvent> {
-  const options = { ...callOptions(request, format), providerOptions: dialect.options(request), abortSignal: signal };
+  observeCall(signal, { onByte: observer.onByte, isBounded: request.settings.max_output_tokens !== undefined });
+  const own = dialect.options(request);
+  const includeRawChunks = dialect.isCut !== undefined;
+  const options = { ...callOptions(request, format), ...own, abortSignal: signal, includeRawChunks };
   const parts = answerParts();
   if (!streamed) return yield* whole(await model.doGenerate(options), parts, dialect);
   const reader = (await model.doStream(options)).stream.getReader();
+  const calls = openCalls(parts, observer);
+  let isCut = false;
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read())
-      for (const event of events(next.value, parts, dialect)) yield event; // To delegate costs a token several promises.
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      const part = next.value;
+      calls.hear(part);
+      if (part.type === "raw") isCut ||= dialect.isCut?.(part.rawValue) ?? false;
+      if (part.type === "finish") yield* calls.rest();
+      if (part.type === "finish" && isCut) part.finishReason.raw ??= "incomplete";
+      for (const event of events(part, parts, dialect)) yield event; // To delegate costs a token several promises.
+    }
   } catch (failure) {
     throw onceBegun(failure);
   } finally {
     reader.cancel().catch(() => {}); // A stream that broke rejects its own cancelling too.
   }
+}
+
+/**
+ * The calls whose arguments are still arriving. An answer that is cut off may leave some: the model is to read of them that
+ * they were not run.
+ */
+function openCalls(parts: AnswerParts, observer: AnswerObserver) {
+  const open = new Map<string, { name: string; input: string }>();
+  return {
+    hear(part: LanguageModelV4StreamPart): void {
+      if (part.type === "tool-input-start") {
+        open.set(part.id, { name: part.toolName, input: "" });
+        observer.onArguments(part.toolName.length);
+      } else if (part.type === "tool-input-delta") {
+        const call = open.get(part.id);
+        if (call) call.input += part.delta;
+        observer.onArguments(part.delta.length);
+      } else if (part.type === "tool-call") open.delete(part.toolCallId);
+    },
+    *rest(): Generator<ModelEvent> {
+      for (const { name, input } of open.values()) yield parts.toolCall(name, input);
+    },
+  };
 }
 
 /** An answer that came in one piece, as if it had been streamed. */
@@ -72,7 +112,7 @@ function* whole(
     yield* parts.read({ type: `${type}-delta`, id, delta });
     yield* parts.read({ type: `${type}-end`, id });
   }
-  yield finished(finishReason.unified, usageOf(usage, dialect.counts));
+  yield finished(finishReason, usageOf(usage, dialect.counts), dialect);
 }
 
 function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Dialect): ModelEvent[] {
@@ -87,30 +127,33 @@ function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Di
     case "tool-call":
       return [parts.toolCall(part.toolName, part.input, part.providerMetadata)];
     case "error":
+      if (part.error instanceof NotAsked) return []; // The end of the answer comes next, and says that it was cut off.
       return [{ type: "error", error: toModelError(onceBegun(part.error), dialect.secrets), usage: unknownUsage }];
     case "finish":
-      return [...parts.closeAll(), finished(part.finishReason.unified, usageOf(part.usage, dialect.counts))];
+      return [...parts.closeAll(), finished(part.finishReason, usageOf(part.usage, dialect.counts), dialect)];
     default:
       return [];
   }
 }
 
-function finished(reason: LanguageModelV4FinishReason["unified"], usage: ModelUsage): ModelEvent {
-  if (reason === "error" || reason === "interrupted") return { type: "error", error: incompleteError, usage };
-  return { type: "done", finish: finishes[reason], usage };
+/** The SDKs take some reasons for an end that are none: the provider's own word counts, where it gives one. */
+function finished({ unified, raw }: LanguageModelV4FinishReason, usage: ModelUsage, { secrets }: Dialect): ModelEvent {
+  const said = raw === undefined ? null : finishOf(raw);
+  if (raw !== undefined && said === null) return { type: "error", error: failedEnd(raw, secrets), usage };
+  const finish = finishes[unified] ?? said;
+  return finish ? { type: "done", finish, usage } : { type: "error", error: incompleteError, usage };
 }
 
-const finishes: Record<Exclude<LanguageModelV4FinishReason["unified"], "error" | "interrupted">, FinishReason> = {
+const finishes: Partial<Record<LanguageModelV4FinishReason["unified"], FinishReason>> = {
   stop: "stop",
   "tool-calls": "tool_calls",
   length: "length",
   "content-filter": "content_filter",
-  other: "other",
 };
 
 function usageOf(usage: LanguageModelV4Usage, counts: Dialect["counts"]): ModelUsage {
   const known = (name: keyof ModelUsage, count: number | undefined) =>
-    isCount(at(usage.raw, counts[name])) && isCount(count) ? count : null;
+    isCount(count) && [counts[name]].flat().some((path) => isCount(at(usage.raw, path))) ? count : null;
   return {
     input_tokens: known("input_tokens", usage.inputTokens.total),
     output_tokens: known("output_tokens", usage.outputTokens.total),

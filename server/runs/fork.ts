@@ -7,7 +7,7 @@ import { CannotFork, type Prefix, type PrefixEdits, prefixInSlices } from "../co
 import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import type { AssistantPart } from "../core/model-call.ts";
+import type { AssistantPart, FinishReason } from "../core/model-call.ts";
 import { preparationsOf } from "../core/preparations.ts";
 import type { ModelPrice } from "../core/price.ts";
 import { requestCalls, wordsOf } from "../core/request-calls.ts";
@@ -88,7 +88,7 @@ export function createForks({
     const record = endingAt(at, prefix, run);
     const before = await foldInSlices(record, rest);
     await rest();
-    const own = ownEvents(before, agent, edits, body.step_index, at);
+    const own = ownEvents(before, agent, edits, { step: body.step_index, finish: lastFinish(record), at });
     const begun = withFollowUp(before, own, agent, at);
     const isOverAtOnce = isOver(applyAll(before, begun, at).status);
     if (isOverAtOnce) requireFollower(body);
@@ -282,8 +282,7 @@ function ownEvents(
   state: RunState,
   agent: AgentSnapshot,
   { findings }: ReadEdits,
-  step: number,
-  at: number,
+  { step, finish, at }: { step: number; finish: FinishReason | null; at: number },
 ): RunEvent[] {
   const asked =
     ownMessages(state)
@@ -304,7 +303,13 @@ function ownEvents(
   );
   const screened = applyAll(state, decided, at);
   const left = asked.filter(({ id }) => !state.calls.some((call) => call.id === id));
-  return [...decided, ...requestCalls(left, screened, agent, { words: wordsOf(screened.decisions) })];
+  return [...decided, ...requestCalls(left, screened, agent, { words: wordsOf(screened.decisions), finish })];
+}
+
+/** How the newest answer of a record ended. */
+function lastFinish(record: readonly JournalEntry[]): FinishReason | null {
+  const last = record.findLast(({ event }) => event.type === "step.completed" && event.step_type === "model_call");
+  return last?.event.type === "step.completed" ? (last.event.answer?.finish ?? null) : null;
 }
 
 const isCall = (part: AssistantPart) => part.type === "tool_call";

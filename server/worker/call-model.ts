@@ -193,6 +193,7 @@ async function finish(turn: Turn, heard: Heard, request: ModelRequest, anchor: n
     ...requestCalls(answer.parts, turn.state(), turn.start.agent, {
       first: first + noted.length,
       words: screened.words,
+      finish: answer.finish,
     }),
   );
 }

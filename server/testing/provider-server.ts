@@ -1,0 +1,53 @@
+import { type OuterProvider, outerProviders } from "../core/providers.ts";
+import type { Connection } from "../models/port.ts";
+
+/** What a provider was asked. */
+export interface Asked {
+  provider: OuterProvider;
+  /** How often it was asked before. */
+  index: number;
+  // biome-ignore lint/suspicious/noExplicitAny: each provider has a body of its own.
+  body: any;
+  request: Request;
+}
+
+/** Servers of all providers on loopback, that answer what the test says: texts of a stream, or a response. */
+export function startProviders(answer: (asked: Asked) => Iterable<string> | AsyncIterable<string> | Response) {
+  const counts = new Map<OuterProvider, number>();
+  const bodies: string[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const provider = new URL(request.url).pathname.split("/")[1] as OuterProvider;
+      const index = counts.get(provider) ?? 0;
+      counts.set(provider, index + 1);
+      const text = await request.text();
+      bodies.push(text);
+      const answered = answer({ provider, index, body: JSON.parse(text), request });
+      return answered instanceof Response ? answered : streamOf(answered);
+    },
+  });
+  const connectionOf = (provider: OuterProvider): Connection => ({
+    ...{ name: provider === "openai_compatible" ? "stub" : provider, provider, api_key: "sk-test-0123456789" },
+    base_url: `http://127.0.0.1:${server.port}/${provider}/v1`,
+  });
+  return {
+    /** What was asked, byte by byte, oldest first. */
+    bodies,
+    connectionOf,
+    connections: outerProviders.map(connectionOf),
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+    },
+  };
+}
+
+/** Each text by itself, as soon as it comes. */
+function streamOf(texts: Iterable<string> | AsyncIterable<string>): Response {
+  async function* bytes() {
+    for await (const text of texts) yield new TextEncoder().encode(text);
+  }
+  return new Response(bytes(), { headers: { "content-type": "text/event-stream" } });
+}
