@@ -2,21 +2,43 @@ import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { observedFetch } from "./observed-fetch.ts";
 import type { Connection, Model, ModelRequest } from "./port.ts";
 import { providerModel } from "./provider-model.ts";
+import { thinkingBudget } from "./thinking-budget.ts";
 
 /** Anthropic by its Messages API. */
 export async function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Promise<Model> {
   const { createAnthropic } = await import("@ai-sdk/anthropic");
+  const { getModelCapabilities } = await import("@ai-sdk/anthropic/internal");
   const apiKey = connection.api_key ?? "";
   // Said outright, or the SDK takes its address from ANTHROPIC_BASE_URL.
   const baseURL = connection.base_url ?? "https://api.anthropic.com/v1";
   const provider = createAnthropic({ apiKey, baseURL, fetch: observedFetch(fetch) });
+  const { supportsAdaptiveThinking, isKnownModel, maxOutputTokens } = getModelCapabilities(modelName);
+  // Newer models decide by themselves how much they think, within the answer; older ones get a budget from the SDK.
+  const most = isKnownModel ? maxOutputTokens : Number.POSITIVE_INFINITY;
+  const options = (request: ModelRequest) =>
+    supportsAdaptiveThinking ? optionsOf(request) : withBudget(request, most);
   return providerModel(provider.languageModel(modelName), { options, counts, secrets: [apiKey] });
 }
 
-function options({ settings, tools }: ModelRequest) {
+function optionsOf({ settings, tools }: ModelRequest, more: object = {}) {
   const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
-  const anthropic = { ...(parallel !== undefined && { disableParallelToolUse: !parallel }) };
+  const anthropic = { ...(parallel !== undefined && { disableParallelToolUse: !parallel }), ...more };
   return { providerOptions: { anthropic } };
+}
+
+// The API takes no smaller budget.
+const thinkingMin = 1024;
+
+/** The SDK adds the budget to the length of the answer, so that the call would be paid for more than it was allowed. */
+function withBudget(request: ModelRequest, most: number) {
+  const whole = Math.min(request.settings.max_output_tokens ?? 0, most);
+  const budget = thinkingBudget(request.settings);
+  if (budget === null) return optionsOf(request);
+  // Thinking would leave no room for the answer.
+  if (whole < 2 * thinkingMin) return { ...optionsOf(request), reasoning: "provider-default" as const };
+  const budgetTokens = Math.min(Math.max(budget, thinkingMin), whole - thinkingMin);
+  const own = optionsOf(request, { thinking: { type: "enabled", budgetTokens } });
+  return { ...own, maxOutputTokens: whole - budgetTokens };
 }
 
 const counts = {

@@ -1,7 +1,8 @@
 import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { observedFetch } from "./observed-fetch.ts";
-import type { Connection, Model } from "./port.ts";
+import type { Connection, Model, ModelRequest } from "./port.ts";
 import { providerModel } from "./provider-model.ts";
+import { thinkingBudget } from "./thinking-budget.ts";
 
 /** Google by the Gemini API. It has no switch for parallel tool calls: that setting has no effect here. */
 export async function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Promise<Model> {
@@ -9,12 +10,34 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const apiKey = connection.api_key ?? "";
   const baseURL = connection.base_url ?? "https://generativelanguage.googleapis.com/v1beta";
   const provider = createGoogle({ apiKey, baseURL, fetch: observedFetch(fetch) });
-  return providerModel(provider.languageModel(modelName), { options: () => ({}), counts, secrets: [apiKey] });
+  // From version 3 on, models are told a level in place of a number.
+  const hasLevels = /gemini-([3-9]|\d\d)/i.test(modelName);
+  const options = hasLevels ? () => ({}) : (request: ModelRequest) => withBudget(request, leastOf(modelName));
+  return providerModel(provider.languageModel(modelName), { options, counts, secrets: [apiKey] });
+}
+
+// The most that all models take.
+const thinkingMax = 24_576;
+
+/** The fewest tokens that a model can be told to think, if it is to think at all. */
+const leastOf = (model: string): number => (model.includes("2.5-pro") ? 128 : model.includes("flash-lite") ? 512 : 1);
+
+/** The SDK's budget knows nothing of the answer's length, of which thinking is a part. */
+function withBudget({ settings }: ModelRequest, least: number) {
+  const { max_output_tokens, reasoning_effort } = settings;
+  if (max_output_tokens === undefined || reasoning_effort === undefined) return {};
+  // Thinking would leave no room for the answer: the model decides.
+  if (max_output_tokens < 2 * least) return { reasoning: "provider-default" as const };
+  const budget = thinkingBudget(settings);
+  if (budget === null) return {};
+  const thinkingConfig = { thinkingBudget: Math.min(Math.max(budget, least), thinkingMax) };
+  return { providerOptions: { google: { thinkingConfig } } };
 }
 
 const counts = {
   input_tokens: "promptTokenCount",
-  output_tokens: "candidatesTokenCount",
+  // Whichever of them is zero is left out.
+  output_tokens: ["candidatesTokenCount", "thoughtsTokenCount"],
   cached_input_tokens: "cachedContentTokenCount",
   reasoning_tokens: "thoughtsTokenCount",
 };

@@ -9,8 +9,8 @@ export interface Wire {
   call(name: string): string;
   args(piece: string): string;
   endCall(name: string, args: string): string;
-  /** The end, with the provider's own word for it; an ordinary one by default. */
-  end(reason?: string): string;
+  /** The end, with the provider's own word for it, an ordinary one by default, and the tokens of the answer. */
+  end(reason?: string, tokens?: number): string;
   /** The word for an answer that reached its maximum length. */
   cut: string;
   /** Words for answers that failed, or that nobody knows. */
@@ -31,8 +31,10 @@ const chat: Wire = {
   call: (name) => piece({ id: "call_1", type: "function", function: { name, arguments: "" } }),
   args: (args) => piece({ function: { arguments: args } }),
   endCall: () => "",
-  end: (reason = "stop") =>
-    `${chunk({}, reason)}${sse({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 } })}data: [DONE]\n\n`,
+  end(reason = "stop", tokens = 5) {
+    const usage = { prompt_tokens: 20, completion_tokens: tokens, total_tokens: 20 + tokens };
+    return `${chunk({}, reason)}${sse({ choices: [], usage })}data: [DONE]\n\n`;
+  },
   cut: "length",
   failing: ["error", "network_error", "malformed_function_call", "insufficient_system_resource", "abort", "weird"],
 };
@@ -48,17 +50,19 @@ const anthropic: Wire = {
   call: (name) => block(1, { type: "tool_use", id: "toolu_1", name, input: {} }),
   args: (partial_json) => delta(1, { type: "input_json_delta", partial_json }),
   endCall: () => stop(1),
-  end: (stop_reason = "end_turn") =>
-    `${typed({ type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 5 } })}${typed({ type: "message_stop" })}`,
+  end(stop_reason = "end_turn", output_tokens = 5) {
+    const delta = { stop_reason, stop_sequence: null };
+    return typed({ type: "message_delta", delta, usage: { output_tokens } }) + typed({ type: "message_stop" });
+  },
   cut: "max_tokens",
   failing: ["pause_turn", "weird"],
 };
 
 const response = { id: "resp_1", object: "response", created_at: 1_764_000_000, model: "gpt-5-mini", output: [] };
-const used = {
+const used = (output_tokens: number) => ({
   ...{ input_tokens: 20, input_tokens_details: { cached_tokens: 0 } },
-  ...{ output_tokens: 5, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 25 },
-};
+  ...{ output_tokens, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 20 + output_tokens },
+});
 const said = { id: "msg_0", type: "message", role: "assistant" };
 const call = { id: "fc_1", type: "function_call", call_id: "call_1" };
 const item = (of: "added" | "done", output_index: number, item: object) =>
@@ -75,20 +79,23 @@ const openai: Wire = {
   call: (name) => item("added", 1, { ...call, name, status: "in_progress", arguments: "" }),
   args: (delta) => typed({ type: "response.function_call_arguments.delta", item_id: "fc_1", output_index: 1, delta }),
   endCall: (name, args) => item("done", 1, { ...call, name, status: "completed", arguments: args }),
-  end: (reason) => {
+  end(reason, tokens = 5) {
     const status = reason === undefined ? "completed" : "incomplete";
     const incomplete_details = reason === undefined || reason === "incomplete" ? null : { reason };
-    return typed({ type: `response.${status}`, response: { ...response, status, incomplete_details, usage: used } });
+    return typed({
+      type: `response.${status}`,
+      response: { ...response, status, incomplete_details, usage: used(tokens) },
+    });
   },
   cut: "max_output_tokens",
   // A response that says that it is incomplete, and not why, is one too.
   failing: ["incomplete", "weird"],
 };
 
-const candidate = (parts: object[], more: object = {}) =>
+const candidate = (parts: object[], more: object = {}, tokens = 5) =>
   sse({
     candidates: [{ content: { role: "model", parts }, index: 0, ...more }],
-    usageMetadata: { promptTokenCount: 20, candidatesTokenCount: 5, totalTokenCount: 25 },
+    usageMetadata: { promptTokenCount: 20, candidatesTokenCount: tokens, totalTokenCount: 20 + tokens },
   });
 
 /** Google sends a call as a whole, at its end. */
@@ -98,7 +105,7 @@ const google: Wire = {
   call: () => "",
   args: () => "",
   endCall: (name, args) => candidate([{ functionCall: { name, args: JSON.parse(args) } }]),
-  end: (finishReason = "STOP") => candidate([], { finishReason }),
+  end: (finishReason = "STOP", tokens = 5) => candidate([], { finishReason }, tokens),
   cut: "MAX_TOKENS",
   failing: ["MALFORMED_FUNCTION_CALL", "OTHER", "LANGUAGE", "WEIRD"],
 };
