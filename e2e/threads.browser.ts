@@ -57,7 +57,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     const tools = [await tool("book_train")];
     const calls = [{ name: "book_train", arguments: { to: "Oslo", seats: 2 } }];
     const script = [{ text: "I book it.", tool_calls: calls }, { text: "Booked." }];
-    await agent("Booker", { model: "test/script", tools, model_settings: { script } });
+    await agent("Booker", { model: "test/script", tools, model_settings: { script }, memory: null });
     await page.reload();
     await page.getByLabel("Agent", { exact: true }).selectOption("Booker");
     await expect(page.getByText("This agent does not read earlier messages of the conversation.")).toBeVisible();

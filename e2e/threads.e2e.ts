@@ -5,7 +5,6 @@ import { type ModelServer, startModelServer } from "./model-server.ts";
 
 // Conversations over several runs, on the executable.
 
-const remembering = { memory: { history: { mode: "thread", max_messages: 50 } } };
 const endless = [{ delay_ms: 600_000 }];
 
 const newThread = async (server: Runnel, body: object = {}): Promise<string> =>
@@ -28,10 +27,10 @@ async function ended(server: Runnel, id: string): Promise<Json> {
   }
 }
 
-test("a model that remembers its thread reads what was said in the runs before, also after kill -9", async () => {
+test("a model reads what was said in the runs of its thread before, also after kill -9", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
-  const agent_id = await createAgent(server, "words-3-0", remembering);
+  const agent_id = await createAgent(server, "words-3-0");
   const thread_id = await newThread(server, { user_id: "ada" });
   const first = await say(server, agent_id, thread_id, "My name is Ada.");
   expect(first).toMatchObject({ status: "completed", user_id: "ada", thread_id });
@@ -54,14 +53,16 @@ test("a model that remembers its thread reads what was said in the runs before, 
   expect(heard(model)).toEqual([["user", "Who am I?"]]);
 });
 
-test("an agent that is not told to remember reads its input alone", async () => {
+test("an agent that is to read no thread reads its input alone", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
-  const agent_id = await createAgent(server, "words-3-0");
-  const thread_id = await newThread(server);
-  await say(server, agent_id, thread_id, "My name is Ada.");
-  await say(server, agent_id, thread_id, "Who am I?");
-  expect(heard(model)).toEqual([["user", "Who am I?"]]);
+  for (const memory of [null, { history: { mode: "none" } }]) {
+    const agent_id = await createAgent(server, "words-3-0", { memory });
+    const thread_id = await newThread(server);
+    await say(server, agent_id, thread_id, "My name is Ada.");
+    await say(server, agent_id, thread_id, "Who am I?");
+    expect(heard(model)).toEqual([["user", "Who am I?"]]);
+  }
 });
 
 test("a busy thread refuses a run, lets it wait, or gives it the place, as the run says", async () => {

@@ -46,6 +46,7 @@ import passwordResets from "./0045_password_resets.sql" with { type: "text" };
 import alerts from "./0046_alerts.sql" with { type: "text" };
 import projectMoves from "./0047_project_moves.sql" with { type: "text" };
 import appendedJournal from "./0048_appended_journal.sql" with { type: "text" };
+import threadHistory from "./0049_thread_history.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -97,4 +98,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0046_alerts", sql: alerts },
   { name: "0047_project_moves", sql: projectMoves },
   { name: "0048_appended_journal", sql: appendedJournal },
+  { name: "0049_thread_history", sql: threadHistory },
 ];

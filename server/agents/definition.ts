@@ -20,9 +20,12 @@ import {
 const fieldNames = Object.keys(definitionFields) as DefinitionFieldName[];
 
 const initial = Object.fromEntries(fieldNames.map((name) => [name, definitionFields[name].initial])) as Definition;
+const before = Object.fromEntries(
+  fieldNames.map((name) => [name, { stored: initial[name], ...definitionFields[name] }.stored]),
+) as Definition;
 
 /** A definition as it was stored, also before it had all of today's fields. */
-export const readDefinition = <T extends Definition>(stored: object): T => ({ ...initial, ...stored }) as T;
+export const readDefinition = <T extends Definition>(stored: object): T => ({ ...before, ...stored }) as T;
 
 /** For lists: without the script of a test model. */
 export function withoutScript<T extends Pick<Definition, "model_settings">>(agent: T): T & { truncated?: string[] } {

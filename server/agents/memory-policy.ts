@@ -78,7 +78,7 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
         ...(learn && { learn }),
       }),
     ),
-    history: { mode: history?.mode ?? "none", max_messages: history?.max_messages ?? 50 },
+    history: { mode: history?.mode ?? "thread", max_messages: history?.max_messages ?? 50 },
     context: {
       strategy: context?.strategy ?? "compact",
       reserve_output_tokens: context?.reserve_output_tokens ?? 4096,
@@ -87,9 +87,12 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
   };
 }
 
-/** The policy of a run that is told more of its thread, or less. */
+/** The policy of an agent that is created without one: it has no store, and reads the thread of a run that has one. */
+export const defaultPolicy: MemoryPolicy = completePolicy({}, () => null)!;
+
+/** The policy of a run that is told more of its thread, or less. An agent without a policy reads none unless told so. */
 export const withHistory = (policy: MemoryPolicy | null, history: Partial<MemoryPolicy["history"]>): MemoryPolicy => {
-  const known = policy ?? completePolicy({}, () => null)!;
+  const known = policy ?? { ...defaultPolicy, history: { ...defaultPolicy.history, mode: "none" } };
   return { ...known, history: { ...known.history, ...history } };
 };
 

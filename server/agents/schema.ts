@@ -16,7 +16,7 @@ import { type AgentOverrides, agentFields, Budget, JsonObject, Metadata, setting
 import * as t from "../lib/schema.ts";
 import * as wire from "../wire/agent.ts";
 import { resource } from "../wire/schema.ts";
-import { completePolicy, type FactsOf, MemoryInput, pinnedPolicy } from "./memory-policy.ts";
+import { completePolicy, defaultPolicy, type FactsOf, MemoryInput, pinnedPolicy } from "./memory-policy.ts";
 
 const ScriptEntry = t.named(
   "ScriptEntry",
@@ -61,8 +61,10 @@ interface DefinitionField<Given extends TSchema, Told extends TSchema, Kept> {
   told: Told;
   /** What it means; without it, `wire/descriptions.ts` says it. */
   about?: string;
-  /** What an agent has of which nothing was said. */
+  /** Of an agent that is created without it. */
   initial: Kept;
+  /** Of an agent that was stored before there was this field; without it, as `initial`. */
+  stored?: Kept;
   /** What is kept of what was given; without it, that. */
   keep?(given: Static<Given>, factsOf: FactsOf): Kept;
   /** What a run pins of it. */
@@ -119,7 +121,8 @@ export const definitionFields = {
   memory: field({
     given: t.orNull(MemoryInput),
     told: t.orNull(wire.MemoryPolicy),
-    initial: null as MemoryPolicy | null,
+    initial: defaultPolicy as MemoryPolicy | null,
+    stored: null,
     keep: completePolicy,
     pin: (memory, factsOf) => (memory ? { memory: pinnedPolicy(memory, factsOf) } : {}),
   }),

@@ -52,7 +52,7 @@ test("an agent shows its memory with what was left out, keeps it in its versions
       { memory_id: vector, access: "read", auto_retrieve: true, top_k: 6, score_threshold: 0 },
       { memory_id: kv, access: "read_write", auto_retrieve: false, top_k: 6, score_threshold: 0 },
     ],
-    history: { mode: "none", max_messages: 50 },
+    history: { mode: "thread", max_messages: 50 },
     context: { strategy: "compact", reserve_output_tokens: 4096, tool_output_max_bytes: 40_000 },
   };
   expect(made.memory).toEqual(policy);
@@ -61,7 +61,9 @@ test("an agent shows its memory with what was left out, keeps it in its versions
     memory: null,
   });
   expect((await client.get(`/v1/agents/${made.id}/versions/1`)).body.memory).toEqual(policy);
-  expect((await client.post("/v1/agents", { name: "B", instructions: "", model: "test/echo" })).body.memory).toBeNull();
+  const body = { name: "B", instructions: "", model: "test/echo" };
+  expect((await client.post("/v1/agents", body)).body.memory).toEqual({ ...policy, stores: [] });
+  expect((await client.post("/v1/agents", { ...body, memory: null })).body.memory).toBeNull();
 });
 
 test("a policy is refused that names what is not there, twice the same, or what cannot be", async () => {

@@ -40,7 +40,7 @@ export const defaults: Record<string, Values> = {
   SearchMemoryRequest: { top_k: 10, mode: "hybrid", diversity: 0, neighbors: 0 },
   RerankInput: { type: "cross_encoder" },
   MemoryPolicyStoreInput: { access: "read", top_k: 6, score_threshold: 0 },
-  HistoryPolicyInput: { mode: "none", max_messages: 50 },
+  HistoryPolicyInput: { mode: "thread", max_messages: 50 },
   ContextPolicyInput: { strategy: "compact", reserve_output_tokens: 4096, tool_output_max_bytes: 40_000 },
 };
 

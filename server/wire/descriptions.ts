@@ -202,7 +202,8 @@ const everywhere: Sentences = {
   max_total_tokens: "How many tokens may be used, of prompts and answers together.",
   max_turns: "How many model calls a run may make.",
   max_wall_ms: "How long it may take since it began, waiting included.",
-  memory: "What its runs remember; null: nothing.",
+  memory:
+    "What its runs remember. Left out of a new agent, it is `{}`: no stores, its thread and the defaults. Null: nothing, and no prompt is cut.",
   memory_id: "The memory store.",
   memory_ids: "Memory stores that have the file.",
   message: "What went wrong, for people; it may change.",
@@ -598,7 +599,7 @@ const own: Record<string, Sentences> = {
     run_creations_per_minute: "Requests per minute that start runs.",
   },
   Guardrail: { action: "What happens when the rule finds something.", type: "What the rule looks for." },
-  HistoryPolicy: { mode: "Whether its runs read their thread." },
+  HistoryPolicy: { mode: "Whether its runs read their thread. It matters only where a run has one." },
   Me: {
     id: "The id of the key or the person.",
     key: "The key itself; null for a person.",

@@ -73,7 +73,6 @@ class Import:
             model_settings=settings,
             output_schema=output_schema,
             tools=self.tools_of(assistant, leave),
-            memory={"history": {"mode": "thread"}},  # Otherwise the agent would not read its threads.
             metadata=self.metadata_of(assistant, leave),
         )
         self.counts["agents created"] += 1

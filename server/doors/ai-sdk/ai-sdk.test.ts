@@ -374,6 +374,8 @@ describe("a chat", () => {
     while (runs.length === 0) runs = (await owner.get("/v1/runs")).body.data;
     const resumed = owner.get(`${at}/chat/stream`);
     while (server.watches.readers(runs[0]!.id) < 2) await new Promise((resolve) => setImmediate(resolve));
+    // The chat is read before the model is asked.
+    for (let steps = 0; steps === 0; ) steps = (await owner.get(`/v1/traces/${runs[0]!.id}`)).body.steps.length;
     expect((await owner.delete(`${at}/chat/stream`)).status).toBe(204);
     for (const { body } of [await sent, await resumed]) {
       const parts = partsOf(body);

@@ -25,6 +25,7 @@ export interface Draft {
   max_wall_ms: string;
   /** JSON; empty for none. */
   guardrails: string;
+  /** JSON; empty for the default. */
   memory: string;
   output_schema: string;
   input_schema: string;
@@ -140,8 +141,9 @@ export const agentFields: Record<keyof Definition, AgentField> = {
   },
   memory: {
     word: "Memory",
-    typed: (it) => ({ memory: json(it?.memory) }),
-    read: (_, { json }) => json("memory", "object") ?? null,
+    // An agent without a policy reads no thread; one of which nothing is said does.
+    typed: (it) => ({ memory: json(it && (it.memory ?? { history: { mode: "none" } })) }),
+    read: (_, { json }) => json("memory", "object") ?? {},
   },
   output_schema: {
     word: "Output schema",

@@ -27,6 +27,13 @@ test("a bundle has what things are, and nothing of one project, no state and no 
   expect(readBundle(JSON.stringify(bundle))).toEqual(bundle);
 });
 
+test("an agent without a memory policy is carried as one, also by a file from before policies had a default", () => {
+  const bundle = bundleOf({ ...agent, memory: null }, []);
+  expect(bundle.agent).toMatchObject({ memory: null });
+  const { memory: _, ...before } = bundle.agent!;
+  expect(readBundle(JSON.stringify({ ...bundle, agent: before }))).toEqual(bundle);
+});
+
 test("a file that is no bundle is told so", () => {
   for (const text of ["", "[]", "{}", '{"object":"agent"}']) expect(readBundle(text)).toMatch(/not an exported/);
   expect(readBundle('{"object":"runnel.bundle","version":2}')).toMatch(/version 2/);

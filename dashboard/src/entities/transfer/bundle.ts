@@ -45,7 +45,7 @@ export const maskedHeaders = ({ headers = {} }: Tool): string[] =>
 export function agentPart(agent: Agent): Definition {
   const { tools: _, ...part } = present(Object.fromEntries(definitionFields.map((name) => [name, agent[name]])));
   const memory = agent.memory && { history: agent.memory.history, context: agent.memory.context };
-  return { ...part, ...(memory && { memory }), name: agent.name };
+  return { ...part, memory, name: agent.name };
 }
 
 export function toolPart(tool: Tool): Definition {
@@ -66,7 +66,10 @@ export function readBundle(text: string): Bundle | string {
   const { agent, tools, withheld } = value;
   const isFit =
     Array.isArray(withheld) && Array.isArray(tools) && tools.every(isDefinition) && (agent === null || isAgent(agent));
-  return isFit ? (value as unknown as Bundle) : "A part of this file is missing.";
+  if (!isFit) return "A part of this file is missing.";
+  const bundle = value as unknown as Bundle;
+  // A file without a policy is of an agent that has none; the server would give it the default.
+  return bundle.agent ? { ...bundle, agent: { ...bundle.agent, memory: bundle.agent.memory ?? null } } : bundle;
 }
 
 const isDefinition = (value: unknown): value is Definition => isJsonObject(value) && typeof value.name === "string";

@@ -45,8 +45,9 @@ export async function carry(place: Place, plan: Plan, target: Target, changesToo
   const { part, state, id } = plan.agent;
   const tools = ((part.tools as string[]) ?? []).map((name) => ids.get(name)).filter((each) => each !== undefined);
   if (state === "new") return `/agents/${(await agentApi.create(place, { ...part, tools })).id}`;
-  const stores = target.agent?.memory?.stores;
-  const memory = part.memory && stores ? { memory: { ...part.memory, stores } } : {};
+  const there = target.agent?.memory;
+  const kept = there && there.stores.length > 0 && (part.memory ? { ...part.memory, stores: there.stores } : there);
+  const memory = kept ? { memory: kept } : {};
   if (state === "differs") await agentApi.change(place, id!, { ...part, tools, ...memory });
   return `/agents/${id}`;
 }

@@ -77,6 +77,16 @@ test("the server's faults stand at the fields that they speak of", () => {
   expect(rest).toEqual(["Something else."]);
 });
 
+test("an agent without a memory policy keeps having none, and a new one gets the default", () => {
+  const draft = draftOf(agent);
+  expect(readPolicy(draft.memory)).toEqual({ history: { mode: "none" } });
+  expect(changesOf({ ...draft, name: "Bureau" }, agent)).toEqual({ name: "Bureau" });
+  expect(changesOf({ ...draft, memory: "" }, agent)).toEqual({ memory: {} });
+  expect(creationOf({ ...draftOf(), name: "Desk", instructions: "Help.", model: "test/echo" })).not.toHaveProperty(
+    "memory",
+  );
+});
+
 test("a memory policy of the form keeps what only its JSON says", () => {
   const policy = readPolicy('{"stores": [{"memory_id": "mem_1", "top_k": 3}], "context": {"strategy": "fail"}}');
   expect(pickStores(policy ?? {}, ["mem_1", "mem_2"])).toEqual({

@@ -167,7 +167,7 @@ function History({ policy, onPolicy }: Omit<PolicyProps, "model">) {
     <div className="grid gap-4 rail:grid-cols-3">
       <Select
         label="Thread"
-        value={history.mode ?? "none"}
+        value={history.mode ?? "thread"}
         choices={[
           { value: "none", label: "Not read" },
           { value: "thread", label: "Read its messages" },
@@ -178,7 +178,7 @@ function History({ policy, onPolicy }: Omit<PolicyProps, "model">) {
         label="Max messages"
         inputMode="numeric"
         placeholder="50"
-        disabled={history.mode !== "thread"}
+        disabled={history.mode === "none"}
         value={history.max_messages ?? ""}
         onChange={(event) =>
           onPolicy({ ...policy, history: { ...history, max_messages: numberOr(event.target.value, undefined) } })

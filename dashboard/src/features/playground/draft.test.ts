@@ -7,6 +7,7 @@ import {
   draftOn,
   faultsOf,
   isWritten,
+  remembersIn,
   runParts,
   unsavedOnly,
   withParallel,
@@ -46,7 +47,7 @@ const reading = { ...agent.memory!, history: { mode: "thread" as const, max_mess
 
 describe("an agent that is changed here", () => {
   test("is the agent while nothing is", () => {
-    expect(runParts({ ...agent, memory: reading }, draft)).toEqual({});
+    for (const memory of [agent.memory, reading, null]) expect(runParts({ ...agent, memory }, draft)).toEqual({});
     expect(agentChanges(agent, draft)).toBeNull();
     expect(unsavedOnly(agent, draft)).toEqual([]);
     expect(faultsOf(draft)).toEqual({});
@@ -64,7 +65,7 @@ describe("an agent that is changed here", () => {
     expect(runParts(agent, changed)).toEqual({
       overrides: {
         ...{ instructions: "Be brief.", tools: [], max_turns: 3 },
-        ...{ model_settings: { temperature: 1 }, history: { mode: "thread" } },
+        ...{ model_settings: { temperature: 1 } },
       },
       budget: { max_cost_usd: 0.1 },
     });
@@ -74,17 +75,24 @@ describe("an agent that is changed here", () => {
   test("gives runs no setting that a run cannot have: one that is taken away, a higher output limit, a script", () => {
     const limited = { ...agent, model_settings: { ...agent.model_settings, max_output_tokens: 100 } };
     const changed = { ...draftOf(limited), temperature: "", max_output_tokens: "200", script: "[]" };
-    expect(runParts(limited, changed)).toEqual({ overrides: { history: { mode: "thread" } } });
+    expect(runParts(limited, changed)).toEqual({});
     expect(unsavedOnly(limited, changed)).toEqual(["temperature", "output limit", "script"]);
     const lower = { ...changed, max_output_tokens: "50" };
     expect(runParts(limited, lower).overrides).toMatchObject({ model_settings: { max_output_tokens: 50 } });
   });
 
-  test("remembers the conversation in its runs unless it is told not to, whatever the agent does", () => {
-    const forgets = { ...draft, remembers: false };
-    expect(runParts(agent, forgets)).toEqual({});
-    expect(runParts({ ...agent, memory: reading }, forgets)).toEqual({ overrides: { history: { mode: "none" } } });
-    expect(agentChanges(agent, forgets)).toBeNull();
+  test("remembers the conversation in its runs as the agent does elsewhere, unless it is told otherwise", () => {
+    const [reads, forgets] = [true, false].map((remembers) => ({ ...draft, remembers }));
+    const modes = [agent.memory, reading, null].map((memory) =>
+      [draft, reads!, forgets!].map((each) => runParts({ ...agent, memory }, each).overrides?.history?.mode),
+    );
+    expect(modes).toEqual([
+      [undefined, "thread", undefined],
+      [undefined, undefined, "none"],
+      [undefined, "thread", undefined],
+    ]);
+    expect([agent.memory, reading, null].map((memory) => remembersIn({ memory }, draft))).toEqual([false, true, false]);
+    expect(agentChanges(agent, forgets!)).toBeNull();
   });
 
   test("gives the other side of a comparison its own model", () => {

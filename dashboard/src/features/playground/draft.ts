@@ -10,14 +10,18 @@ import type { RunBody } from "./turn.ts";
 export interface Draft extends AgentDraft {
   /** Of the runs alone: no agent keeps it. */
   run_cost_usd: string;
-  /** Whether they read what was said before; of the runs alone, too. */
-  remembers: boolean;
+  /** Whether they read what was said before; of the runs alone, too. Null: as the agent's runs do. */
+  remembers: boolean | null;
 }
 
 /** An agent, ready to be changed. */
 export const draftOf = (agent: FullAgent): Draft => ({ ...agentDraftOf(agent), ...firstOfRuns });
 
-const firstOfRuns = { run_cost_usd: "", remembers: true };
+const firstOfRuns = { run_cost_usd: "", remembers: null };
+
+/** Whether runs with the draft read what was said before. */
+export const remembersIn = ({ memory }: Pick<FullAgent, "memory">, { remembers }: Pick<Draft, "remembers">): boolean =>
+  remembers ?? memory?.history.mode === "thread";
 
 /** Whether anything was changed that an agent keeps. */
 export const isWritten = (draft: Draft, base: FullAgent): boolean => agentChanges(base, draft) !== null;
@@ -86,7 +90,7 @@ export function faultsOf(draft: Draft): Faults<Draft> {
 export function runParts(agent: FullAgent, draft: Draft, model = draft.model): Pick<RunBody, "overrides" | "budget"> {
   const changes = Object.entries(changesOf(draft, agent)).filter(([field]) => field in ofRuns && field !== "model");
   const settings = modelSettings(agent, draft);
-  const mode = draft.remembers ? ("thread" as const) : ("none" as const);
+  const mode = remembersIn(agent, draft) ? ("thread" as const) : ("none" as const);
   const overrides = {
     ...Object.fromEntries(changes),
     ...(model !== agent.model && { model }),

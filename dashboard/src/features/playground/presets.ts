@@ -20,8 +20,7 @@ export function presetAgent(
   written: { name: string; instructions: string; model: string },
   toolId: string | null,
 ): Record<string, unknown> {
-  const memory = { history: { mode: "thread", max_messages: 50 } };
-  if (preset === "model") return { ...written, memory };
+  if (preset === "model") return written;
   const { name, instructions } = written;
   if (preset === "echo") return { name, instructions, model: "test/echo" };
   return { name, instructions, model: "test/script", tools: toolId ? [toolId] : [], model_settings: { script } };

@@ -7,7 +7,7 @@ import type { Fields } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Field } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
-import { type Draft, withParallel } from "./draft.ts";
+import { type Draft, remembersIn, withParallel } from "./draft.ts";
 
 interface SettingsProps {
   agent: FullAgent;
@@ -30,7 +30,7 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
         <div className="col-span-2">
           <Check
             label="Remember the conversation"
-            checked={draft.remembers}
+            checked={remembersIn(agent, draft)}
             onCheck={(remembers) => set({ remembers })}
           />
         </div>

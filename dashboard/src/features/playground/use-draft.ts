@@ -31,7 +31,7 @@ export function useDraft(agent: FullAgent): EditedAgent {
   if (isBehind && !(isWritten(draft, base) && isWritten(draft, agent)))
     setState({ base: agent, draft: draftOn(agent, draft, draft) });
   useEffect(() => {
-    const isKept = isWritten(draft, base) || draft.run_cost_usd !== "" || !draft.remembers;
+    const isKept = isWritten(draft, base) || draft.run_cost_usd !== "" || draft.remembers !== null;
     writeKept(name, isKept ? JSON.stringify({ base, draft }) : null);
   }, [name, base, draft]);
   return {

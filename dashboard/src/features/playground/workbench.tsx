@@ -15,7 +15,7 @@ import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { ShowCode } from "../../ui/show-code.tsx";
 import { AgentPanel } from "./agent-panel.tsx";
 import { Composer } from "./composer.tsx";
-import { agentChanges, faultsOf, runParts, unsavedOnly } from "./draft.ts";
+import { agentChanges, faultsOf, remembersIn, runParts, unsavedOnly } from "./draft.ts";
 import { ChatNotes, LaneView, TryAgent } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
 import { filled, keptValues, variablesIn } from "./prompt-variables.ts";
@@ -165,7 +165,7 @@ export function Workbench({
             <ChatNotes
               hasTurns={left.turns.length > 0}
               unsaved={readOnly ? [] : unsaved}
-              isForgetful={!draft.remembers && left.turns.length > 0 && !isBusy}
+              isForgetful={!remembersIn(agent, draft) && left.turns.length > 0 && !isBusy}
               error={stop.error}
             />
             <Composer
