@@ -30,6 +30,16 @@ test("every command of the quick start prints what the README says", async () =>
   expect(ollama.count("llama3.2"), "the quick start ends with a real model").toBe(1);
 }, 90_000);
 
+test("where the real model is not there, the last step says so, and no other model answers in its place", async () => {
+  await using reader = createReader();
+  const [start, settings] = blocks;
+  await reader.type([start!, settings!]);
+  // Whether an Ollama is on this machine is nobody's business here: a provider without a key is refused alike.
+  const last = blocks.at(-1)!.code.replace("ollama/llama3.2", "openai/gpt-5").trim();
+  const printed = await reader.read(`runs() { api GET /runs | field data.length; }; runs; { ${last}; } 2>&1; runs`);
+  expect(printed.split("\n")).toEqual(["1", expect.stringMatching(/openai/i), "1"]);
+}, 90_000);
+
 const answer = /^weather \S.*$/;
 
 describe("the README's program", () => {

@@ -69,7 +69,7 @@ async def pages(runnel):
 
 async def errors(runnel):
     try:
-        await runnel.agents.retrieve("agent_none")
+        await runnel.agents.retrieve("agt_none")
         raise SystemExit("an agent that there is not was found")
     except library.NotFoundError as error:
         assert error.status == 404 and error.code == "resource_not_found", vars(error)
@@ -133,7 +133,7 @@ async def trust():
             assert isinstance(error, library.APIConnectionError)
             assert "CERTIFICATE_VERIFY_FAILED" in str(error) and "RUNNEL_CACERT" in str(error), error
         try:
-            await runnel.runs.stream(agent_id="agent_none", input="Hello").done()
+            await runnel.runs.stream(agent_id="agt_none", input="Hello").done()
             raise SystemExit("a certificate that nobody signed was trusted")
         except library.CertificateError as error:
             assert isinstance(error, library.APIConnectionError)

@@ -59,6 +59,6 @@ async def wait(runnel: AsyncRunnel) -> None:
     async with runnel:
         async for item in runnel.agents.list():
             print(item.id)
-        run: types.Run = await runnel.runs.create(agent_id="agent_1", input=[{"role": "user", "content": "Hello"}])
+        run: types.Run = await runnel.runs.create(agent_id="agt_1", input=[{"role": "user", "content": "Hello"}])
         async for event in runnel.runs.follow(run.id):
             print(event.id)

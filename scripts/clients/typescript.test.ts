@@ -89,7 +89,7 @@ async function program(): Promise<void> {
   const call = await runnel.tools.verify("{}", {}, ["whsec_1", "whsec_2"]);
   const callback: string = call.callback_url;
   void [steps, otlp, imported, callback];
-  await runnel.suites.runs.create("suite_1", undefined, { wait: 30 });
+  await runnel.suites.runs.create("sui_1", undefined, { wait: 30 });
   try { await runnel.me.retrieve(); } catch (error) { if (error instanceof APIError) error.requestId satisfies string | null; }
   void [version, more, names, output, content];
 }

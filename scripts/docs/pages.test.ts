@@ -5,11 +5,14 @@ import { testApp } from "../../server/testing/test-app.ts";
 import { inProject, root } from "../root.ts";
 import { rendered } from "./html.ts";
 import { licensePages, readNotices } from "./licenses.ts";
+import { wrongIds } from "./named-ids.ts";
 import { navOf, type Page, pageBytes, resolveLink, writtenPages } from "./pages.ts";
 import { sentencesIn, withoutCode } from "./prose.ts";
 import { referencePages } from "./reference.ts";
 
 const written = writtenPages();
+/** They have ids of OpenAI. */
+const ofOthers = ["e2e/import-openai-assistants.e2e.ts"];
 let all: Page[] = [];
 beforeAll(async () => {
   await using server = testApp();
@@ -40,6 +43,21 @@ test("the clients that a text tells to install have the version of the package",
   );
   expect(named.length).toBeGreaterThan(6);
   expect(named.filter((one) => one.version !== version)).toEqual([]);
+});
+
+test("every id that is written anywhere begins as ids of its kind do", () => {
+  const texts = [
+    "README.md",
+    ...new Bun.Glob("{server,dashboard,e2e,scripts}/**/*.{ts,tsx,mjs,md,py,sh,html,json}").scanSync({ cwd: root }),
+  ].filter((path) => !/node_modules|\/(?:dist|__fixtures__)\//.test(path) && !ofOthers.includes(path));
+  expect(texts.length).toBeGreaterThan(1000);
+  const found = texts.flatMap((path) => wrongIds(readFileSync(inProject(path), "utf8")).map((id) => `${path}: ${id}`));
+  expect(found).toEqual([]);
+  // An agent's id does not begin with the word, and one that is shortened is looked at too.
+  const [word, digits] = ["agent", "0".repeat(26)];
+  const wrong = [`${word}_…`, `${word}_none`, `${word}_1`, `${word}_${digits}`, `wh${"_…"}`];
+  expect(wrongIds(wrong.join(" "))).toEqual(wrong);
+  expect(wrongIds(`agt_… agt_none agt_${digits} sk_test_… agent_id tool_1 run_${digits} agent_ids_1`)).toEqual([]);
 });
 
 test("the site's style uses only tokens that there are", () => {

@@ -167,7 +167,7 @@ test("another number holds at once, also for those who wait", async () => {
 
 test("embeddings and reranks have places of the same server as runs, and leave the line when they are given up", async () => {
   const places = createModelPlaces({ countOf: () => 1 });
-  const scope = { project_id: "prj_1", environment: "test" as const };
+  const scope = { project_id: "proj_1", environment: "test" as const };
   const place = await places.take({ ...scope, run_id: "run_1" }, "ollama");
   const began: string[] = [];
   const given = new AbortController();

@@ -11,13 +11,13 @@ import { databaseVersion } from "./version.ts";
 
 // What a server of an earlier version had: 0.1.0 began with the first of them.
 const rows = `
-  INSERT INTO projects (id, name, created_at_ms) VALUES ('prj_1', 'default', 1);
+  INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'default', 1);
   INSERT INTO agents (project_id, environment, id, name, model, version, definition, metadata, created_at_ms, updated_at_ms)
-    VALUES ('prj_1', 'live', 'agt_1', 'weather', 'test/echo', 1, '{"instructions":"Hi"}', '{}', 1, 1);
+    VALUES ('proj_1', 'live', 'agt_1', 'weather', 'test/echo', 1, '{"instructions":"Hi"}', '{}', 1, 1);
   INSERT INTO agent_versions (project_id, environment, agent_id, version, definition, metadata, created_at_ms)
-    VALUES ('prj_1', 'live', 'agt_1', 1, '{"instructions":"Hi"}', '{}', 1);
+    VALUES ('proj_1', 'live', 'agt_1', 1, '{"instructions":"Hi"}', '{}', 1);
   INSERT INTO runs (id, project_id, environment, agent_id, status, seq, attempt, metadata, created_at_ms, status_since_ms, timeout_ms, action_timeout_ms)
-    VALUES ('run_1', 'prj_1', 'live', 'agt_1', 'in_progress', 2, 1, '{}', 1, 1, 600000, 600000);
+    VALUES ('run_1', 'proj_1', 'live', 'agt_1', 'in_progress', 2, 1, '{}', 1, 1, 600000, 600000);
   INSERT INTO run_events (run_id, seq, at_ms, type, data) VALUES ('run_1', 1, 1, 'run.created', '{}'), ('run_1', 2, 2, 'run.started', '{}');
 `;
 
@@ -61,7 +61,7 @@ test.each(versions)(
     expect(restore(copy, elsewhere, { masterKey: null })).toMatchObject({ version, runs_in_progress: 1 });
     for (const path of [old, elsewhere]) {
       expect({ version, ...found(path) }).toEqual({
-        ...{ version, faults: [], projects: [["prj_1", "default"]], agents: [["agt_1", "weather", 1]] },
+        ...{ version, faults: [], projects: [["proj_1", "default"]], agents: [["agt_1", "weather", 1]] },
         runs: [["run_1", "in_progress", 2]],
         entries: [
           [1, "run.created"],
