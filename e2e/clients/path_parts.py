@@ -4,7 +4,7 @@ import json
 import os
 from functools import reduce
 
-from runnel import AsyncRunnel, RunnelError
+from runnel_sdk import AsyncRunnel, RunnelError
 
 
 async def perform(runnel, call):

@@ -69,9 +69,10 @@ test("the site's style uses only tokens that there are", () => {
 });
 
 describe("a page of the documentation", () => {
-  test("has at most 8,192 bytes", () => {
+  test("has at most 8,192 bytes; the changelog grows with each version", () => {
+    const bounded = all.filter(({ path }) => path !== "changelog");
     expect(
-      faults(all, ({ markdown }) =>
+      faults(bounded, ({ markdown }) =>
         Buffer.byteLength(markdown) > pageBytes ? [`${Buffer.byteLength(markdown)}`] : [],
       ),
     ).toEqual([]);
