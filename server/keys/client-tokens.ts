@@ -176,7 +176,7 @@ const sharesOf = (
   { of: "page", name: agent_id, limits: shareOf(limits, 6000), runsBefore },
 ];
 
-/** On a page for members, a person is a user of each agent: `user_…/agt_…`. */
+/** On a page for members, a person is a user of each agent: `usr_…/agt_…`. */
 const personIn = ({ user_id, agent_id }: Sealed): string | undefined => user_id?.slice(0, -`/${agent_id}`.length);
 
 const shareOf = ({ runs_per_minute, runs_per_day }: ChatLimits, requests_per_minute: number): Share["limits"] => ({
