@@ -6,6 +6,7 @@ import { readJsonBody } from "../http/json-body.ts";
 import { declared } from "../http/operation.ts";
 import type { RateLimiter, RateLimits } from "../http/rate-limit.ts";
 import { tellStanding } from "../http/rate-limit-headers.ts";
+import { isObject } from "../lib/json.ts";
 import type { CallbackAnswer, Callbacks } from "./service.ts";
 
 export interface CallbackRoutes {
@@ -45,9 +46,9 @@ export function callbackRoutes({ callbacks, limiter, limitsOf, clientOf }: Callb
 const tooMany = (retryAfter: number) => new AppError("rate_limited", "Too many requests.", { retryAfter });
 
 function readAnswer(body: unknown): CallbackAnswer {
-  if (typeof body !== "object" || body === null || Array.isArray(body) || !("output" in body))
+  if (!isObject(body) || !("output" in body))
     throw invalid("output", "Expected the output of the call, which may be any JSON.", "required");
-  const { output, is_error = false, ...others } = body as Record<string, unknown>;
+  const { output, is_error = false, ...others } = body;
   const unknown = Object.keys(others).map((name) => fault(name, "There is no such parameter.", "unknown_parameter"));
   refuse(unknown);
   if (typeof is_error !== "boolean") throw invalid("is_error", "Expected true or false.");

@@ -5,6 +5,7 @@ import { isOver, isResolved } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import type { Journal, RunHead } from "../journal/journal.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { RunService } from "../runs/service.ts";
@@ -116,7 +117,7 @@ export function createCallbacks({
     try {
       for (const early of selectEarly.all(runId)) {
         const { call_id } = early;
-        if (head && !isOver(head.status)) await submitKept(head, call_id, JSON.parse(opened(runId, early)));
+        if (head && !isOver(head.status)) await submitKept(head, call_id, parseExact(opened(runId, early)));
         await db.write(() => deleteEarly.run(runId, call_id));
       }
       waiting.delete(runId);

@@ -1,3 +1,4 @@
+import { parseExact } from "../lib/exact-numbers.ts";
 import { CliError } from "./exit-code.ts";
 import { readFrames, type StreamFrame } from "./read-frames.ts";
 
@@ -47,7 +48,7 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
     const init =
       body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
     const response = await ask(method, path, { ...init, signal: AbortSignal.timeout(patience_ms) });
-    return (await response.json()) as T;
+    return parseExact<T>(await response.text());
   }
 
   return {

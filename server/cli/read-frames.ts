@@ -1,3 +1,5 @@
+import { parseExact } from "../lib/exact-numbers.ts";
+
 /** One server-sent event as it arrived. */
 export interface StreamFrame {
   id: string;
@@ -29,5 +31,5 @@ function readBlock(block: string): StreamFrame | null {
   );
   const [event, data] = [fields.get("event"), fields.get("data")];
   if (event === undefined || data === undefined) return null;
-  return { id: fields.get("id") ?? "", event, data: JSON.parse(data) as Record<string, unknown> };
+  return { id: fields.get("id") ?? "", event, data: parseExact(data) };
 }

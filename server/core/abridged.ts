@@ -1,3 +1,5 @@
+import { hasParts } from "../lib/json.ts";
+
 /** UTF-16 code units of a text in a list; what is longer is shortened to these. */
 export const longestText = 4096;
 /** Characters of the JSON of a value in a list; what is longer is left out. */
@@ -21,8 +23,7 @@ export function abridged<Item extends object & { truncated?: string[] }>(item: I
 }
 
 /** Whether a list leaves a value out. */
-export const isLong = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && JSON.stringify(value).length > longestValue;
+export const isLong = (value: unknown): boolean => hasParts(value) && JSON.stringify(value).length > longestValue;
 
 function shortOf(name: string, value: unknown): unknown {
   if (typeof value === "string") return beginningOf(value);

@@ -1,4 +1,6 @@
+import { isExactNumber } from "../lib/exact-numbers.ts";
 import { isObject } from "../lib/json.ts";
+import { equalJson } from "./equal.ts";
 import type { StepType } from "./step-kinds.ts";
 import type { TraceStep } from "./trace.ts";
 
@@ -229,7 +231,7 @@ export function differencesOf(a: unknown, b: unknown): Difference[] {
 }
 
 function visit(a: unknown, b: unknown, path: string, found: Difference[]): void {
-  if (a === b || found.length >= differencesMax) return;
+  if (a === b || (isExactNumber(a) && equalJson(a, b)) || found.length >= differencesMax) return;
   const isList = Array.isArray(a) && Array.isArray(b);
   if (!isList && !(isObject(a) && isObject(b))) {
     found.push({ path, a: short(a), b: short(b) });

@@ -1,3 +1,4 @@
+import { parseExact } from "../lib/exact-numbers.ts";
 import { byteLength } from "./byte-length.ts";
 import { limits } from "./limits.ts";
 import type { PromptMessage } from "./model-call.ts";
@@ -15,7 +16,7 @@ export function historyOf(
   for (const { prompt } of newestFirst) {
     bytes += byteLength(prompt);
     if (bytes > max_bytes) break;
-    messages.unshift(JSON.parse(prompt));
+    messages.unshift(parseExact(prompt));
   }
   const first = messages.findIndex(({ role }) => role === "user");
   return first < 0 ? [] : settled(messages.slice(first));

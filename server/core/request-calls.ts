@@ -1,3 +1,4 @@
+import { parseExact } from "../lib/exact-numbers.ts";
 import { isObject } from "../lib/json.ts";
 import { jsonFault } from "../lib/json-limits.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
@@ -129,7 +130,7 @@ function readArguments(
     return bad(`The arguments are larger than ${limits.tool_arguments_bytes} bytes.`);
   let value: unknown;
   try {
-    value = JSON.parse(text.trim() === "" ? "{}" : text);
+    value = parseExact(text.trim() === "" ? "{}" : text);
   } catch (error) {
     return bad(`The arguments are not valid JSON: ${(error as Error).message}`);
   }

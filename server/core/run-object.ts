@@ -1,3 +1,4 @@
+import { parseExact } from "../lib/exact-numbers.ts";
 import { siblingId } from "./ids.ts";
 import { originOf } from "./origin.ts";
 import { toolText } from "./prompt.ts";
@@ -56,7 +57,10 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
 export type RunObject = ReturnType<typeof runObject>;
 
 /** A run as it was kept when its trace was deleted. */
-export const runOfSummary = (summary: string): RunObject => ({ timing: null, ...JSON.parse(summary) });
+export const runOfSummary = (summary: string): RunObject => ({
+  timing: null,
+  ...parseExact<Omit<RunObject, "timing">>(summary),
+});
 
 function timingObject(state: RunState): (Timing & { as_of: string }) | null {
   const { run } = state;
@@ -107,7 +111,7 @@ export function messageObject(message: Message, callOf: CallOf) {
   const tool_calls = asked.map((part) => ({
     id: part.id,
     name: part.name,
-    arguments: (message.given ? JSON.parse(part.arguments) : callOf(part.id)?.arguments) ?? {},
+    arguments: (message.given ? parseExact<Record<string, unknown>>(part.arguments) : callOf(part.id)?.arguments) ?? {},
   }));
   return { id, role, content: textOf(message.parts), ...(tool_calls.length > 0 && { tool_calls }), created_at };
 }

@@ -7,6 +7,7 @@ import type { Needs, ToolRequest } from "../core/run-event.ts";
 import { runStatuses } from "../core/run-state.ts";
 import { environments, type Permission } from "../core/scope.ts";
 import type { Chunking } from "../documents/chunking.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import {
   actorTypes,
   busyPolicies,
@@ -37,7 +38,7 @@ const json = <T>() =>
   customType<{ data: T; driverData: string }>({
     dataType: () => "text",
     toDriver: (value) => JSON.stringify(value),
-    fromDriver: (value) => JSON.parse(value) as T,
+    fromDriver: (value) => parseExact<T>(value),
   })();
 
 const bytes = customType<{ data: Uint8Array }>({ dataType: () => "blob" });

@@ -1,4 +1,4 @@
-import { parsedJson } from "../lib/json.ts";
+import { hasParts, parsedJson } from "../lib/json.ts";
 import { isShallow } from "../lib/json-limits.ts";
 import { decodeText } from "./decode.ts";
 import { unreadable } from "./document-error.ts";
@@ -13,7 +13,7 @@ export function parseJson(bytes: Uint8Array, outline: Outline): void {
   const value = read(text);
   if (value === undefined) throw unreadable("It is not valid JSON.");
   if (Array.isArray(value)) for (const element of value) outline.block(pretty(element));
-  else if (typeof value === "object" && value !== null) {
+  else if (hasParts(value)) {
     for (const [key, inner] of Object.entries(value)) outline.block(`${key}: ${pretty(inner)}`);
   } else outline.block(pretty(value));
 }

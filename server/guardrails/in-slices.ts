@@ -1,4 +1,5 @@
 import type { GuardrailPoint } from "../core/agent-snapshot.ts";
+import { isNumber } from "../lib/exact-numbers.ts";
 import { inSlices } from "../lib/slices.ts";
 import { type CompiledGuardrail, type CompiledGuardrails, guardrailsOn } from "./compile.ts";
 import type { Detector } from "./detectors.ts";
@@ -117,7 +118,8 @@ function countTexts(value: unknown): Map<string, number> {
   const texts = new Map<string, number>();
   const add = (text: string) => texts.set(text, (texts.get(text) ?? 0) + 1);
   const visit = (each: unknown): void => {
-    if (typeof each === "string" || typeof each === "number") add(String(each));
+    if (typeof each === "string") add(each);
+    else if (isNumber(each)) add(JSON.stringify(each));
     else if (Array.isArray(each)) each.forEach(visit);
     else if (typeof each === "object" && each !== null)
       for (const [key, inner] of Object.entries(each)) {

@@ -1,6 +1,7 @@
 import type { Guardrail, GuardrailPoint } from "../core/agent-snapshot.ts";
 import type { GuardrailDecided, GuardrailVerdict } from "../core/run-event.ts";
-import { parsedJson } from "../lib/json.ts";
+import { isNumber } from "../lib/exact-numbers.ts";
+import { hasParts, parsedJson } from "../lib/json.ts";
 import { type CompiledGuardrail, type CompiledGuardrails, except, guardrailsOn } from "./compile.ts";
 import { redact, type Source } from "./redaction.ts";
 
@@ -124,13 +125,13 @@ export function cutValue(one: CompiledGuardrail, value: unknown): unknown {
 /** The same value with other texts: its strings, keys, and numbers, which stay numbers where nothing is changed. */
 export function rewrite(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
-  if (typeof value === "number") {
-    const text = String(value);
+  if (isNumber(value)) {
+    const text = JSON.stringify(value);
     const changed = change(text);
     return changed === text ? value : changed;
   }
   if (Array.isArray(value)) return value.map((each) => rewrite(each, change));
-  if (typeof value !== "object" || value === null) return value;
+  if (!hasParts(value)) return value;
   const used = new Set<string>();
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [unused(change(key), used), rewrite(each, change)]),

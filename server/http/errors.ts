@@ -1,8 +1,11 @@
+import { Policy } from "@sinclair/typebox/compiler";
 import { ValueErrorIterator, ValueErrorType } from "@sinclair/typebox/errors";
+import { TypeSystemPolicy } from "@sinclair/typebox/system";
 import { ParseError, ValidationError } from "elysia";
 import { AppError, type Fault } from "../core/errors.ts";
 import { notFound } from "../core/not-found.ts";
 import { isDiskFull } from "../db/disk-full.ts";
+import { isExactNumber } from "../lib/exact-numbers.ts";
 import { dotted } from "../lib/json-schema.ts";
 import { sseError } from "../lib/sse.ts";
 
@@ -83,6 +86,14 @@ ValueErrorIterator.prototype.First = function (this: ValueErrorIterator) {
   return error && { ...error, schema: { ...error.schema, error: "" } };
 };
 
+// A number that is kept as its text is an object to this language. To schemas it is none: where any JSON may stand it is
+// carried, and everywhere else it is refused.
+for (const of of ["IsObjectLike", "IsRecordLike"] as const) {
+  const [code, check] = [Policy[of], TypeSystemPolicy[of]];
+  Policy[of] = (value) => `(${code(value)} && !JSON.isRawJSON(${value}))`;
+  TypeSystemPolicy[of] = (value): value is Record<PropertyKey, unknown> => check(value) && !isExactNumber(value);
+}
+
 const maxFaults = 100;
 // An object of more names than this has too many of them, and nothing else is looked for.
 const manyNames = 1000;
@@ -116,9 +127,12 @@ const isOverfull = ({ type, value }: SchemaError): boolean =>
   type === ValueErrorType.ObjectMaxProperties && Object.keys(value as object).length > manyNames;
 
 function toFault(fitting: SchemaError): Fault {
-  const { path, message, schema } = fitting;
+  const { path, message, schema, value } = fitting;
   const param = dotted(path);
   if (param === "") return { param: null, code: "invalid_value", message: `The body: ${sentence(message)}` };
+  const types = [schema, ...membersOf(fitting)].map(({ type }) => type);
+  if (isExactNumber(value) && types.some((type) => type === "number" || type === "integer"))
+    return fault(param, "This number would be read as another one: it has too many digits.");
   if (message === "Unexpected property")
     return schema.patternProperties
       ? fault(param, "This name is empty or too long.")
@@ -127,9 +141,9 @@ function toFault(fitting: SchemaError): Fault {
   const choices = (schema.anyOf as { const?: unknown }[] | undefined)?.map((choice) => choice.const);
   if (choices?.every((choice) => typeof choice === "string"))
     return fault(param, `Expected one of ${choices.join(", ")}.`);
-  const types = membersOf(fitting).map(({ type }) => type);
-  if (types.length > 0 && types.every((type) => typeof type === "string"))
-    return fault(param, `Expected one of the types ${types.join(", ")}.`);
+  const members = types.slice(1);
+  if (members.length > 0 && members.every((type) => typeof type === "string"))
+    return fault(param, `Expected one of the types ${members.join(", ")}.`);
   return fault(param, sentence(message));
 }
 

@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
+import { isObject } from "../lib/json.ts";
 import { markReceived } from "../lib/received.ts";
 import { inSlices } from "../lib/slices.ts";
 import { parseJsonInSlices, piece } from "./parse-in-slices.ts";
@@ -34,7 +35,7 @@ export function parseJsonBody(
 /** For methods that take no body: whoever sends one means something that would not happen. */
 export async function refuseBody(request: Request): Promise<null> {
   const body = await readJsonBody(request);
-  if (typeof body !== "object" || body === null || Array.isArray(body) || Object.keys(body).length > 0)
+  if (!isObject(body) || Object.keys(body).length > 0)
     throw new AppError("validation_failed", "This request takes no body.");
   return null;
 }

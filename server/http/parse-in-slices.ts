@@ -206,10 +206,11 @@ function parseWithin(
   try {
     return parseJson(Buffer.concat([Buffer.from(before!), inner, Buffer.from(after!)]), depth, most, taken);
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== "validation_failed" || !error.param) throw error;
+    if (!(error instanceof AppError) || !error.param) throw error;
     const [, index, below] = /^(?:\[(\d+)\])?\.?(.*)$/s.exec(error.param)!;
     const own = index === undefined || first === null ? path : `${path}[${Number(index) + first}]`;
     const param = below === "" ? own : joined(own, below!);
+    if (error.code === "invalid_json") throw new AppError(error.code, error.message, { param });
     const fault = { param, code: "forbidden_key", message: `${param}: this key is not allowed.` };
     throw new AppError("validation_failed", fault.message, { param, errors: [fault] });
   }

@@ -1,7 +1,9 @@
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import {
   findDangerousKey,
+  findInfiniteNumber,
   isSparse,
   lossOf,
   mayHoldDangerousKey,
@@ -33,7 +35,7 @@ export function parseJson(
   const text = decode(bytes);
   const value = parse(text);
   const loss = lossOf(text, weight.members, value);
-  if (loss !== null) throw lossy(loss);
+  if (loss !== null) throw lossy(loss, findInfiniteNumber(value));
   const key = mayHoldDangerousKey(text) ? findDangerousKey(value) : null;
   if (key !== null) {
     const fault = { param: key, code: "forbidden_key", message: `${key}: this key is not allowed.` };
@@ -54,7 +56,7 @@ function decode(bytes: Uint8Array): string {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch (cause) {
     throw notJson(cause);
   }
@@ -64,5 +66,5 @@ export const notJson = (cause?: unknown) => new AppError("invalid_json", "The bo
 export const tooDeep = (most: number) => new AppError("invalid_json", `The body nests deeper than ${most}.`);
 export const tooManyNumbers = () =>
   new AppError("invalid_json", `An object in it has more than ${limits.json_numbers} names that are whole numbers.`);
-export const lossy = (loss: string) =>
-  new AppError("invalid_json", `The body would not be read as it was meant. ${loss}`);
+export const lossy = (loss: string, param: string | null = null) =>
+  new AppError("invalid_json", `The body would not be read as it was meant. ${loss}`, { param });

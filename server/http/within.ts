@@ -1,4 +1,5 @@
 import type { Scope } from "../core/scope.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import { sha256 } from "../lib/hash.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { Auth, Identify, NoLongerValid } from "./auth.ts";
@@ -106,7 +107,7 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
     const text = await response.text();
     await rest();
     const isJson = response.headers.get("content-type")?.startsWith("application/json");
-    return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
+    return { status: response.status, body: isJson ? parseExact(text) : text, headers: response.headers };
   };
 
   return {

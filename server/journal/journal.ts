@@ -6,6 +6,7 @@ import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { runEvents, runs } from "../db/schema.ts";
 import type { Leave } from "../db/writer.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { createFolds } from "./folds.ts";
 import { type Content, contentOf, createPack, type Packed } from "./pack.ts";
@@ -287,7 +288,7 @@ export function createJournal({
     pin: (scope: Scope, runId: string, agent: AgentSnapshot): string => pack.put(scope, runId, stored(agent)),
     /** Names what `pin` will call the same agent. */
     hashOf: (agent: AgentSnapshot): string => stored(agent).hash,
-    snapshot: (scope: Scope, hash: string): AgentSnapshot => JSON.parse(pack.get(scope, hash)),
+    snapshot: (scope: Scope, hash: string): AgentSnapshot => parseExact(pack.get(scope, hash)),
   };
 }
 

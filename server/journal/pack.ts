@@ -2,6 +2,7 @@ import { longestText } from "../core/abridged.ts";
 import type { RunEvent } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import { sha256 } from "../lib/hash.ts";
 
 // Below this, a payload is cheaper in its row than behind a hash.
@@ -84,22 +85,22 @@ export function createPack({ sqlite, kept }: Pick<Db, "sqlite" | "kept">) {
   }
 
   function unpack(runId: string, data: string, blobs: string | null): RunEvent {
-    const event = JSON.parse(data);
+    const event = parseExact<RunEvent & Record<string, unknown>>(data);
     if (!blobs) return event;
     for (const [field, hash] of Object.entries(JSON.parse(blobs) as Record<string, string>))
-      event[field] = JSON.parse(found(selectRunBlob.get(runId, hash), hash).content);
+      event[field] = parseExact(found(selectRunBlob.get(runId, hash), hash).content);
     return event;
   }
 
   /** The same with only those large fields that say how the run stands, and of long ones as much as a list shows. */
   function unpackBrief(runId: string, data: string, blobs: string | null): { event: RunEvent; shortened: string[] } {
-    const event = JSON.parse(data);
+    const event = parseExact<RunEvent & Record<string, unknown>>(data);
     const shortened: string[] = [];
     const wanted = event.type.startsWith("run.") ? ofRuns : ofSteps;
     for (const [field, hash] of Object.entries(blobs ? (JSON.parse(blobs) as Record<string, string>) : {})) {
       if (!wanted.has(field)) continue;
       const row = found(selectBrief.get(runId, hash, field), hash);
-      if (row.content !== null) event[field] = JSON.parse(row.content);
+      if (row.content !== null) event[field] = parseExact(row.content);
       if (row.shortened) shortened.push(field);
     }
     return { event, shortened };

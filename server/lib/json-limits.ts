@@ -1,3 +1,6 @@
+import { isExactNumber } from "./exact-numbers.ts";
+import { hasParts } from "./json.ts";
+
 const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [34, 92, 91, 93, 123, 125];
 const colon = 58;
 
@@ -137,6 +140,7 @@ export function lossOf(text: string, members: number, value: unknown): string | 
 function keptMembers(value: unknown): number {
   if (typeof value === "number") return Number.isFinite(value) ? 0 : Number.NaN;
   if (typeof value !== "object" || value === null) return 0;
+  if (isExactNumber(value)) return isInfinite(value) ? Number.NaN : 0;
   let kept = 0;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) kept += keptMembers(value[i]);
@@ -165,7 +169,7 @@ function findRepeatedName(text: string): string | null {
 
 /** {@link isShallow} for a value that is already parsed. */
 export function isShallowValue(value: unknown, maxDepth: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
+  if (!hasParts(value)) return true;
   if (maxDepth === 0) return false;
   if (!Array.isArray(value)) return Object.values(value).every((inner) => isShallowValue(inner, maxDepth - 1));
   // Millions of values may stand in one.
@@ -176,14 +180,29 @@ export function isShallowValue(value: unknown, maxDepth: number): boolean {
 const dangerous = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Path of the first key that could reach an object's prototype if anybody ever merged the value, or null. */
-export function findDangerousKey(value: unknown): string | null {
-  const place = dangerousPlace(value);
-  return place && (place.startsWith(".") ? place.slice(1) : place);
+export const findDangerousKey = (value: unknown): string | null => withoutPoint(dangerousPlace(value));
+
+/** Path of the first number that is beyond all that a reader could hold, or null. */
+export const findInfiniteNumber = (value: unknown): string | null => withoutPoint(infinitePlace(value));
+
+const isInfinite = (value: unknown): boolean =>
+  typeof value === "number" ? !Number.isFinite(value) : isExactNumber(value) && !Number.isFinite(Number(value.rawJSON));
+
+const withoutPoint = (place: string | null): string | null => (place?.startsWith(".") ? place.slice(1) : place);
+
+function infinitePlace(value: unknown): string | null {
+  if (isInfinite(value)) return "";
+  if (!hasParts(value)) return null;
+  for (const [name, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    const found = infinitePlace(inner);
+    if (found !== null) return `${typeof name === "number" ? `[${name}]` : `.${name}`}${found}`;
+  }
+  return null;
 }
 
 /** Named on the way back: millions of values are looked at, and of one the place is told. */
 function dangerousPlace(value: unknown): string | null {
-  if (typeof value !== "object" || value === null) return null;
+  if (!hasParts(value)) return null;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       const found = dangerousPlace(value[i]);

@@ -1,4 +1,6 @@
 import { Errors } from "typebox/schema";
+import { comparedSchema, comparedValue } from "./compared-numbers.ts";
+import { holdsExactNumber, isExactNumber, isNumber } from "./exact-numbers.ts";
 import { isObject } from "./json.ts";
 import { isShallowValue } from "./json-limits.ts";
 import { isSafePattern } from "./safe-pattern.ts";
@@ -9,8 +11,9 @@ const limits = { bytes: 64 * 1024, depth: 32, nodes: 1000, faults: 20 };
 
 type Rule = (value: unknown) => boolean;
 
-const isNumber: Rule = (value) => typeof value === "number";
-const isCount: Rule = (value) => Number.isInteger(value) && (value as number) >= 0;
+const isCount: Rule = (value) =>
+  Number.isInteger(isExactNumber(value) ? Number(value.rawJSON) : value) && !isBelow(value);
+const isBelow: Rule = (value) => Number(isExactNumber(value) ? value.rawJSON : value) < 0;
 const isText: Rule = (value) => typeof value === "string";
 const isBoolean: Rule = (value) => typeof value === "boolean";
 const isTexts: Rule = (value) => Array.isArray(value) && value.every(isText);
@@ -32,7 +35,7 @@ const rules: Record<string, [Rule, string]> = {
   ],
   format: [isText, "must be a name"],
   uniqueItems: [isBoolean, "must be true or false"],
-  multipleOf: [(value) => isNumber(value) && (value as number) > 0, "must be a number above 0"],
+  multipleOf: [(value) => typeof value === "number" && value > 0, "must be a number above 0"],
   dependentRequired: [
     (value) => isObject(value) && Object.values(value).every(isTexts),
     "must map names to lists of names",
@@ -129,7 +132,10 @@ interface ValueFault {
 export function validateAgainst(schema: Record<string, unknown>, value: unknown): ValueFault[] {
   const excess = excessOf(schema, value);
   if (excess) return [{ path: dotted(excess.path), message: excess.message, unchecked: true }];
-  const [valid, errors] = Errors(schema, value);
+  const isExact = holdsExactNumber(value) || holdsExactNumber(schema);
+  const [valid, errors] = isExact
+    ? Errors(comparedSchema(schema) as object, comparedValue(value))
+    : Errors(schema, value);
   if (valid) return [];
   const named = errors
     .filter(({ keyword }) => keyword !== "boolean") // Says "schema is false" beside the fault that means something.
@@ -140,6 +146,10 @@ export function validateAgainst(schema: Record<string, unknown>, value: unknown)
 function sentence({ keyword, params, message }: { keyword: string; params: object; message: string }): string {
   if (keyword === "additionalProperties" && "additionalProperties" in params)
     return `must not have ${(params.additionalProperties as string[]).map((name) => JSON.stringify(name)).join(", ")}`;
+  if (keyword === "type" && "type" in params && Array.isArray(params.type)) {
+    const types = params.type.filter((type) => type !== "bigint");
+    return `must be ${types.length > 1 ? "either " : ""}${types.join(" or ")}`;
+  }
   return message;
 }
 

@@ -1,7 +1,9 @@
-/** What a text says as JSON; undefined for a text that is none. */
+import { isExactNumber, parseExact } from "./exact-numbers.ts";
+
+/** What a text says as JSON, its numbers by {@link parseExact}; undefined for a text that is none. */
 export function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }
@@ -14,8 +16,12 @@ export function jsonOrText(text: string): unknown {
 }
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 
 /** The fields of what may be an object; none of anything else. */
 export const fieldsOf = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  hasParts(value) ? (value as Record<string, unknown>) : {};
+
+/** Whether a value is a list or an object, and not a single text, number or word. */
+export const hasParts = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !isExactNumber(value);

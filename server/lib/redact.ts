@@ -1,3 +1,5 @@
+import { isNumber } from "./exact-numbers.ts";
+import { hasParts } from "./json.ts";
 import { type Mask, hidden as mask, maskFor, shortest } from "./mask.ts";
 import { Needles } from "./needles.ts";
 import { inSlices } from "./slices.ts";
@@ -99,11 +101,11 @@ export async function hideInJson(value: unknown, secrets: readonly string[]): Pr
     for (const name of Array.isArray(at) ? at.keys() : Object.keys(at)) {
       if (++looked % 1024 === 0) await rest();
       const inner = at[name];
-      if (typeof inner === "object" && inner !== null) open.push(inner as Json);
+      if (hasParts(inner)) open.push(inner as Json);
       else if (typeof inner === "string" && inner.length > pieceLength)
         put(at, name, await hideInSlices(inner, secrets));
-      else if (typeof inner === "string" || (inNumbers && typeof inner === "number")) {
-        const text = String(inner);
+      else if (typeof inner === "string" || (inNumbers && isNumber(inner))) {
+        const text = typeof inner === "string" ? inner : JSON.stringify(inner);
         const shown = hide(text, secrets);
         if (shown !== text) put(at, name, typeof inner === "string" ? shown : mask);
       }

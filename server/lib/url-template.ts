@@ -1,3 +1,5 @@
+import { isExactNumber } from "./exact-numbers.ts";
+
 /** A URL whose path and query name arguments in braces, as in `https://api.example.com/orders/{id}?view={view}`. */
 const placeholder = /\{([A-Za-z_][\w-]{0,63})\}/g;
 
@@ -25,9 +27,10 @@ export function fillTemplate(template: string, args: Readonly<Record<string, unk
     const value = Object.hasOwn(args, name) ? args[name] : undefined;
     if (value === undefined || value === null || value === "")
       return { fault: `The tool's URL needs the argument ${name}.` };
-    if (!["string", "number", "boolean"].includes(typeof value))
+    if (!isExactNumber(value) && !["string", "number", "boolean"].includes(typeof value))
       return { fault: `The argument ${name} stands in the tool's URL: a text, a number or a boolean.` };
-    values.set(name, encodeURIComponent(String(value).toWellFormed()));
+    const text = isExactNumber(value) ? value.rawJSON : String(value);
+    values.set(name, encodeURIComponent(text.toWellFormed()));
   }
   const url = template.replace(placeholder, (_, name: string) => values.get(name)!);
   // `..` in place of a name would lead to another path than the one that the tool was made for.

@@ -1,4 +1,5 @@
 import { type Egress, EgressError, type EgressStream } from "../lib/egress.ts";
+import { createStreamMask, type StreamMask } from "../lib/exact-masks.ts";
 import { McpFailure } from "./mcp-failure.ts";
 import type { Fail } from "./within.ts";
 
@@ -55,24 +56,32 @@ export function createBoundedFetch({ egress, timeout_ms, fail, signal, farewell 
     if (isRequest && status === 202) throw noResult();
     if ([204, 205, 304].includes(status)) return new Response(null, { status, headers });
     const form = isRequest && status < 300 ? mediaType(headers) : "";
-    return new Response(counted(body, framed(form, message)), { status, headers });
+    return new Response(counted(body, framed(form, message), maskOf(form)), { status, headers });
   }
 
-  function counted(body: ReadableStream<Uint8Array>, [before, after]: [string, string]): ReadableStream<Uint8Array> {
+  function counted(
+    body: ReadableStream<Uint8Array>,
+    [before, after]: [string, string],
+    mask: StreamMask | null,
+  ): ReadableStream<Uint8Array> {
     const reader = body.getReader();
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => void (before && controller.enqueue(encoder.encode(before))),
         async pull(controller) {
           try {
-            const { value, done } = await reader.read();
-            if (done) {
-              if (after) controller.enqueue(encoder.encode(after));
-              return controller.close();
+            for (;;) {
+              const { value, done } = await reader.read();
+              if (done) {
+                if (mask) controller.enqueue(mask.end());
+                if (after) controller.enqueue(encoder.encode(after));
+                return controller.close();
+              }
+              left -= value.length;
+              if (left < 0) throw new McpFailure("response_too_large", `More than ${limits.bytes} bytes came back.`);
+              const shown = mask ? mask.push(value) : value;
+              if (shown.length > 0) return controller.enqueue(shown);
             }
-            left -= value.length;
-            if (left < 0) throw new McpFailure("response_too_large", `More than ${limits.bytes} bytes came back.`);
-            controller.enqueue(value);
           } catch (error) {
             void reader.cancel().catch(() => {});
             throw failed(error);
@@ -92,6 +101,14 @@ export function createBoundedFetch({ egress, timeout_ms, fail, signal, farewell 
 }
 
 const encoder = new TextEncoder();
+
+// Where numbers stand that are nobody's but the server's and the model's.
+export const exactFields: ReadonlySet<string> = new Set(["structuredContent", "inputSchema"]);
+
+function maskOf(form: string): StreamMask | null {
+  const piece = form === "text/event-stream" ? "event" : "whole";
+  return form === "" ? null : createStreamMask(piece, exactFields, limits.bytes);
+}
 
 /** The code of an answer that we make: none of the protocol's own. */
 export const unansweredCode = -32_099;

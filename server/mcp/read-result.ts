@@ -1,4 +1,5 @@
-import { isObject } from "../lib/json.ts";
+import { unmaskedValue } from "../lib/exact-masks.ts";
+import { hasParts, isObject } from "../lib/json.ts";
 import { type Binary, binaryIn, fileOf, type McpFile } from "./binary-content.ts";
 
 /** What a tool of a server answered. */
@@ -31,7 +32,7 @@ export function readResult({ content, structuredContent, isError }: Raw): McpRes
     return `[${kind}${mime_type && ` ${mime_type}`}, ${size}${file ? `, kept as ${file.name}` : " left out"}]`;
   };
   // Data is what is passed on, where there is any: the same pictures stand beside it once more.
-  const structured = isObject(structuredContent) ? readable(structuredContent, note, 0) : undefined;
+  const structured = isObject(structuredContent) ? readable(unmaskedValue(structuredContent), note, 0) : undefined;
   const parts = structured === undefined || isError === true ? shownParts(content, note) : shownParts(content, mention);
   return {
     ...(structured !== undefined && { structured }),
@@ -61,7 +62,7 @@ const noteOf = (kind: Binary["kind"], mimeType: unknown, base64: unknown, note: 
 
 /** Data with notes in place of what only programs read. */
 function readable(value: unknown, note: Note, depth: number): unknown {
-  if (typeof value !== "object" || value === null || depth > depthMax) return value;
+  if (!hasParts(value) || depth > depthMax) return value;
   if (Array.isArray(value)) return value.map((item) => shown(item, {}, note, depth));
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shown(item, value as Raw, note, depth)]));
 }

@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../core/model-call.ts";
+import { unmaskedValue } from "../lib/exact-masks.ts";
 import { isObject } from "../lib/json.ts";
 import { jsonFault } from "../lib/json-limits.ts";
 import { checkSchema } from "../lib/json-schema.ts";
@@ -35,7 +36,7 @@ export function createToolReader(allowed: readonly string[] | null) {
 
   function read(page: readonly unknown[]): boolean {
     for (const item of page) {
-      const tool = isObject(item) ? item : {};
+      const tool: Raw = isObject(item) ? { ...item, inputSchema: unmaskedValue(item.inputSchema) } : {};
       if (allowed && !allowed.includes(tool.name as string)) continue;
       if (listing.tools.length === limits.tools) {
         skip(tool.name, `The server has more than ${limits.tools} tools.`);

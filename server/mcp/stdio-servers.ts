@@ -1,6 +1,8 @@
+import { createStreamMask } from "../lib/exact-masks.ts";
 import type { Log } from "../lib/log.ts";
 import { hide } from "../lib/redact.ts";
 import { startFault, startPatiently } from "../lib/start-patiently.ts";
+import { exactFields } from "./bounded-fetch.ts";
 import { McpFailure } from "./mcp-failure.ts";
 import { failureOf, openClient, type Work } from "./open-client.ts";
 import { plainText } from "./plain-text.ts";
@@ -98,6 +100,7 @@ export function createStdioServers({ servers, log, idle_ms = 300_000, leading = 
     const gone = Promise.withResolvers<never>();
     gone.promise.catch(() => {}); // It may go while nobody uses it.
     const transport = new StdioClientTransport({ command, args, env, stderr: "pipe", maxBufferSize: messageBytes });
+    keepExact(transport);
     const words = listenTo(name, transport.stderr, Object.values(env));
     hear(words);
     try {
@@ -115,6 +118,17 @@ export function createStdioServers({ servers, log, idle_ms = 300_000, leading = 
     };
     log.info("MCP server started", { server: name, process: transport.pid });
     return { client, gone: gone.promise, isGone: () => isGone };
+  }
+
+  /** Changes what the transport hears before it is parsed: it has no other place for that. */
+  function keepExact(transport: object): void {
+    const { _readBuffer: buffer } = transport as { _readBuffer: { append(chunk: Buffer): void } };
+    const lines = createStreamMask("line", exactFields, messageBytes);
+    const append = buffer.append.bind(buffer);
+    buffer.append = (chunk) => {
+      const ready = lines.push(chunk);
+      if (ready.length > 0) append(Buffer.from(ready));
+    };
   }
 
   /** Logs what the program complains of, up to a bound, since it may do so without end; and tells the last of it. */

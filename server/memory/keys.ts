@@ -10,6 +10,7 @@ import { memoryKeys } from "../db/schema.ts";
 import type { Condition } from "../http/condition.ts";
 import { fault, invalid, refuse } from "../http/errors.ts";
 import { inScope, listPage, type Page } from "../http/page.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import type { StoreRow } from "./row.ts";
 import type { PutKey } from "./schema.ts";
 import { type MemoryStores, requireKeys, scopeIdOf } from "./store.ts";
@@ -212,7 +213,7 @@ const shownPlace = ({ key, memory_id, scope_id }: Row) => ({
 const shownKey = (row: Row) => ({
   object: "memory_key" as const,
   ...shownPlace(row),
-  value: JSON.parse(row.value) as unknown,
+  value: parseExact(row.value),
   version: row.version,
   expires_at: timestampOrNull(row.expires_at_ms),
   created_at: timestamp(row.created_at_ms),

@@ -1,3 +1,4 @@
+import { exactFetch } from "./exact-fetch.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { observedFetch } from "./observed-fetch.ts";
 import type { Connection, Model, ModelRequest } from "./port.ts";
@@ -11,7 +12,7 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const apiKey = connection.api_key ?? "";
   // Said outright, or the SDK takes its address from ANTHROPIC_BASE_URL.
   const baseURL = connection.base_url ?? "https://api.anthropic.com/v1";
-  const provider = createAnthropic({ apiKey, baseURL, fetch: observedFetch(fetch) });
+  const provider = createAnthropic({ apiKey, baseURL, fetch: exactFetch(observedFetch(fetch)) });
   const { supportsAdaptiveThinking, isKnownModel, maxOutputTokens } = getModelCapabilities(modelName);
   // Newer models decide by themselves how much they think, within the answer; older ones get a budget from the SDK.
   const most = isKnownModel ? maxOutputTokens : Number.POSITIVE_INFINITY;

@@ -7,6 +7,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
+import { maskedValue } from "../lib/exact-masks.ts";
 import { isObject, parsedJson } from "../lib/json.ts";
 import type { Format } from "./model-stream.ts";
 import type { AssistantPart, ModelRequest, PromptMessage } from "./port.ts";
@@ -30,18 +31,26 @@ export function callOptions(request: ModelRequest, format: Format): LanguageMode
       format !== "text" && {
         responseFormat: {
           type: "json" as const,
-          ...(format === "schema" && { schema: output_schema as Schema, name: "output" }),
+          ...(format === "schema" && { schema: masked(output_schema) as Schema, name: "output" }),
         },
       }),
   };
 }
+
+/** The SDK's own hands see no exact numbers; what it sends has them again. */
+const masked = (value: object): object => maskedValue(value) as object;
 
 function toChoice(choice: ModelRequest["settings"]["tool_choice"] = "auto"): LanguageModelV4ToolChoice {
   return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.name };
 }
 
 function toTool(tool: ModelRequest["tools"][number]): LanguageModelV4FunctionTool {
-  return { type: "function", name: tool.name, description: tool.description, inputSchema: tool.parameters as Schema };
+  return {
+    type: "function",
+    name: tool.name,
+    description: tool.description,
+    inputSchema: masked(tool.parameters) as Schema,
+  };
 }
 
 function toPrompt(messages: PromptMessage[]): LanguageModelV4Prompt {
@@ -90,7 +99,7 @@ function addAnswer(prompt: LanguageModelV4Prompt, parts: AssistantPart[]): void 
 function toPart(part: AssistantPart): AssistantContent[number] {
   const metadata = part.metadata && { providerOptions: part.metadata as SharedV4ProviderOptions };
   if (part.type !== "tool_call") return { type: part.type, text: part.text, ...metadata };
-  const input = toInput(part.arguments);
+  const input = masked(toInput(part.arguments));
   return { type: "tool-call", toolCallId: part.id, toolName: part.name, input, ...metadata };
 }
 

@@ -1,3 +1,4 @@
+import { exactFetch } from "./exact-fetch.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { observedFetch } from "./observed-fetch.ts";
 import type { Connection, Model, ModelRequest } from "./port.ts";
@@ -9,7 +10,7 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const { createGoogle } = await import("@ai-sdk/google");
   const apiKey = connection.api_key ?? "";
   const baseURL = connection.base_url ?? "https://generativelanguage.googleapis.com/v1beta";
-  const provider = createGoogle({ apiKey, baseURL, fetch: observedFetch(fetch) });
+  const provider = createGoogle({ apiKey, baseURL, fetch: exactFetch(observedFetch(fetch)) });
   // From version 3 on, models are told a level in place of a number.
   const hasLevels = /gemini-([3-9]|\d\d)/i.test(modelName);
   const options = hasLevels ? () => ({}) : (request: ModelRequest) => withBudget(request, leastOf(modelName));

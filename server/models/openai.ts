@@ -1,4 +1,5 @@
 import { fieldsOf } from "../lib/json.ts";
+import { exactFetch } from "./exact-fetch.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { observedFetch } from "./observed-fetch.ts";
 import type { Connection, Model, ModelRequest } from "./port.ts";
@@ -13,7 +14,7 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const apiKey = connection.api_key ?? "";
   // Said outright, or the SDK takes its address from OPENAI_BASE_URL.
   const baseURL = connection.base_url ?? "https://api.openai.com/v1";
-  const provider = createOpenAI({ apiKey, baseURL, fetch: observedFetch(fetch) });
+  const provider = createOpenAI({ apiKey, baseURL, fetch: exactFetch(observedFetch(fetch)) });
   return providerModel(provider.responses(modelName), { options, counts, secrets: [apiKey], isCut });
 }
 

@@ -6,6 +6,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
+import { unmaskedJson } from "../lib/exact-masks.ts";
 import { answerParts } from "./answer-parts.ts";
 import { callOptions } from "./call-options.ts";
 import { finishOf } from "./finish-reason.ts";
@@ -104,7 +105,7 @@ function* whole(
   dialect: Dialect,
 ): Generator<ModelEvent> {
   for (const [index, each] of content.entries()) {
-    if (each.type === "tool-call") yield parts.toolCall(each.toolName, each.input, each.providerMetadata);
+    if (each.type === "tool-call") yield parts.toolCall(each.toolName, unmaskedJson(each.input), each.providerMetadata);
     if (each.type !== "text" && each.type !== "reasoning") continue;
     const { type, text: delta, providerMetadata } = each;
     const id = String(index);
@@ -125,7 +126,7 @@ function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Di
     case "reasoning-end":
       return parts.read(part);
     case "tool-call":
-      return [parts.toolCall(part.toolName, part.input, part.providerMetadata)];
+      return [parts.toolCall(part.toolName, unmaskedJson(part.input), part.providerMetadata)];
     case "error":
       if (part.error instanceof NotAsked) return []; // The end of the answer comes next, and says that it was cut off.
       return [{ type: "error", error: toModelError(onceBegun(part.error), dialect.secrets), usage: unknownUsage }];

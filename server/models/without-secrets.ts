@@ -1,3 +1,4 @@
+import { parseExact } from "../lib/exact-numbers.ts";
 import { type Mask, maskFor } from "../lib/mask.ts";
 import { hide } from "../lib/redact.ts";
 import type { ModelEvent } from "./port.ts";
@@ -36,7 +37,7 @@ export function withoutSecrets(secrets: readonly string[]) {
   }
 
   const shownMetadata = (metadata: Record<string, unknown>): Record<string, unknown> =>
-    JSON.parse(hide(JSON.stringify(metadata), secrets));
+    parseExact(hide(JSON.stringify(metadata), secrets));
 
   return {
     /** What may be told now that the model has told this. */

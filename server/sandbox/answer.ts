@@ -1,3 +1,4 @@
+import { parseExact } from "../lib/exact-numbers.ts";
 import { textFault } from "../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
 import { decodeFile, readEnd } from "./end-message.ts";
@@ -16,7 +17,7 @@ export function openAnswer() {
     // Deeper JSON parses, but ends whoever writes it out again.
     const fault = textFault(bytes, bounds.depth);
     if (fault) throw new Error(fault);
-    result = JSON.parse(new TextDecoder().decode(bytes));
+    result = parseExact(new TextDecoder().decode(bytes));
   };
   const takeFile = (bytes: Uint8Array<ArrayBuffer>) => {
     const file = decodeFile(bytes);

@@ -11,11 +11,28 @@ export const guestLibrary = String.raw`(host, limits) => {
     const line = /program\.js:(\d+)/.exec(thrown.stack);
     return thrown.name + ": " + thrown.message + (line ? " (line " + line[1] + ")" : "");
   };
+  // Big integers cross as texts with a mark, in which JSON keeps their digits.
+  const withDigits = new RegExp('"' + limits.mark + '(-?\\d+)"', "g");
+  const toJSON = { value() { return limits.mark + this; }, configurable: true };
+  const written = (value) => {
+    const isOurs = BigInt.prototype.toJSON === undefined;
+    if (isOurs) Object.defineProperty(BigInt.prototype, "toJSON", toJSON);
+    try {
+      const json = stringify(value);
+      return json?.includes(limits.mark) ? json.replace(withDigits, "$1") : json;
+    } finally {
+      if (isOurs) delete BigInt.prototype.toJSON;
+    }
+  };
+  const numberIn = (text) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
+  const revive = (_, value) =>
+    typeof value === "string" && value.startsWith(limits.mark) ? numberIn(value.slice(limits.mark.length)) : value;
+  const read = (json) => (json.includes(limits.mark) ? parse(json, revive) : parse(json));
   const show = (value) => {
     if (typeof value === "string") return value;
     if (value instanceof Error) return describe(value);
     try {
-      return stringify(value) ?? String(value);
+      return written(value) ?? String(value);
     } catch (thrown) {
       if (isMemory(thrown)) throw thrown;
       return Object.prototype.toString.call(value);
@@ -59,7 +76,7 @@ export const guestLibrary = String.raw`(host, limits) => {
   };
   const finish = async (value) => {
     try {
-      const result = stringify(await value()) ?? "null";
+      const result = written(await value()) ?? "null";
       if (result.length > limits.result) host.end("large", '""');
       else host.end("result", result);
     } catch (thrown) {
@@ -72,7 +89,7 @@ export const guestLibrary = String.raw`(host, limits) => {
     call: (callee, given) =>
       void finish(async () => {
         if (typeof callee !== "function") throw new TypeError("The source is not a function of the arguments.");
-        return callee(parse(given));
+        return callee(read(given));
       }),
   };
 }`;

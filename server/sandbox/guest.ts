@@ -1,4 +1,5 @@
 import type { QuickJSContext, QuickJSHandle, QuickJSWASMModule } from "quickjs-emscripten-core";
+import { mark, maskedValue } from "../lib/exact-masks.ts";
 import { bounds } from "./bounds.ts";
 import type { fileTaker } from "./file-taker.ts";
 import { guestLibrary } from "./guest-library.ts";
@@ -43,7 +44,13 @@ export function openGuest(machine: QuickJSWASMModule, program: Program, io: Prog
     const compiled = context.evalCode(source, "program.js", flags as never);
     if (compiled.error) return call(context, library, "fail", compiled.error);
     if (program.arguments === null) return call(context, library, "awaitValue", compiled.value);
-    return call(context, library, "call", compiled.value, context.newString(JSON.stringify(program.arguments)));
+    return call(
+      context,
+      library,
+      "call",
+      compiled.value,
+      context.newString(JSON.stringify(maskedValue(program.arguments))),
+    );
   };
 
   return {
@@ -109,6 +116,6 @@ function install(
   const host = context.newObject();
   for (const [name, act] of Object.entries(functions)) context.setProp(host, name, context.newFunction(name, act));
   const make = context.unwrapResult(context.evalCode(guestLibrary, "library.js"));
-  const limits = context.unwrapResult(context.evalCode(`(${JSON.stringify(bounds)})`, "limits.js"));
+  const limits = context.unwrapResult(context.evalCode(`(${JSON.stringify({ ...bounds, mark })})`, "limits.js"));
   return context.unwrapResult(context.callFunction(make, context.undefined, host, limits));
 }

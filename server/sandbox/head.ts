@@ -1,3 +1,5 @@
+import { parseExact } from "../lib/exact-numbers.ts";
+
 /** What goes before bytes: the length of its JSON, and the JSON. */
 export function encodeHead(head: object): Uint8Array {
   const json = Buffer.from(JSON.stringify(head));
@@ -10,5 +12,5 @@ export function encodeHead(head: object): Uint8Array {
 export function decodeHead<Head>(read: (length: number) => Uint8Array<ArrayBuffer> | null): Head | null {
   const length = read(4);
   const json = length && read(new DataView(length.buffer).getUint32(0, true));
-  return json && JSON.parse(new TextDecoder().decode(json));
+  return json && parseExact(new TextDecoder().decode(json));
 }

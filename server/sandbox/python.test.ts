@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { pythonFiles } from "../../scripts/python-files.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import { withEnoughTime } from "../testing/enough-time.ts";
 import { hostileFaults } from "../testing/hostile-faults.ts";
 import { breakingPython, denied, hostilePython, someOf } from "../testing/hostile-python.ts";
@@ -104,6 +105,14 @@ await asyncio.sleep(0)
 {"a": {1}, "b": datetime.date(2024, 2, 29), "c": decimal.Decimal("0.10"), "d": (1, None, True), "e": "ü\\0"}`;
     const result = { a: [1], b: "2024-02-29", c: "0.10", d: [1, null, true], e: "ü\0" };
     expect(await run(code)).toMatchObject({ result, error: null });
+  });
+
+  test("has integers of any number of digits, and its result keeps them", async () => {
+    const given = parseExact<Record<string, unknown>>('{"id":2512292042121000001,"of":[-9007199254740993]}');
+    const { result, error } = await run("def main(args):\n    return {'next': args['id'] + 1, 'of': args['of']}", {
+      arguments: given,
+    });
+    expect([JSON.stringify(result), error]).toEqual(['{"next":2512292042121000002,"of":[-9007199254740993]}', null]);
   });
 
   test("may be asynchronous", async () => {

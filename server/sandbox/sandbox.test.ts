@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { parseExact } from "../lib/exact-numbers.ts";
 import { withEnoughTime } from "../testing/enough-time.ts";
 import type { Program } from "./program.ts";
 import { createSandbox } from "./sandbox.ts";
@@ -49,6 +50,23 @@ describe("a JavaScript program", () => {
       expect(await run(code, { arguments: { x: "a\0", y: "ü" } })).toMatchObject({ result: "a\0ü", error: null });
     },
   );
+
+  test("has integers of more digits than numbers as big integers, and its result keeps them", async () => {
+    const given = parseExact<Record<string, unknown>>(
+      '{"id":2512292042121000001,"of":[-9007199254740993],"small":7,"half":0.5}',
+    );
+    const code =
+      "({ id, of, small, half }) => { print(id, of, { id }); return { next: id + 1n, of, sum: small + half, typed: typeof id }; }";
+    const { result, stdout, error } = await run(code, { arguments: given });
+    expect([JSON.stringify(result), stdout, error]).toEqual([
+      '{"next":2512292042121000002,"of":[-9007199254740993],"sum":7.5,"typed":"bigint"}',
+      '2512292042121000001 [-9007199254740993] {"id":2512292042121000001}\n',
+      null,
+    ]);
+    const own = "BigInt.prototype.toJSON = () => 'own'; [1n]";
+    expect(await run(own)).toMatchObject({ result: ["own"] });
+    expect(await run("try { JSON.stringify(1n) } catch ({ name }) { name }")).toMatchObject({ result: "TypeError" });
+  });
 
   test("says what it prints, in order, on its two outputs", async () => {
     const { stdout, stderr } = await run(

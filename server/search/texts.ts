@@ -4,6 +4,7 @@ import type { JournalEntry } from "../core/run-event.ts";
 import { contentText, wholeText } from "../core/run-input.ts";
 import type { RunObject } from "../core/run-object.ts";
 import type { EndedRun } from "../journal/ended-runs.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import { facetWord, rangeOf } from "./place.ts";
 
 /** What is indexed of one kind of text of a run, in UTF-16 code units; what a run says is mostly shorter. */
@@ -86,7 +87,7 @@ export function runTexts(run: EndedRun) {
   }
 
   if (run.summary !== null) {
-    const rest: RunObject = JSON.parse(run.summary);
+    const rest: RunObject = parseExact(run.summary);
     asked(wholeText(rest.input));
     ended(rest);
     spent(rest.usage);

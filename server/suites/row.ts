@@ -4,6 +4,7 @@ import type { RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { suiteCases, suiteRunCases, suiteRuns, suites } from "../db/schema.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import { type CaseStatus, caseStatuses } from "../wire/names.ts";
 import { changeable } from "../wire/schema.ts";
 import type { Live } from "./schema.ts";
@@ -94,7 +95,7 @@ const noResult: CaseResult = {
 };
 
 export const resultOf = ({ result }: Pick<CaseRow, "result">): CaseResult | null =>
-  result === null ? null : JSON.parse(result);
+  result === null ? null : parseExact(result);
 
 /** A case of a suite run as clients see it. */
 export function shownCase(row: CaseRow) {

@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { capsuleType } from "../core/capsule-format.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
 import type { TraceStep } from "../core/trace.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import type { Answer } from "./expect-declared.ts";
 import type { Client, TestApp } from "./test-app.ts";
 
@@ -25,7 +26,7 @@ export async function importCapsule(server: Server, client: Client, body: Uint8A
   const headers = { authorization: `Bearer ${client.key.secret}`, "content-type": capsuleType };
   const request = new Request("http://localhost/v1/traces", { method: "POST", headers, body });
   const response = await server.app.handle(request);
-  return { status: response.status, body: await response.json(), headers: response.headers };
+  return { status: response.status, body: parseExact(await response.text()), headers: response.headers };
 }
 
 /** The whole export of a run as JSON: the first page, and the steps of the others behind its own. */

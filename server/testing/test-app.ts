@@ -8,6 +8,7 @@ import { type DescribedOperation, describeOperations } from "../http/describe-op
 import type { Route } from "../http/operation.ts";
 import { vecLibrary } from "../lib/assets.ts";
 import type { Egress } from "../lib/egress.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import type { MailSettings } from "../lib/mailer.ts";
 import { createSeal } from "../lib/seal.ts";
@@ -152,7 +153,7 @@ export function testApp({
     const isJson = response.headers.get("content-type")?.startsWith("application/json");
     const answer = {
       status: response.status,
-      body: isJson && text ? JSON.parse(text) : text,
+      body: isJson && text ? parseExact<Answer["body"]>(text) : text,
       headers: response.headers,
     };
     expectDeclared(method, path, answer); // Whatever a test asks for, this is looked at too.

@@ -4,6 +4,7 @@ import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { threadMessages, threads } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 
 /** A conversation with an agent as a client calls it: of one user, or of nobody. */
 interface ChatName {
@@ -176,7 +177,7 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
         const said = saidBetween.all(...scope, threadId, place, end ?? Number.MAX_SAFE_INTEGER);
         for (const { position, run_id, message, prompt, created_at_ms } of said) {
           const own = newId("message", now());
-          const renamed = JSON.stringify({ ...JSON.parse(message), id: own });
+          const renamed = JSON.stringify({ ...parseExact<object>(message), id: own });
           copy.run(...scope, id, position, own, run_id, renamed, prompt, created_at_ms);
           showing.run(...scope, id, message);
         }

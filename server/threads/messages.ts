@@ -5,6 +5,7 @@ import type { Scope } from "../core/scope.ts";
 import type { ThreadMessage } from "../core/thread-messages.ts";
 import type { threadMessages } from "../db/schema.ts";
 import { fillPage, noSuchPlace, type Page, read, toList } from "../http/page.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 
 type ThreadKey = Scope & { id: string };
 
@@ -37,7 +38,7 @@ export async function listMessages(sqlite: Database, thread: ThreadKey, page: Pa
   return toList(backwards ? data.reverse() : data, has_more, ({ id }) => id);
 }
 
-const toMessage = ({ run_id, message }: MessageRow) => ({ ...(JSON.parse(message) as MessageObject), run_id });
+const toMessage = ({ run_id, message }: MessageRow) => ({ ...parseExact<MessageObject>(message), run_id });
 
 /** Puts messages behind the last one of a thread, within a write. `run_id` is the run that said them, if one did. */
 export function createAppend(sqlite: Database) {
@@ -76,7 +77,7 @@ export function openCallsIn(sqlite: Database, thread: ThreadKey): Map<string, st
     .query<{ prompt: string }, string[]>(`SELECT prompt FROM thread_messages WHERE ${within} ORDER BY position DESC`)
     .iterate(...keyOf(thread));
   for (const { prompt } of rows) {
-    newest.unshift(JSON.parse(prompt));
+    newest.unshift(parseExact(prompt));
     if (newest[0]!.role !== "tool") break;
   }
   return openCalls(newest);

@@ -1,3 +1,4 @@
+import { hasParts } from "../lib/json.ts";
 import { redact } from "../lib/redact.ts";
 
 /** The same with all that looks like a secret masked, in names as in texts. */
@@ -7,7 +8,7 @@ export function redactedJson<T>(value: T): T {
 
 function redactedValue(value: unknown): unknown {
   if (typeof value === "string") return redact(value);
-  if (typeof value !== "object" || value === null) return value;
+  if (!hasParts(value)) return value;
   if (Array.isArray(value)) return value.map(redactedValue);
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [redact(name), redactedValue(inner)]));
 }

@@ -1,3 +1,4 @@
+import { parseExact } from "../lib/exact-numbers.ts";
 import type { Delta, Notice } from "./messages.ts";
 
 /**
@@ -15,9 +16,9 @@ export function pack(notices: readonly Notice[]): { crossing: Crossing; transfer
 }
 
 export function unpack(crossing: Crossing): Notice[] {
-  if (typeof crossing === "string") return JSON.parse(crossing);
+  if (typeof crossing === "string") return parseExact(crossing);
   const files = crossing.files[Symbol.iterator]();
-  const notices: Notice[] = JSON.parse(crossing.json);
+  const notices: Notice[] = parseExact(crossing.json);
   return notices.map((notice) => (isFile(notice) ? withContent(notice, files.next().value!) : notice));
 }
 

@@ -1,3 +1,4 @@
+import { parseExact } from "../lib/exact-numbers.ts";
 import { giveWay } from "../lib/give-way.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { batched, deltaPace } from "./batched.ts";
@@ -24,7 +25,7 @@ const engine = createEngine(send, { leading: (signal) => leading(signal) });
 
 self.onmessage = ({ data }: MessageEvent<string | SharedArrayBuffer>) => {
   if (typeof data === "string") {
-    for (const order of JSON.parse(data) as Order[]) engine.receive(order);
+    for (const order of parseExact<Order[]>(data)) engine.receive(order);
     return;
   }
   leading = createLeading(new BigInt64Array(data));

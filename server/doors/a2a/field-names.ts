@@ -1,3 +1,4 @@
+import { hasParts } from "../../lib/json.ts";
 import { inSlices } from "../../lib/slices.ts";
 
 /** What is the client's own: names within it are no fields. */
@@ -15,7 +16,7 @@ export async function inCamelCase(value: unknown): Promise<unknown> {
   const rest = inSlices();
   const left: [from: object, into: Record<string, unknown> | unknown[]][] = [];
   const taken = (of: unknown): unknown => {
-    if (typeof of !== "object" || of === null) return of;
+    if (!hasParts(of)) return of;
     const into = Array.isArray(of) ? [] : {};
     left.push([of, into]);
     return into;

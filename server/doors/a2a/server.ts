@@ -4,7 +4,9 @@ import { readBody } from "../../http/json-body.ts";
 import { parseJsonInSlices } from "../../http/parse-in-slices.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { DoorAccess } from "../../http/within.ts";
+import { isNumber } from "../../lib/exact-numbers.ts";
 import { hashJson } from "../../lib/hash.ts";
+import { hasParts, isObject } from "../../lib/json.ts";
 import { cardOf, protocolVersion } from "./card.ts";
 import type { Wrap } from "./dialect.ts";
 import { A2aError, thrownAs } from "./errors.ts";
@@ -50,8 +52,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
     if (type !== null && !/json/i.test(type)) throw new A2aError("CONTENT_TYPE_NOT_SUPPORTED", "Expected JSON.");
     const bytes = await readBody(request);
     const body = bytes.length === 0 ? {} : await parseJsonInSlices(bytes);
-    if (typeof body !== "object" || body === null || Array.isArray(body))
-      throw new A2aError("INVALID_REQUEST", "Expected an object.");
+    if (!isObject(body)) throw new A2aError("INVALID_REQUEST", "Expected an object.");
     return (await inCamelCase(body)) as Json;
   }
 
@@ -65,11 +66,10 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
     try {
       const principal = admit(request, headers, agentId);
       const { jsonrpc, method, params = {}, id: asked } = await bodyOf(request);
-      id = typeof asked === "string" || typeof asked === "number" ? asked : null;
+      id = typeof asked === "string" || isNumber(asked) ? asked : null;
       if (jsonrpc !== "2.0" || typeof method !== "string")
         throw new A2aError("INVALID_REQUEST", "Expected JSON-RPC 2.0.");
-      if (typeof params !== "object" || params === null)
-        throw new A2aError("INVALID_PARAMS", "params: expected an object.");
+      if (!hasParts(params)) throw new A2aError("INVALID_PARAMS", "params: expected an object.");
       const operation = /^[A-Z]/.test(method) ? operationNamed(method) : undefined;
       if (!operation) throw new A2aError("METHOD_NOT_FOUND", `There is no method ${method}.`);
       const result = await operation({ request, principal, agentId, params: params as Json, wrap });

@@ -2,6 +2,7 @@ import { AppError } from "../../core/errors.ts";
 import { noToken } from "../../http/auth.ts";
 import type { Api } from "../../http/within.ts";
 import { asText } from "../../lib/as-text.ts";
+import { hasParts } from "../../lib/json.ts";
 import type { AdminTool } from "./admin-tools.ts";
 import { invalidParams, type Params, refused } from "./protocol.ts";
 import type { McpMethods } from "./server.ts";
@@ -22,7 +23,7 @@ export const adminMethods = ({ tools, api }: { tools: () => Map<string, AdminToo
       const { name, arguments: args = {} } = params;
       const tool = tools().get(asText(name));
       if (!tool) throw invalidParams(`There is no tool ${asText(name)}.`);
-      if (typeof args !== "object" || args === null) throw invalidParams("arguments: expected an object.");
+      if (!hasParts(args)) throw invalidParams("arguments: expected an object.");
       const { method, path, body } = tool.requestOf(args as Params);
       const answer = await api(request, method, path, body);
       if (answer.status === 429 || answer.status >= 500) throw refused(answer);

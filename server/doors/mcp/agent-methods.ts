@@ -4,6 +4,7 @@ import type { NoLongerValid } from "../../http/auth.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Api, ApiAnswer } from "../../http/within.ts";
 import { asText, decoded } from "../../lib/as-text.ts";
+import { hasParts } from "../../lib/json.ts";
 import type { OpenStream } from "../../runs/open-stream.ts";
 import type { RunStore } from "../../runs/store.ts";
 import { mcpDialect, waiting } from "./dialect.ts";
@@ -99,7 +100,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
       },
       async "tools/call"(asked) {
         const { name, arguments: args = {}, requestState } = asked.params;
-        if (typeof args !== "object" || args === null) throw invalidParams("arguments: expected an object.");
+        if (!hasParts(args)) throw invalidParams("arguments: expected an object.");
         if (name === searchName) return search(asked, args as Params);
         const agent = named(asked.principal).get(asText(name));
         if (!agent) throw invalidParams(`There is no tool ${asText(name)}.`);

@@ -1,3 +1,4 @@
+import { hasParts } from "../../lib/json.ts";
 import { invalidParams, type Params } from "./protocol.ts";
 import type { DoorAgent } from "./tools.ts";
 
@@ -11,7 +12,7 @@ export const promptOf = (name: string, { name: title, description, ...asked }: D
 
 /** What the agent's model would be told: its instructions, and what is asked. Throws for arguments that it does not have. */
 export function promptText({ instructions, input_schema }: Asked, given: unknown): string {
-  if (typeof given !== "object" || given === null) throw invalidParams("arguments: expected an object.");
+  if (!hasParts(given)) throw invalidParams("arguments: expected an object.");
   const taken = argumentsOf({ input_schema });
   for (const [name, value] of Object.entries(given as Params)) {
     if (!taken.has(name)) throw invalidParams(`arguments.${name}: There is no such argument.`);

@@ -1,7 +1,7 @@
 import type { CodeCall } from "../../core/agent-snapshot.ts";
 import type { FileFacts } from "../../core/run-event.ts";
 import type { ToolCall } from "../../core/run-state.ts";
-import { jsonFault } from "../../lib/json-limits.ts";
+import { findInfiniteNumber, jsonFault } from "../../lib/json-limits.ts";
 import { bounds } from "../../sandbox/bounds.ts";
 import type { Program, ProgramFile, ProgramOutcome } from "../../sandbox/program.ts";
 import type { ToolContext, ToolRunner } from "./context.ts";
@@ -10,6 +10,8 @@ import { type Done, failed } from "./outcome.ts";
 /** Runs the tool's function, or the code that the model wrote, in a jailed process of its own. */
 export const run: ToolRunner = async (call, tool, context, signal) => {
   const code = tool.code!;
+  const place = findInfiniteNumber(call.arguments);
+  if (place !== null) return failed("invalid_arguments", `${place}: no number of a program is so large.`, 0);
   const files = await inputFiles([...code.file_ids, ...context.fileIds], context);
   if ("error" in files) return files;
   const outcome = await context.sandbox.run(programOf(code, call, files), signal);
