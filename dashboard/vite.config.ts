@@ -30,7 +30,8 @@ const chunkFileNames = ({ name }: { name: string }) => `assets/${name.split("~")
 
 export default defineConfig({
   base,
-  plugins: [react(), tailwindcss(), blockingBoot()],
+  plugins: [react({ jsxImportSource: "visible" }), tailwindcss(), blockingBoot()],
+  resolve: { alias: { visible: fileURLToPath(new URL("./src/lib/jsx", import.meta.url)) } },
   // The content security policy knows no data: for scripts and styles, so nothing may be inlined.
   build: {
     outDir: "../dist/dashboard",

@@ -1,5 +1,6 @@
 import type { RunFrame } from "../../server/wire/events.ts";
 import { emptyRunView, foldFrames, type Part, type RunView, type ToolPart } from "../../server/wire/fold-frames.ts";
+import { visibleText } from "../src/lib/visible-text.ts";
 import { type Asked, ChatError, createServer, endInWords, inWords, type Said } from "./conversation.ts";
 import { type Document, documentTypes, mostDocuments, mostGiven, readDocuments } from "./documents.ts";
 import { type Feedback, feedbackNode } from "./feedback.ts";
@@ -184,7 +185,7 @@ export class RunnelChat extends HTMLElement {
   readonly #dress = (): void => {
     const theme = this.getAttribute("theme");
     this.toggleAttribute("data-dark", theme === "dark" || (theme !== "light" && this.#scheme.matches));
-    this.#head.textContent = this.getAttribute("heading");
+    this.#head.textContent = visibleText(this.getAttribute("heading") ?? "");
     this.#add.hidden = this.#takes === null;
     this.#add.textContent = this.#takes === "files" ? "Add file" : "Add image";
     this.#picker.accept = [...pictureTypes, ...(this.#takes === "files" ? documentTypes : [])].join();
@@ -228,7 +229,7 @@ export class RunnelChat extends HTMLElement {
         this.#draw();
         this.#input.focus();
       });
-      remove.setAttribute("aria-label", `Remove ${name}`);
+      remove.setAttribute("aria-label", visibleText(`Remove ${name}`));
       item.append(node, remove);
       return item;
     };
@@ -666,7 +667,7 @@ const asText = (value: unknown): string =>
 
 function textNode(text: string, isWriting: boolean): HTMLElement {
   const node = make("div", isWriting ? "text writing" : "text");
-  node.append(...parseMarkdown(text).map(domOf));
+  node.append(...parseMarkdown(visibleText(text)).map(domOf));
   return node;
 }
 
@@ -680,10 +681,7 @@ function noteNode(text: string, isQuiet: boolean): HTMLElement {
 function domOf(piece: Piece): Node {
   if (typeof piece === "string") return document.createTextNode(piece);
   const node = document.createElement(piece.tag);
-  if (node instanceof HTMLAnchorElement && piece.href) {
-    Object.assign(node, { href: piece.href, target: "_blank", rel: "noopener noreferrer" });
-    node.title = new URL(piece.href).host;
-  }
+  if (node instanceof HTMLAnchorElement && piece.href) return linkNode(node, piece.href, piece.children);
   if (node instanceof HTMLOListElement && piece.start) node.start = piece.start;
   node.append(...piece.children.map(domOf));
   if (node instanceof HTMLPreElement) node.tabIndex = 0; // What scrolls is reached by keyboard too.
@@ -692,6 +690,19 @@ function domOf(piece: Piece): Node {
   scroll.tabIndex = 0;
   scroll.append(node);
   return scroll;
+}
+
+/** A link with the place that it leads to, because its text can say anything; without it where the text is that address. */
+function linkNode(node: HTMLAnchorElement, href: string, children: Piece[]): Node {
+  const { protocol, host, pathname } = new URL(href);
+  const place = protocol === "mailto:" ? pathname : host;
+  Object.assign(node, { href, target: "_blank", rel: "noopener noreferrer", title: visibleText(place) });
+  node.append(...children.map(domOf));
+  const text = node.textContent?.trim().toLowerCase() ?? "";
+  if ([place, href, href.replace(/\/$/, ""), href.replace("mailto:", "")].includes(text)) return node;
+  const both = document.createDocumentFragment();
+  both.append(node, make("span", "place", ` (${place})`));
+  return both;
 }
 
 // A page may have no storage for us: then a reload begins anew.

@@ -1,3 +1,5 @@
+import { visibleText } from "../src/lib/visible-text.ts";
+
 /** An element with a class and a text: never HTML. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -6,7 +8,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
   const node = document.createElement(tag);
   if (name) node.className = name;
-  if (text !== undefined) node.textContent = text;
+  if (text !== undefined) node.textContent = visibleText(text);
   return node;
 }
 

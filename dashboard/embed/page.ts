@@ -1,3 +1,4 @@
+import { visibleText } from "../src/lib/visible-text.ts";
 import { RunnelChat } from "./chat.ts";
 
 // The page at `/chat/<agent>`. What lets somebody in stands behind the `#` of its address, which no server and no log sees.
@@ -79,7 +80,7 @@ async function open(): Promise<void> {
   const entered = await enter();
   if (typeof entered === "string") return refuse(entered);
   const { title, thread_id } = entered;
-  document.title = title ?? "Chat";
+  document.title = visibleText(title ?? "Chat");
   const head = document.createElement("header");
   head.append(
     headingOf(document.title),

@@ -49,6 +49,7 @@ div.picture { padding: 8px 12px; color: var(--muted) }
 .writing > :last-child::after { content: ""; display: inline-block; width: 7px; height: 1em; margin-inline-start: 2px; vertical-align: -2px; background: var(--a); animation: blink 1s steps(2) infinite }
 @keyframes blink { 50% { opacity: 0 } }
 .tool, .note { padding: 8px 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--well); font-size: 13px; overflow-wrap: anywhere }
+.text a, .text code, .text del, .text em, .text strong, .tool b, .tool span { unicode-bidi: isolate } .place { color: var(--muted); font-size: 12px }
 .tool summary { cursor: pointer } .tool summary b { font-weight: 500 } .tool summary span { color: var(--muted) }
 .tool pre { margin: 8px 0 0; max-height: 180px; overflow: auto; white-space: pre-wrap; font: 12px/16px ui-monospace, Menlo, "DejaVu Sans Mono", monospace }
 .tool.waiting { background: var(--warn-bg) }

@@ -1,5 +1,6 @@
 import { clsx } from "clsx";
 import type { ComponentProps } from "react";
+import { hiddenHint } from "../lib/visible-text.ts";
 import { Labelled } from "./labelled.tsx";
 
 interface FieldProps extends ComponentProps<"input"> {
@@ -11,7 +12,7 @@ interface FieldProps extends ComponentProps<"input"> {
 /** A labelled input with its hint, or in the hint's place what is wrong with it. */
 export function Field({ label, hint, error, className, ...rest }: FieldProps) {
   return (
-    <Labelled label={label} hint={hint} error={error}>
+    <Labelled label={label} hint={hiddenHint(rest.value) ?? hint} error={error}>
       {(tied) => (
         <input
           {...tied}

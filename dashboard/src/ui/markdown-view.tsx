@@ -79,12 +79,15 @@ const components: Components = {
   section: ({ children }) => <div className="flex flex-col gap-1 border-t border-line pt-2 text-xs">{children}</div>,
 };
 
+const isAscii = /^[\x20-\x7e]*$/;
+
 /** Leads elsewhere, in another tab, and says where: the text of a link can say anything. */
 function ForeignLink({ href, children }: { href: string | undefined; children: ReactNode }) {
   const target = linkTarget(href);
   if (!target) return <span>{children}</span>;
   const told = plainText(children).toLowerCase();
-  const isTold = [target.host, target.href, href?.toLowerCase()].includes(told);
+  // Letters of other scripts look like those of the host that is meant.
+  const isTold = isAscii.test(told) && [target.host, target.href, href?.toLowerCase()].includes(told);
   return (
     <>
       <a

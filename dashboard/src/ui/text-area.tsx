@@ -1,5 +1,6 @@
 import { clsx } from "clsx";
 import type { ComponentProps } from "react";
+import { hiddenHint } from "../lib/visible-text.ts";
 import { Labelled } from "./labelled.tsx";
 
 /** A labelled text of several lines, with its hint, or in the hint's place what is wrong with it. */
@@ -12,7 +13,7 @@ export function TextArea({
   ...rest
 }: ComponentProps<"textarea"> & { label: string; hint?: string; error?: string | null; mono?: boolean }) {
   return (
-    <Labelled label={label} hint={hint} error={error}>
+    <Labelled label={label} hint={hiddenHint(rest.value) ?? hint} error={error}>
       {(tied) => (
         <textarea
           {...tied}

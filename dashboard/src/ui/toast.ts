@@ -1,3 +1,5 @@
+import { visibleText } from "../lib/visible-text.ts";
+
 /** Something that was done, or was not: a line of some seconds. */
 export interface Said {
   title: string;
@@ -22,7 +24,9 @@ export function failed(title: string, description?: string): void {
   say({ title, description, timeout: 12_000, priority: "high", type: "failed" });
 }
 
-function say(said: Said): void {
+function say({ title, description, ...rest }: Said): void {
+  // Its parts are no elements of ours.
+  const said = { ...rest, title: visibleText(title), description: description && visibleText(description) };
   if (listener) listener(said);
   else early.push(said);
 }

@@ -46,7 +46,7 @@ function Prose({ section, side }: { section: Section; side: Side }) {
 }
 
 function Part({ part, own, isFirst, isLast }: { part: DiffPart; own: string; isFirst: boolean; isLast: boolean }) {
-  if (part.kind === "same") return cutPassage(part.text, isFirst, isLast);
+  if (part.kind === "same") return <>{cutPassage(part.text, isFirst, isLast)}</>;
   if (part.kind !== own) return null;
   return part.kind === "gone" ? (
     <del className="bg-bad-soft text-bad line-through">{part.text}</del>

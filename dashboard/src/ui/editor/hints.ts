@@ -15,6 +15,7 @@ import {
   valueFaults,
   valuesAt,
 } from "../../lib/schema-walk.ts";
+import { visibleText } from "../../lib/visible-text.ts";
 import { namesBeside, pathOf, placeAt, rangeOf } from "./json-place.ts";
 
 /** A schema, or how to get it: it is read when it is asked for first. */
@@ -68,11 +69,11 @@ function tooltip({ name, type, about }: Words): HTMLElement {
   const box = document.createElement("div");
   box.className = "cm-schema-hint";
   const head = document.createElement("code");
-  head.textContent = [name, type].filter(Boolean).join(": ");
+  head.textContent = visibleText([name, type].filter(Boolean).join(": "));
   box.append(head);
   if (about) {
     const text = document.createElement("div");
-    text.textContent = about;
+    text.textContent = visibleText(about);
     box.append(text);
   }
   return box;

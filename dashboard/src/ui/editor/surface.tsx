@@ -7,12 +7,14 @@ import { Annotation, Compartment, EditorState, type Extension } from "@codemirro
 import {
   drawSelection,
   EditorView,
+  highlightSpecialChars,
   type KeyBinding,
   keymap,
   lineNumbers,
   placeholder as placeholderOf,
 } from "@codemirror/view";
 import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef } from "react";
+import { hiddenCharacter, named } from "../../lib/visible-text.ts";
 import { faultsIn } from "./faults.ts";
 import { type SchemaSource, schemaHints } from "./hints.ts";
 import { type EditorLanguage, indents } from "./languages.ts";
@@ -156,6 +158,14 @@ const phrases = {
   close: "Close",
 };
 
+/** Stands for a character that shows nothing. */
+function hiddenMark(code: number): HTMLElement {
+  const mark = document.createElement("span");
+  mark.className = "cm-specialChar";
+  mark.textContent = named(String.fromCodePoint(code));
+  return mark;
+}
+
 /** What an editor of a language has from beginning to end. */
 const fixedOf = (language: EditorLanguage, support: LanguageSupport): Extension => [
   EditorView.cspNonce.of(nonce()),
@@ -164,6 +174,7 @@ const fixedOf = (language: EditorLanguage, support: LanguageSupport): Extension 
   support,
   indentUnit.of(language === "python" ? "    " : "  "),
   history(),
+  highlightSpecialChars({ specialChars: hiddenCharacter, render: hiddenMark }),
   drawSelection(),
   bracketMatching(),
   closeBrackets(),

@@ -21,6 +21,9 @@ const shape = EditorView.theme({
     background: "var(--selection)",
   },
   ".cm-placeholder": { color: "var(--faint)" },
+  // The editor finds the direction of a line by its text alone.
+  ".cm-line span": { unicodeBidi: "normal" },
+  ".cm-specialChar": { color: "var(--bad)" },
   ".cm-gutters": { background: "transparent", color: "var(--faint)", border: "none" },
   ".cm-gutters .cm-lineNumbers .cm-gutterElement": { paddingLeft: "var(--space-2)" },
   ".cm-matchingBracket, &.cm-focused .cm-matchingBracket": { background: "var(--accent-soft)" },

@@ -1,0 +1,36 @@
+/** @jsxImportSource visible */
+import { expect, test } from "bun:test";
+import { renderToStaticMarkup } from "react-dom/server";
+import * as dev from "./jsx-dev-runtime.ts";
+import * as runtime from "./jsx-runtime.ts";
+
+const name = "exe\u202egnp";
+const shown = "exe‹U+202E›gnp";
+
+function Part({ children }: { children: string }) {
+  return <b>{children}</b>;
+}
+
+test("whatever a page shows of others' texts has no character that turns it round", () => {
+  const html = renderToStaticMarkup(
+    <section aria-label={`Agent ${name}`} title={name}>
+      {name} waits
+      <Part>{name}</Part>
+      {[name, ["in lists", name]]}
+      <input placeholder={name} defaultValue={name} />
+      <select>
+        <option>{name}</option>
+      </select>
+    </section>,
+  );
+  expect(html.split(shown)).toHaveLength(9);
+  // The value of a field is what is sent.
+  expect(html.match(/\u202e/g)).toHaveLength(1);
+});
+
+test("both ways of making elements do the same, and leave alone what needs nothing", () => {
+  const props = { children: ["a", 1, null, ["b"]], title: "c" };
+  expect(runtime.visibleProps(props)).toBe(props);
+  expect(dev.jsxDEV("p", { children: name }, undefined, false).props).toEqual({ children: shown });
+  expect(runtime.jsx("p", { children: name }).props).toEqual({ children: shown });
+});

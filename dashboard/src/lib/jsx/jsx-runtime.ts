@@ -1,0 +1,37 @@
+import * as react from "react/jsx-runtime";
+import { visibleText } from "../visible-text.ts";
+
+export type { JSX } from "react/jsx-runtime";
+export { Fragment } from "react/jsx-runtime";
+
+type Props = Record<string, unknown>;
+
+// Every element of the dashboard is made by these: `jsxImportSource` in tsconfig.json and vite.config.ts.
+export const jsx: typeof react.jsx = (type, props, key) => react.jsx(type, visibleProps(props as Props), key);
+export const jsxs: typeof react.jsxs = (type, props, key) => react.jsxs(type, visibleProps(props as Props), key);
+
+/** Attributes that people read, beside the text of an element. */
+const read = ["title", "alt", "placeholder", "aria-label", "aria-description", "aria-valuetext"];
+
+/**
+ * Properties of an element with characters named that show nothing. One place does it for all pages, because any text of a
+ * page may come from others.
+ */
+export function visibleProps(props: Props): Props {
+  let shown = props;
+  const put = (name: string, value: unknown) => {
+    if (value === props[name]) return;
+    if (shown === props) shown = { ...props };
+    shown[name] = value;
+  };
+  for (const name of read) if (typeof props[name] === "string") put(name, visibleText(props[name]));
+  put("children", visibleChildren(props.children));
+  return shown;
+}
+
+function visibleChildren(children: unknown): unknown {
+  if (typeof children === "string") return visibleText(children);
+  if (!Array.isArray(children)) return children;
+  const shown = children.map(visibleChildren);
+  return shown.every((child, index) => child === children[index]) ? children : shown;
+}
