@@ -7,7 +7,7 @@ import { BudgetError, type Pay, type Payer, read, readingOf, unpaid } from "../m
 import type { Connection } from "../models/port.ts";
 import { createReranker, RerankError } from "../models/rerank.ts";
 import type { Match } from "../retrieval/search/searcher.ts";
-import { hear } from "../worker/ask.ts";
+import { hear, idleTimeout } from "../worker/ask.ts";
 import { rankRequest, readScores } from "./ask-to-rank.ts";
 
 export interface Reranked {
@@ -61,7 +61,8 @@ export function createRankMatches({
     const { connection, model } = resolve(by.model, payer.environment);
     const request = rankRequest(query, passages);
     return await pay(payer, { model: by.model, request, signal }, async (count) => {
-      const heard = await hear(await openModel(connection, model), request, signal, { max_ms: 2 * chatPatience_ms });
+      const bounds = { idle_ms: idleTimeout({ connection }), max_ms: 2 * chatPatience_ms };
+      const heard = await hear(await openModel(connection, model), request, signal, bounds);
       count(heard);
       signal.throwIfAborted();
       if (heard.error) throw new RerankError("rerank_failed", heard.error.message);

@@ -18,7 +18,10 @@ export function partialOf(live: Live | null, state: RunState, journal: Pick<Jour
   const usage = {
     ...unknownUsage,
     input_tokens: tokensIn(JSON.stringify(state.messages).length),
-    output_tokens: Math.min(tokensIn(live.length), agent?.settings.max_output_tokens ?? Number.POSITIVE_INFINITY),
+    output_tokens: Math.min(
+      tokensIn(Math.max(live.length, live.said)),
+      agent?.settings.max_output_tokens ?? Number.POSITIVE_INFINITY,
+    ),
   };
   return { ...partialAnswer(live), usage, cost_usd: costOf(runPrice(run), usage), estimated: true };
 }

@@ -146,6 +146,7 @@ export function createPool(options: PoolOptions) {
     if (notice.do === "warn") log.warn(notice.message, notice.fields);
     else if (notice.do === "free_place") places.free(notice.place);
     else if (notice.do === "delta") watches.delta(notice.run_id, notice.delta);
+    else if (notice.do === "said") watches.said(notice.run_id, notice.anchor, notice.length);
     else if (notice.do === "append") void append(notice, thread);
     else if (notice.do === "ask") void tell(notice, thread);
     else if (notice.do === "left") leave(notice);

@@ -10,6 +10,8 @@ export interface Live {
   pieces: (Delta & { at: number; end: number })[];
   /** UTF-16 code units so far. */
   length: number;
+  /** The same, with what is no delta: arguments of tool calls that are still arriving, and what a guardrail holds back. */
+  said: number;
 }
 
 interface Watch {
@@ -110,6 +112,12 @@ export function createWatches(now: () => number = Date.now) {
     wake(watch);
   }
 
+  /** Readers are not woken: they hear nothing of it. */
+  function said(runId: string, anchor: number, length: number): void {
+    const live = watches.get(runId)?.live;
+    if (live?.anchor === anchor) live.said = length;
+  }
+
   /** Joins those who read the stream of a run: `told`, a function of its own, is called after each tick that changed something. */
   function read(runId: string, told: () => void) {
     const watch = watchOf(runId);
@@ -168,6 +176,7 @@ export function createWatches(now: () => number = Date.now) {
     goOn,
     keepOnly,
     delta,
+    said,
     read,
     join,
     readers: (runId: string) => watches.get(runId)?.readers.size ?? 0,
@@ -182,10 +191,10 @@ export function createWatches(now: () => number = Date.now) {
   };
 }
 
-const begin = (anchor: number, step_index: number): Live => ({ anchor, step_index, pieces: [], length: 0 });
+const begin = (anchor: number, step_index: number): Live => ({ anchor, step_index, pieces: [], length: 0, said: 0 });
 
 /** What a model call has streamed, in the shape of the entry that ends its step. */
-export function partialAnswer(live: Live): Pick<ModelAnswer, "parts" | "deltas"> {
+export function partialAnswer(live: Omit<Live, "said">): Pick<ModelAnswer, "parts" | "deltas"> {
   const parts: Extract<ModelAnswer["parts"][number], { text: string }>[] = [];
   const deltas: number[] = [];
   const places = new Map<number, number>();

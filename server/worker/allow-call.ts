@@ -1,5 +1,6 @@
 import { allowance, beyond, saidOf, worstCase } from "../core/budget.ts";
 import type { ModelRequest } from "../core/model-call.ts";
+import type { ModelPrice } from "../core/price.ts";
 import { runError } from "../core/run-error.ts";
 import type { RunError, RunUsage } from "../core/run-event.ts";
 import { runPrice } from "../models/run-price.ts";
@@ -14,15 +15,15 @@ interface Allowed {
 /**
  * Whether the run's budget and that of the day have room for a model call, and how long its answer may get. To be asked
  * before every attempt. What it takes of the day stays reserved until the journal holds what the call cost; `used` has what
- * the journal does not hold yet.
+ * the journal does not hold yet. `price` is that of the model that is asked.
  */
 export async function allowCall(
   { state, start, ports }: Turn,
   request: ModelRequest,
   used: RunUsage = state().usage,
+  price: ModelPrice | null = runPrice(state().run!),
 ): Promise<Allowed | RunError> {
   const { run, usage } = state();
-  const price = runPrice(run!);
   const { max_total_tokens, max_cost_usd } = run!.budget ?? {};
   const isBounded = max_total_tokens !== undefined || max_cost_usd !== undefined;
   // Without a budget nobody counts the prompt: it may be long.

@@ -1,6 +1,8 @@
+import type { ModelPrice } from "../core/price.ts";
 import type { RunError, RunUsage } from "../core/run-event.ts";
 import { type Model, type ModelError, type ModelRequest, unknownUsage } from "../models/port.ts";
 import { allowCall, withinAllowance } from "./allow-call.ts";
+import type { RunStart } from "./messages.ts";
 import { createPatience } from "./patience.ts";
 import type { Spoken } from "./spending.ts";
 import { Superseded, type Turn } from "./turn.ts";
@@ -17,17 +19,19 @@ interface Way<Heard> {
   again(heard: Heard, request: ModelRequest, error: ModelError, delay_ms: number): Promise<unknown>;
   /** What the run has used so far, on record or not. */
   used?(): RunUsage;
+  /** What the model costs, if it is not the run's. */
+  price?: ModelPrice | null;
 }
 
 /** Asks a model, and asks again while what goes wrong may pass; or says why it may not be asked. */
 export async function ask<Heard extends { error: ModelError | null }>(
   turn: Turn,
   request: ModelRequest,
-  { send, again, used }: Way<Heard>,
+  { send, again, used, price }: Way<Heard>,
 ): Promise<Asked<Heard> | { refused: RunError }> {
   const patience = createPatience();
   for (;;) {
-    const allowed = await allowCall(turn, request, used?.());
+    const allowed = await allowCall(turn, request, used?.(), price);
     if ("code" in allowed) return { refused: allowed };
     const asked = withinAllowance(request, allowed);
     const heard = await send(asked);
@@ -46,21 +50,74 @@ export interface Text extends Spoken {
   error: ModelError | null;
 }
 
-/** Hears an answer to its end, or as far as its time goes and so much was said. */
+const idleTimeout_ms = 300_000;
+// A model that does not come to an end may not fill the memory.
+const longest = 1_048_576;
+
+/** How long a run's provider may send nothing, not even a comment, before it is taken for dead. */
+export const idleTimeout = ({ connection }: Pick<RunStart, "connection">): number =>
+  connection.idle_timeout_ms ?? idleTimeout_ms;
+
+/** Rings once nothing has come for so long, and not after its end. */
+export function createAlarm(ms: number, ring: () => void) {
+  let timer: Timer | null = setTimeout(ring, ms);
+  return {
+    refresh: () => void timer?.refresh(),
+    end() {
+      if (timer) clearTimeout(timer);
+      timer = null;
+    },
+  };
+}
+
+/** For a call that was ended because its provider sent nothing for so long. */
+export const silence = (ms: number): ModelError => ({
+  ...{ code: "model_error", message: `The model sent nothing for ${ms / 1000} seconds.`, retryable: true },
+  ...{ retry_after_ms: null, aborted: false, request: "sent" },
+});
+
+/**
+ * Hears an answer to its end, or as far as its time goes and so much was said. `idle_ms`: how long its provider may send
+ * nothing; `max_ms`: how long all of it may take.
+ */
 export async function hear(
   model: Model,
   request: ModelRequest,
   signal: AbortSignal,
-  { max_ms, saidMax = Number.POSITIVE_INFINITY }: { max_ms: number; saidMax?: number },
+  { idle_ms, max_ms, saidMax = longest }: { idle_ms: number; max_ms?: number; saidMax?: number },
 ): Promise<Text> {
-  const heard: Text = { answer: "", error: null, usage: unknownUsage, failed: false, said: 0 };
-  const either = AbortSignal.any([signal, AbortSignal.timeout(max_ms)]);
-  for await (const event of model.stream(request, either)) {
-    if (event.type === "delta") heard.said += event.text.length;
-    if (event.type === "delta" && event.kind === "output") heard.answer += event.text;
-    else if (event.type === "done") heard.usage = event.usage;
-    else if (event.type === "error") Object.assign(heard, { usage: event.usage, error: event.error, failed: true });
-    if (heard.said > saidMax) break;
+  const heard: Text = { answer: "", error: null, usage: unknownUsage, failed: false, said: 0, aborted: false };
+  const giveUp = new AbortController();
+  let isAnswered = false;
+  let fault: ModelError | null = null;
+  const alarm = createAlarm(idle_ms, () => {
+    fault = silence(idle_ms);
+    heard.aborted = isAnswered;
+    giveUp.abort();
+  });
+  const observer = {
+    onByte() {
+      isAnswered = true;
+      alarm.refresh();
+    },
+    onArguments(length: number) {
+      heard.said += length;
+      if (heard.said > saidMax) giveUp.abort();
+    },
+  };
+  const signals = [signal, giveUp.signal, ...(max_ms === undefined ? [] : [AbortSignal.timeout(max_ms)])];
+  try {
+    for await (const event of model.stream(request, AbortSignal.any(signals), observer)) {
+      alarm.refresh();
+      if (event.type === "delta") heard.said += event.text.length;
+      if (event.type === "delta" && event.kind === "output") heard.answer += event.text;
+      else if (event.type === "done") heard.usage = event.usage;
+      else if (event.type === "error")
+        Object.assign(heard, { usage: event.usage, error: fault ?? event.error, failed: true });
+      if (heard.said > saidMax) break;
+    }
+  } finally {
+    alarm.end();
   }
   return heard;
 }

@@ -41,4 +41,7 @@ export function batched<T>(
 }
 
 /** Deltas of many runs that stream at once cross together, but for the first of an answer: nobody sees three milliseconds. */
-export const deltaPace = { patient: (notice: Notice) => notice.do === "delta" && !notice.first, pace_ms: 3 };
+export const deltaPace = {
+  patient: (notice: Notice) => notice.do === "said" || (notice.do === "delta" && !notice.first),
+  pace_ms: 3,
+};

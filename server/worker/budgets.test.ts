@@ -251,6 +251,19 @@ describe("of a judge", () => {
     expect([none.judged.length, used(none)]).toEqual([0, 990]);
   });
 
+  test("what a judge's own model costs is held against it, and not what the run's model costs", async () => {
+    const verdict = counts(40, 20);
+    const [guardrail] = judges(1, "output").guardrails!;
+    const config = { ...guardrail!.config, model: "openai/gpt-4o" };
+    const agent = { guardrails: [{ ...guardrail!, config }] };
+    const cheap = { ...price, input: 0.001, cached_input: 0.001, output: 0.001 };
+    const more = { agent, verdict, run: { price: cheap } };
+    const short = await run([says(counts(100, 90))], { max_cost_usd: 0.0005 }, more);
+    expect([short.judged.length, short.state.error?.code]).toEqual([0, "guardrail_blocked"]);
+    const enough = await run([says(counts(100, 90))], { max_cost_usd: 0.5 }, more);
+    expect([enough.judged.length, enough.state.status]).toEqual([1, "completed"]);
+  });
+
   test("what the day does not know yet is reserved with it", async () => {
     const reserve = (): Reserved => ({ granted: true, max_output_tokens: 500 });
     const more = { agent: judges(2, "output"), verdict: counts(40, 20), reserve };

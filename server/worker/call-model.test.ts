@@ -1,12 +1,23 @@
 import { expect, jest, test } from "bun:test";
 import { created } from "../core/__fixtures__/events.ts";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import type { OuterProvider } from "../core/providers.ts";
 import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { fold } from "../core/run-state.ts";
 import { sleep } from "../lib/retry.ts";
 import { abortedError, incompleteError } from "../models/model-error.ts";
-import { type Model, type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "../models/port.ts";
+import {
+  type AnswerObserver,
+  type Connection,
+  type Model,
+  type ModelError,
+  type ModelEvent,
+  type ModelRequest,
+  unknownUsage,
+} from "../models/port.ts";
 import { openModel, testConnection } from "../models/registry.ts";
+import { startProviders } from "../testing/provider-server.ts";
+import { wires } from "../testing/provider-wire.ts";
 import { tool } from "../testing/run-fixture.ts";
 import { turnsDuring } from "../testing/turns.ts";
 import type { Delta } from "./messages.ts";
@@ -44,6 +55,7 @@ function loopOf(
   answers: (ModelEvent[] | null)[] | Model,
   agent: Partial<AgentSnapshot> = {},
   sleep: Ports["sleep"] = async () => {},
+  connection: Connection = testConnection,
 ) {
   const waits: number[] = [];
   const entries: JournalEntry[] = [];
@@ -57,9 +69,13 @@ function loopOf(
     for (const event of events) heard(event);
     return { seq, at: 0 };
   };
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  async function* stream(
+    request: ModelRequest,
+    signal: AbortSignal,
+    observer?: AnswerObserver,
+  ): AsyncGenerator<ModelEvent> {
     const index = requests.push(request) - 1;
-    if (!Array.isArray(answers)) return yield* answers.stream(request, signal);
+    if (!Array.isArray(answers)) return yield* answers.stream(request, signal, observer);
     const answer = answers[index]!;
     if (answer) return yield* answer;
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -84,7 +100,7 @@ function loopOf(
     attempt: 1,
     history: [...entries],
     agent: snapshot,
-    connection: testConnection,
+    connection,
     model: "script",
     secrets: {},
     egress: { allow: [], loopback: false },
@@ -274,6 +290,169 @@ test("a model that says nothing for five minutes is taken for dead and asked aga
     jest.useRealTimers();
   }
 });
+
+test("a connection says how long its provider may send nothing", async () => {
+  jest.useFakeTimers();
+  try {
+    const patient = { ...testConnection, idle_timeout_ms: 1_800_000 };
+    const loop = loopOf([null, says("Awake.")], {}, async () => {}, patient);
+    const ended = loop.run();
+    for (let turn = 0; turn < 30; turn++) await Promise.resolve();
+    jest.advanceTimersByTime(1_799_999);
+    expect(loop.events("step.restarted")).toEqual([]);
+    jest.advanceTimersByTime(1);
+    expect((await ended).output).toBe("Awake.");
+    const message = "The model sent nothing for 1800 seconds.";
+    expect(loop.events("step.restarted")).toMatchObject([{ reason: { message } }]);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+/** A provider that says each of these when it is told to, and then waits for ever or ends; the loop of a run with it. */
+async function slow(provider: OuterProvider, texts: string[], then: "end" | "wait") {
+  const turns = texts.map(() => Promise.withResolvers<void>());
+  const gone = Promise.withResolvers<void>();
+  async function* say(signal: AbortSignal) {
+    signal.addEventListener("abort", () => gone.resolve());
+    for (const [index, text] of texts.entries()) {
+      await turns[index]!.promise;
+      yield text;
+    }
+    if (then === "wait") await new Promise(() => {});
+  }
+  const wire = wires[provider];
+  const server = startProviders(({ index, request }) =>
+    index === 0 ? say(request.signal) : [wire.begin(), wire.text("Awake."), wire.end()],
+  );
+  const model = await openModel(server.connectionOf(provider), "some-model");
+  let heard = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  let [told, read] = [0, 0];
+  const loop = loopOf({
+    stream: (request, signal, observer) =>
+      model.stream(request, signal, {
+        onByte() {
+          observer?.onByte();
+          // The head of the response was heard of by itself.
+          if (++read > told) heard.resolve();
+        },
+        onArguments(length) {
+          observer?.onArguments(length);
+          if (length > 1000) asked.resolve();
+        },
+      }),
+  });
+  return {
+    loop,
+    gone: gone.promise,
+    /** Resolves once the loop has heard of long arguments. */
+    asked: asked.promise,
+    bodies: server.bodies,
+    /** Returns once the loop has heard of the next text. */
+    async say(): Promise<void> {
+      heard = Promise.withResolvers();
+      turns[told++]!.resolve();
+      await heard.promise;
+    },
+    [Symbol.asyncDispose]: server[Symbol.asyncDispose],
+  };
+}
+
+const longArguments = '{"city":"Rome';
+
+test.each([
+  ["openai", "comments"],
+  ["anthropic", "comments"],
+  ["google", "comments"],
+  ["ollama", "comments"],
+  ["openai_compatible", "comments"],
+  ["openai", "arguments"],
+  ["anthropic", "arguments"],
+  ["ollama", "arguments"],
+  ["openai_compatible", "arguments"],
+] as const)("a model of %s that sends nothing but %s for half an hour is alive", async (provider, what) => {
+  const wire = wires[provider];
+  const args = `${longArguments}${"x".repeat(7)}"}`;
+  const between =
+    what === "comments"
+      ? Array(7).fill(": still working\n\n")
+      : [wire.call("look") + wire.args(longArguments), ...Array(7).fill(wire.args("x")), wire.args('"}')];
+  const last =
+    what === "comments" ? [wire.text("Awake."), wire.end()] : [wire.endCall("look", args), wire.end(toolEnd[provider])];
+  jest.useFakeTimers();
+  try {
+    await using said = await slow(provider, [wire.begin() || ": begun\n\n", ...between, ...last], "end");
+    const ended = said.loop.run();
+    for (const _ of [0, ...between]) {
+      await said.say();
+      jest.advanceTimersByTime(299_999);
+    }
+    for (const _ of last) void said.say();
+    expect((await ended).output).toBe("Awake.");
+    expect(said.loop.events("step.restarted")).toEqual([]);
+    expect(said.bodies).toHaveLength(what === "comments" ? 1 : 2);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test.each(["openai", "anthropic", "ollama", "openai_compatible"] as const)(
+  "what a model of %s had written of arguments before it fell silent is estimated and counted",
+  async (provider) => {
+    const wire = wires[provider];
+    jest.useFakeTimers();
+    try {
+      const texts = [wire.begin(), wire.call("look"), wire.args(`{"city":"${"x".repeat(4000)}`)];
+      await using said = await slow(provider, texts, "wait");
+      const ended = said.loop.run();
+      for (const _ of texts) await said.say();
+      await said.asked;
+      jest.advanceTimersByTime(300_000);
+      await said.gone;
+      expect((await ended).output).toBe("Awake.");
+      const [restart] = said.loop.events("step.restarted") as Extract<RunEvent, { type: "step.restarted" }>[];
+      expect(restart).toMatchObject({ reason: { code: "model_error" }, spent: { estimated: true } });
+      expect(restart!.spent!.usage.output_tokens).toBeGreaterThan(1000);
+      expect(restart!.spent!.usage.input_tokens).toBeGreaterThan(0);
+      // The answer that came too late is not asked for once more in another way: nothing is reserved for that.
+      expect(said.bodies).toHaveLength(2);
+    } finally {
+      jest.useRealTimers();
+    }
+  },
+);
+
+test.each(["openai", "anthropic", "ollama", "openai_compatible"] as const)(
+  "arguments of %s without end are cut off while they arrive, and their call is ended and counted",
+  async (provider) => {
+    const wire = wires[provider];
+    const gone = Promise.withResolvers<void>();
+    let sent = 0;
+    async function* endless(signal: AbortSignal) {
+      signal.addEventListener("abort", () => gone.resolve());
+      yield wire.begin() + wire.call("look") + wire.args('{"city":"');
+      for (; sent < 3200 && !signal.aborted; sent++) yield wire.args("x".repeat(65_536));
+    }
+    await using server = startProviders(({ request }) => endless(request.signal));
+    const loop = loopOf(await openModel(server.connectionOf(provider), "some-model"));
+    const state = await loop.run();
+    await gone.promise;
+    expect(state).toMatchObject({ status: "failed", calls: [], error: { code: "model_error", retryable: false } });
+    expect(state.error!.message).toContain("longer than 1048576 characters");
+    expect(state.usage).toMatchObject({ model_calls: 1, estimated: true });
+    expect(state.usage.output_tokens).toBeGreaterThan(262_000);
+    expect(sent).toBeLessThan(1600);
+  },
+);
+
+const toolEnd = {
+  openai: undefined,
+  anthropic: "tool_use",
+  ollama: "tool_calls",
+  openai_compatible: "tool_calls",
+  google: undefined,
+};
 
 // As a whole it would be in memory, piece by piece, before anybody could hear of it or end it.
 test("an answer that comes without a pause lets others go first in between, and can be ended", async () => {

@@ -13,9 +13,9 @@ import { compileGuardrails } from "../guardrails/compile.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { inSlices } from "../lib/slices.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
-import { type ModelError, unknownUsage } from "../models/port.ts";
+import { type AnswerObserver, type ModelError, unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
-import { ask } from "./ask.ts";
+import { ask, createAlarm, idleTimeout, silence } from "./ask.ts";
 import { fetchImages } from "./fetch-images.ts";
 import { gathered } from "./gathered.ts";
 import { askJudges, judgesOn } from "./judge.ts";
@@ -25,12 +25,12 @@ import { spendingOf, withFindings } from "./spending.ts";
 import { Transcript } from "./transcript.ts";
 import type { Turn } from "./turn.ts";
 
-// A provider that says nothing for so long is taken for dead; models that think do so with signs of life.
-const silenceMax_ms = 300_000;
 // A model that does not come to an end may not fill the memory, nor a tool with calls.
 const answerMax = 1_048_576;
 const callsMax = 1000;
 const eventsAtOnce = 64;
+// The main thread is told of what no reader hears after so many characters of it: it counts what a run costs that is cancelled.
+const untoldMax = 256;
 
 interface Heard {
   transcript: Transcript;
@@ -38,6 +38,8 @@ interface Heard {
   error: ModelError | null;
   finish: ModelAnswer["finish"];
   usage: ModelUsage;
+  /** Whether the call was ended here, after the provider had begun to answer. */
+  aborted: boolean;
   time_to_first_token_ms: number | null;
 }
 
@@ -108,26 +110,41 @@ async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: 
     isJson: start.agent.output_schema !== null,
   });
   const heard: Heard = {
-    ...{ transcript, screen, error: null, finish: null, usage: unknownUsage, time_to_first_token_ms: null },
+    ...{ transcript, screen, error: null, finish: null, usage: unknownUsage, aborted: false },
+    time_to_first_token_ms: null,
   };
+  let isAnswered = false;
   const giveUp = new AbortController();
   const stop = (reason: string) => {
     const cut = { retryable: false, retry_after_ms: null, aborted: false, request: "sent" } as const;
     heard.error = { code: "model_error", message: reason, ...cut };
+    heard.aborted = isAnswered;
     giveUp.abort();
   };
-  const silent = () => {
-    stop(`The model sent nothing for ${silenceMax_ms / 1000} seconds.`);
-    heard.error!.retryable = true;
-  };
-  const alarm = setTimeout(silent, silenceMax_ms);
+  const silence_ms = idleTimeout(start);
+  const alarm = createAlarm(silence_ms, () => {
+    stop("");
+    heard.error = silence(silence_ms);
+  });
   const forget = untilAborted([signal], () => giveUp.abort());
   const asked = performance.now();
   const rest = inSlices();
   const voice = gathered((piece) => show([piece], heard, anchor, turn, begun));
-  let events = 0;
+  const tell = createTeller(heard, anchor, turn);
+  let [events, passed] = [0, 0];
+  const observer: AnswerObserver = {
+    onByte() {
+      isAnswered = true;
+      alarm.refresh();
+    },
+    onArguments(length) {
+      transcript.arriving += length;
+      tell(passed);
+      if (saidIn(heard) > answerMax) stop(tooLong);
+    },
+  };
   try {
-    for await (const event of ports.model.stream(request, giveUp.signal)) {
+    for await (const event of ports.model.stream(request, giveUp.signal, observer)) {
       // What comes without a pause would be in memory as a whole before the first of it crosses.
       if (++events % eventsAtOnce === 0) await rest();
       if (giveUp.signal.aborted) break;
@@ -135,23 +152,44 @@ async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: 
       else if (event.type === "delta") {
         heard.time_to_first_token_ms ??= Math.round(performance.now() - asked);
         transcript.opened(event);
-        for (const piece of screen.push(event)) voice.push(piece);
+        for (const piece of screen.push(event)) {
+          passed += piece.text.length;
+          voice.push(piece);
+        }
+        tell(passed);
         if (screen.blocked()) giveUp.abort();
       } else if (event.type === "tool_call") transcript.toolCall(event);
       else if (event.type === "metadata") transcript.metadata(event.part, event.metadata);
       else if (event.type === "done") Object.assign(heard, { finish: event.finish, usage: event.usage });
       else if (event.type === "error") Object.assign(heard, { error: event.error, usage: event.usage });
-      if (screen.said() + transcript.asked > answerMax)
-        stop(`The model's answer is longer than ${answerMax} characters.`);
+      if (saidIn(heard) > answerMax) stop(tooLong);
       else if (transcript.calls() > callsMax) stop(`The model asked for more than ${callsMax} tool calls at once.`);
       alarm.refresh();
     }
   } finally {
     forget();
-    clearTimeout(alarm);
+    alarm.end();
     voice.flush();
   }
   return heard;
+}
+
+const tooLong = `The model's answer is longer than ${answerMax} characters.`;
+
+/** UTF-16 code units that the model has said, heard or not: its text, and what it asks of tools. */
+const saidIn = ({ screen, transcript }: Pick<Heard, "screen" | "transcript">): number =>
+  screen.said() + Math.max(transcript.asked, transcript.arriving);
+
+/** Tells the main thread how much was said where readers do not hear it: arguments, and what a guardrail holds back. */
+function createTeller(heard: Heard, anchor: number, { ports }: Turn): (passed: number) => void {
+  let told = 0;
+  return (passed) => {
+    const said = saidIn(heard);
+    const untold = said - Math.max(told, passed);
+    if (untold < (told === 0 ? 1 : untoldMax)) return;
+    told = said;
+    ports.said?.(anchor, said);
+  };
 }
 
 /** Lets readers hear what they may; the same is taken down for the journal. */
@@ -232,7 +270,8 @@ function answerOf(turn: Turn, heard: Heard, request: ModelRequest): ModelAnswer 
   };
 }
 
-function spent({ state }: Turn, { usage, error, transcript, screen }: Heard, request: ModelRequest): ModelSpend {
-  const said = screen.said() + transcript.asked;
-  return spendingOf({ usage, failed: error !== null, said }, request, runPrice(state().run!));
+function spent({ state }: Turn, heard: Heard, request: ModelRequest): ModelSpend {
+  const { usage, error, aborted } = heard;
+  const spoken = { usage, failed: error !== null, said: saidIn(heard), aborted };
+  return spendingOf(spoken, request, runPrice(state().run!));
 }

@@ -12,11 +12,10 @@ import { searched } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { runPrice } from "../models/run-price.ts";
-import { ask, hear } from "./ask.ts";
+import { ask, hear, idleTimeout } from "./ask.ts";
 import { spendingOf } from "./spending.ts";
 import type { Turn } from "./turn.ts";
 
-const answerMax_ms = 300_000;
 // A model that does not come to an end may not fill the memory.
 const saidMax = 262_144;
 
@@ -36,7 +35,9 @@ export async function compact(turn: Turn): Promise<void> {
   const ended = await ask(turn, request, {
     async send(asked) {
       failpoint?.("before_effect.model_call");
-      const heard = await ports.inPlace(() => hear(ports.model, asked, signal, { max_ms: answerMax_ms, saidMax }));
+      const heard = await ports.inPlace(() =>
+        hear(ports.model, asked, signal, { idle_ms: idleTimeout(start), saidMax }),
+      );
       failpoint?.("after_effect.model_call");
       return heard;
     },

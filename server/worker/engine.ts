@@ -124,6 +124,7 @@ export function createEngine(
         told = delta.anchor;
         send({ do: "delta", run_id, delta, ...first });
       },
+      said: (anchor, length) => send({ do: "said", run_id, anchor, length }),
       model: await reach.model(start),
       judge: async (name) => reach.model({ ...start, model: ownModel(name, start) }),
       reserve: async (worst) => (day_budget ? ask("reserve", { worst: worst() }) : null),

@@ -9,7 +9,7 @@ import { judgeRequest, readVerdict } from "../guardrails/judge.ts";
 import { builtInPrice } from "../models/known-models.ts";
 import type { ModelRequest } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
-import { ask, hear, type Text } from "./ask.ts";
+import { ask, hear, idleTimeout, type Text } from "./ask.ts";
 import { spendingOf, withFindings } from "./spending.ts";
 import type { Turn } from "./turn.ts";
 
@@ -78,9 +78,11 @@ async function answerOf({ guardrail }: CompiledGuardrail, text: string, turn: Tu
     spent = sum(spent, spendingOf(heard, asked, price));
   };
   const ended = await ask(turn, request, {
-    send: (asked) => ports.inPlace(() => hear(model, asked, signal, { max_ms: judgeMax_ms })),
+    send: (asked) =>
+      ports.inPlace(() => hear(model, asked, signal, { idle_ms: idleTimeout(turn.start), max_ms: judgeMax_ms })),
     again: async (heard, asked) => count(heard, asked),
     used: () => (spent ? addModelCall(used, spent) : used),
+    price,
   });
   const unasked = ({ message }: { message: string }): Answer => ({
     ...{ answer: null, fault: `The judge could not be asked: ${message}`, spent },

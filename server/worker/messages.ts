@@ -181,6 +181,8 @@ export type Notice =
   | { do: "ask"; run_id: string; attempt: number; ticket: number; question: Question }
   /** `first` of its start of a step: somebody waits for it. */
   | { do: "delta"; run_id: string; delta: Delta; first?: boolean }
+  /** How much the model call of this anchor has said so far, with what no delta tells. */
+  | { do: "said"; run_id: string; anchor: number; length: number }
   | { do: "pong" }
   /** The model call that had this place has ended. */
   | { do: "free_place"; place: number }

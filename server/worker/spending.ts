@@ -11,6 +11,8 @@ export interface Spoken {
   usage: ModelUsage;
   failed: boolean;
   said: number;
+  /** Whether we ended the call after the provider had begun to answer: it has read the prompt. */
+  aborted?: boolean;
 }
 
 /**
@@ -18,14 +20,15 @@ export interface Spoken {
  * streamed is counted and marked as an estimate; a call that failed before it said anything cost nothing.
  */
 export function spendingOf(
-  { usage, failed, said }: Spoken,
+  { usage, failed, said, aborted = false }: Spoken,
   request: ModelRequest,
   price: ModelPrice | null,
 ): ModelSpend {
   const { input_tokens, output_tokens } = usage;
   if (input_tokens !== null && output_tokens !== null)
     return { usage, cost_usd: costOf(price, usage), estimated: false };
-  if (output_tokens === null && failed && said === 0) return { usage: nothing, cost_usd: 0, estimated: false };
+  if (output_tokens === null && failed && said === 0 && !aborted)
+    return { usage: nothing, cost_usd: 0, estimated: false };
   const guess = estimate(request, said);
   const counted = {
     ...usage,

@@ -19,6 +19,8 @@ export class Transcript {
   length = 0;
   /** Those of the names and the arguments of its calls. */
   asked = 0;
+  /** The same of calls that are still arriving, and of those that have arrived. */
+  arriving = 0;
   private called = 0;
   // Providers number their parts with gaps; ours have none.
   private readonly places = new Map<number, number>();

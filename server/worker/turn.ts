@@ -13,6 +13,8 @@ export interface Ports {
   append(events: RunEvent[]): Promise<{ seq: number; at: number }>;
   /** For the readers, now; it becomes durable with the entry that ends its step. */
   delta(delta: Delta): void;
+  /** How many UTF-16 code units the model call of this anchor has said so far, heard by readers or not. */
+  said?(anchor: number, length: number): void;
   model: Model;
   /** The model of a judge, by its full name; rejects what the run's provider does not have. */
   judge(name: string): Promise<Model>;
