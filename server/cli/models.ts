@@ -16,6 +16,7 @@ interface AddOptions extends DataFlags {
   baseUrl?: string;
   apiKey?: string;
   maxConcurrent?: string;
+  idleTimeoutMs?: string;
 }
 
 export function modelsCommand(): Command {
@@ -28,6 +29,9 @@ export function modelsCommand(): Command {
     .addOption(option("--base-url <url>", "address of the API, /v1 included"))
     .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" }))
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; the others wait, in turns"))
+    .addOption(
+      option("--idle-timeout-ms <ms>", "how long its server may send nothing while it answers; default: 300000"),
+    )
     .addHelpText(
       "after",
       `
@@ -60,15 +64,20 @@ const flags = {
   base_url: "--base-url",
   api_key: "--api-key",
   max_concurrent: "--max-concurrent",
+  idle_timeout_ms: "--idle-timeout-ms",
 };
 
 /** The connection that was given; throws a usage error with what is wrong, and by which flag. */
 export function readConnection(
   name: string,
-  { provider, baseUrl, apiKey, maxConcurrent }: Omit<AddOptions, keyof DataFlags>,
+  { provider, baseUrl, apiKey, maxConcurrent, idleTimeoutMs }: Omit<AddOptions, keyof DataFlags>,
 ): Connection {
   const max_concurrent = maxConcurrent === undefined ? null : Number(maxConcurrent);
-  const read = checkConnection({ name, provider, base_url: baseUrl, api_key: apiKey, max_concurrent });
+  const idle_timeout_ms = idleTimeoutMs === undefined ? null : Number(idleTimeoutMs);
+  const read = checkConnection({
+    ...{ name, provider, base_url: baseUrl, api_key: apiKey },
+    ...{ max_concurrent, idle_timeout_ms },
+  });
   if (!("message" in read)) return read;
   const flag = flags[read.param];
   throw usageError(flag ? read.message.replace(/\.$/, ` (${flag}).`) : read.message);

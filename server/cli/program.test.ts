@@ -135,8 +135,8 @@ describe("models add", () => {
       provider: "openai_compatible",
       api_key: null,
     });
-    const given = { baseUrl: "http://127.0.0.1:1/v1", maxConcurrent: "4" };
-    expect(readConnection("local", given).max_concurrent).toBe(4);
+    const given = { baseUrl: "http://127.0.0.1:1/v1", maxConcurrent: "4", idleTimeoutMs: "2000" };
+    expect(readConnection("local", given)).toMatchObject({ max_concurrent: 4, idle_timeout_ms: 2000 });
   });
 
   test.each([
@@ -148,6 +148,8 @@ describe("models add", () => {
     ["local", { baseUrl: "http://user:pass@host/v1" }],
     ["local", { baseUrl: "http://127.0.0.1/v1", maxConcurrent: "many" }],
     ["local", { baseUrl: "http://127.0.0.1/v1", maxConcurrent: "0" }],
+    ["local", { baseUrl: "http://127.0.0.1/v1", idleTimeoutMs: "soon" }],
+    ["local", { baseUrl: "http://127.0.0.1/v1", idleTimeoutMs: "999" }],
   ])("refuses %s with %p", (name, given) => {
     expect(usage(() => readConnection(name, given))).toBe(2);
   });

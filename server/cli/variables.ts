@@ -36,6 +36,10 @@ export const variables: readonly Variable[] = [
     meaning: "How many calls a model server or a provider takes at once: `RUNNEL_MODEL_OLLAMA_MAX_CONCURRENT`.",
   },
   {
+    name: "RUNNEL_MODEL_<NAME>_IDLE_TIMEOUT_MS",
+    meaning: "How long a model server or a provider may send nothing while it answers, not even a comment: 300000.",
+  },
+  {
     name: "RUNNEL_MCP_<NAME>_COMMAND",
     meaning: "A program on this machine that MCP tools reach as `stdio:<name>`: a JSON array, or plain words.",
   },

@@ -45,6 +45,8 @@ test("a key that was moved to another connection does not open", async () => {
   expect(() => store.resolve("openai_compatible/evil/m", "live")).toThrow();
 });
 
+const noLimits = { max_concurrent: null, idle_timeout_ms: null };
+
 test("a stored connection goes before the environment's, which is back once it is removed", async () => {
   using store = connections({ OPENAI_API_KEY: "sk-env" });
   const key = () => store.resolve("openai/gpt-5", "test").connection.api_key;
@@ -54,12 +56,12 @@ test("a stored connection goes before the environment's, which is back once it i
   await store.put(openai("sk-newer"), testActor);
   expect(key()).toBe("sk-newer");
   expect(store.list().filter(({ name }) => name === "openai")).toEqual([
-    { name: "openai", provider: "openai", base_url: null, max_concurrent: null, source: "stored", created_at_ms: 1 },
+    { name: "openai", provider: "openai", base_url: null, ...noLimits, source: "stored", created_at_ms: 1 },
     {
       name: "openai",
       provider: "openai",
       base_url: null,
-      max_concurrent: null,
+      ...noLimits,
       source: "environment",
       created_at_ms: null,
     },
@@ -85,6 +87,24 @@ test("a connection says how many calls its server takes at once, stored or in th
   for (const wrong of ["0", "-1", "1.5", "many", "10001"])
     expect(() => connections({ RUNNEL_MODEL_OPENAI_MAX_CONCURRENT: wrong, OPENAI_API_KEY: "sk" })).toThrow(
       "RUNNEL_MODEL_OPENAI_MAX_CONCURRENT takes a whole number",
+    );
+});
+
+test("how long a server may send nothing comes from the environment or from what is stored", async () => {
+  const url = "http://127.0.0.1:9/v1";
+  const gpu = { name: "gpu", provider: "openai_compatible", base_url: url, api_key: null } as const;
+  const variables = { RUNNEL_MODEL_GPU_BASE_URL: url, RUNNEL_MODEL_GPU_IDLE_TIMEOUT_MS: "2000" };
+  using store = connections(variables);
+  const connection = () => store.resolve("openai_compatible/gpu/m", "live").connection;
+  expect(connection().idle_timeout_ms).toBe(2000);
+  await store.put({ ...gpu, idle_timeout_ms: 600_000 }, testActor);
+  expect(connection()).toEqual({ ...gpu, idle_timeout_ms: 600_000 });
+  expect(store.list().map(({ idle_timeout_ms }) => idle_timeout_ms)).toEqual([600_000, null, 2000]);
+  await store.put(gpu, testActor); // Replaced, it has none.
+  expect(connection().idle_timeout_ms).toBeUndefined();
+  for (const wrong of ["0", "999", "1.5", "soon", "3600001"])
+    expect(() => connections({ ...variables, RUNNEL_MODEL_GPU_IDLE_TIMEOUT_MS: wrong })).toThrow(
+      "RUNNEL_MODEL_GPU_IDLE_TIMEOUT_MS takes a whole number",
     );
 });
 

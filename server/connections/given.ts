@@ -1,6 +1,6 @@
 import { type OuterProvider, outerProviders } from "../core/providers.ts";
 import type { Connection } from "../models/port.ts";
-import { concurrentMax } from "../models/registry.ts";
+import { concurrentMax, idleTimeouts_ms } from "../models/registry.ts";
 
 /** A connection as an operator gives it: nothing of it has been looked at. */
 export interface GivenConnection {
@@ -9,11 +9,12 @@ export interface GivenConnection {
   base_url?: string | null;
   api_key?: string | null;
   max_concurrent?: number | null;
+  idle_timeout_ms?: number | null;
 }
 
 /** What is wrong with a connection, and in which of its fields. */
 interface ConnectionFault {
-  param: "name" | "provider" | "base_url" | "api_key" | "max_concurrent";
+  param: "name" | "provider" | "base_url" | "api_key" | "max_concurrent" | "idle_timeout_ms";
   message: string;
 }
 
@@ -42,8 +43,17 @@ export function checkConnection(given: GivenConnection): Connection | Connection
   if (api_key !== null && !/^[\x21-\x7e]+$/.test(api_key))
     return refuse("api_key", "A key has no spaces and no line breaks.");
   const max_concurrent = given.max_concurrent ?? null;
-  if (max_concurrent === null) return { name, provider, base_url, api_key };
-  if (!Number.isSafeInteger(max_concurrent) || max_concurrent < 1 || max_concurrent > concurrentMax)
+  if (max_concurrent !== null && !isWithin(max_concurrent, { least: 1, most: concurrentMax }))
     return refuse("max_concurrent", `Expected a whole number from 1 to ${concurrentMax}.`);
-  return { name, provider, base_url, api_key, max_concurrent };
+  const idle_timeout_ms = given.idle_timeout_ms ?? null;
+  if (idle_timeout_ms !== null && !isWithin(idle_timeout_ms, idleTimeouts_ms))
+    return refuse("idle_timeout_ms", `Expected milliseconds from ${idleTimeouts_ms.least} to ${idleTimeouts_ms.most}.`);
+  return {
+    ...{ name, provider, base_url, api_key },
+    ...(max_concurrent !== null && { max_concurrent }),
+    ...(idle_timeout_ms !== null && { idle_timeout_ms }),
+  };
 }
+
+const isWithin = (value: number, { least, most }: { least: number; most: number }): boolean =>
+  Number.isSafeInteger(value) && value >= least && value <= most;

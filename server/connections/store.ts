@@ -27,6 +27,8 @@ interface ConnectionInfo {
   base_url: string | null;
   /** How many calls its server takes at once; null: as many as come. */
   max_concurrent: number | null;
+  /** How long its server may send nothing while it answers; null: five minutes. */
+  idle_timeout_ms: number | null;
   source: "environment" | "stored";
   created_at_ms: number | null;
 }
@@ -68,15 +70,18 @@ export function createConnectionStore({
   const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
   // Keys stay sealed here: one that cannot be opened may not stand in the way of the other connections.
   const all = db.kept.rows((): readonly Stored[] => [
-    ...select.all().map(({ max_concurrent, ...row }) => ({ ...row, api_key: null, ...limitOf(max_concurrent) })),
+    ...select.all().map(({ max_concurrent, idle_timeout_ms, ...row }) => ({
+      ...{ ...row, api_key: null },
+      ...limitsOf({ max_concurrent, idle_timeout_ms }),
+    })),
     ...fromEnvironment.map((connection) => ({ ...connection, sealed_key: null })),
   ]).of;
-  const open = ({ name, provider, base_url, api_key, sealed_key, max_concurrent }: Stored): Connection => ({
+  const open = ({ name, provider, base_url, api_key, sealed_key, ...limits }: Stored): Connection => ({
     name,
     provider,
     base_url,
     api_key: sealed_key === null ? api_key : seal.open(sealed_key, aad(name)),
-    ...limitOf(max_concurrent ?? null),
+    ...limitsOf(limits),
   });
 
   function find(name: ModelName, environment: Environment): Stored | null {
@@ -151,8 +156,9 @@ export function createConnectionStore({
 
     list(): ConnectionInfo[] {
       const kept = select.all().map(({ sealed_key, ...row }) => ({ ...row, source: "stored" as const }));
-      const given = fromEnvironment.map(({ name, provider, base_url, max_concurrent = null }) => ({
-        ...{ name, provider, base_url, max_concurrent },
+      const given = fromEnvironment.map(({ name, provider, base_url, ...limits }) => ({
+        ...{ name, provider, base_url, max_concurrent: limits.max_concurrent ?? null },
+        idle_timeout_ms: limits.idle_timeout_ms ?? null,
         source: "environment" as const,
         created_at_ms: null,
       }));
@@ -160,9 +166,10 @@ export function createConnectionStore({
     },
 
     /** Adds a connection, or replaces the one of this name. */
-    async put({ name, provider, base_url, api_key, max_concurrent }: Connection, actor: Actor): Promise<void> {
+    async put({ name, provider, base_url, api_key, ...given }: Connection, actor: Actor): Promise<void> {
       const sealed_key = api_key === null ? null : seal.seal(api_key, aad(name));
-      const row = { name, provider, base_url, sealed_key, max_concurrent: max_concurrent ?? null };
+      const { max_concurrent = null, idle_timeout_ms = null } = given;
+      const row = { name, provider, base_url, sealed_key, max_concurrent, idle_timeout_ms };
       const { name: target } = modelConnections;
       const upsert = db.orm
         .insert(modelConnections)
@@ -170,7 +177,7 @@ export function createConnectionStore({
         .onConflictDoUpdate({ target, set: row });
       await db.write(() => {
         upsert.run();
-        const details = { provider, has_key: api_key !== null, ...(max_concurrent && { max_concurrent }) };
+        const details = { provider, has_key: api_key !== null, ...limitsOf(row) };
         audit.note({ actor }, "model_connection.saved", name, details);
       });
     },
@@ -191,8 +198,13 @@ export function createConnectionStore({
 const givenNames = (prices: PriceStore): string[] =>
   prices.all().flatMap(({ model }) => (model.endsWith("/*") || model.startsWith("test/") ? [] : [model]));
 
-const limitOf = (max_concurrent: number | null): Pick<Connection, "max_concurrent"> =>
-  max_concurrent === null ? {} : { max_concurrent };
+type Limits = Pick<Connection, "max_concurrent" | "idle_timeout_ms">;
+
+/** Those that were set. */
+const limitsOf = ({ max_concurrent, idle_timeout_ms }: { [Name in keyof Limits]?: number | null }): Limits => ({
+  ...(max_concurrent != null && { max_concurrent }),
+  ...(idle_timeout_ms != null && { idle_timeout_ms }),
+});
 
 const aad = (name: string): string => `model_connection:${name}`;
 

@@ -16,12 +16,19 @@ const list = async () => (await owner.send("GET", "/connections")).body.data;
 test("connections are added, replaced and removed, and no answer and no log has a key", async () => {
   const made = await owner.send("POST", "/connections", { name: "openai", api_key: " sk-canary " });
   expect([made.status, made.body]).toMatchObject([201, { name: "openai", source: "stored", used: true }]);
-  const gpu = { name: "gpu", base_url: "http://127.0.0.1:9/v1", api_key: null, max_concurrent: 4 };
+  const gpu = {
+    name: "gpu",
+    base_url: "http://127.0.0.1:9/v1",
+    api_key: null,
+    max_concurrent: 4,
+    idle_timeout_ms: 2000,
+  };
   expect((await owner.send("POST", "/connections", gpu)).body).toMatchObject({
     prefix: "openai_compatible/gpu",
     max_concurrent: 4,
+    idle_timeout_ms: 2000,
   });
-  expect(made.body.max_concurrent).toBeNull();
+  expect([made.body.max_concurrent, made.body.idle_timeout_ms]).toEqual([null, null]);
   expect((await list()).map(({ name, source, used }: Record<string, unknown>) => [name, source, used])).toEqual([
     ["gpu", "stored", true],
     ["openai", "stored", true],
@@ -46,6 +53,8 @@ test.each([
   [{ name: "openai", api_key: "two words" }, "api_key"],
   [{ name: "gpu", base_url: "http://x/v1", max_concurrent: 0 }, "max_concurrent"],
   [{ name: "gpu", base_url: "http://x/v1", max_concurrent: 1.5 }, "max_concurrent"],
+  [{ name: "gpu", base_url: "http://x/v1", idle_timeout_ms: 999 }, "idle_timeout_ms"],
+  [{ name: "gpu", base_url: "http://x/v1", idle_timeout_ms: 3_600_001 }, "idle_timeout_ms"],
 ])("%p is refused at its field", async (given, param) => {
   const { status, body } = await owner.send("POST", "/connections", given);
   expect([status, body.error.param]).toEqual([400, param]);

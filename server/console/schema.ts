@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { exact, oneOf, open, orNull } from "../lib/schema.ts";
-import { concurrentMax } from "../models/registry.ts";
+import { concurrentMax, idleTimeouts_ms } from "../models/registry.ts";
 import { roles } from "../wire/names.ts";
 
 // Longer than any that is accepted, so that what is wrong with them is said where they are checked.
@@ -38,6 +38,9 @@ export const NewConnection = exact({
   base_url: Type.Optional(orNull(Type.String({ maxLength: 2048 }))),
   api_key: Type.Optional(orNull(Type.String({ maxLength: 4096 }))),
   max_concurrent: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: concurrentMax }))),
+  idle_timeout_ms: Type.Optional(
+    orNull(Type.Integer({ minimum: idleTimeouts_ms.least, maximum: idleTimeouts_ms.most })),
+  ),
 });
 export type NewConnection = Static<typeof NewConnection>;
 export const ConnectionTest = exact({ model: Type.Optional(Type.String({ maxLength: 200 })) });

@@ -232,6 +232,7 @@ export const modelConnections = sqliteTable("model_connections", {
   sealed_key: text(),
   created_at_ms: integer().notNull(),
   max_concurrent: integer(),
+  idle_timeout_ms: integer(),
 });
 
 export const users = sqliteTable("users", {

@@ -63,7 +63,7 @@ type Environment = Record<string, string | undefined>;
 export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl): Connection[] {
   const keyed = (provider: Provider, variable: string): Connection[] => {
     const api_key = read(env, variable);
-    return api_key === null ? [] : [{ name: provider, provider, base_url: null, api_key, ...limit(env, provider) }];
+    return api_key === null ? [] : [{ name: provider, provider, base_url: null, api_key, ...limits(env, provider) }];
   };
   return [
     ...keyed("openai", "OPENAI_API_KEY"),
@@ -74,7 +74,7 @@ export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl)
       provider: "ollama",
       base_url: readAddress(env, "OLLAMA_BASE_URL") ?? ollama,
       api_key: null,
-      ...limit(env, "ollama"),
+      ...limits(env, "ollama"),
     },
     ...compatible(env),
   ];
@@ -86,19 +86,28 @@ function compatible(env: Environment): Connection[] {
     const base_url = name === undefined ? null : readAddress(env, variable);
     if (name === undefined || base_url === null) return [];
     const api_key = read(env, `RUNNEL_MODEL_${name}_API_KEY`);
-    return [{ name: name.toLowerCase(), provider: "openai_compatible", base_url, api_key, ...limit(env, name) }];
+    return [{ name: name.toLowerCase(), provider: "openai_compatible", base_url, api_key, ...limits(env, name) }];
   });
 }
 
 export const concurrentMax = 10_000;
 
-function limit(env: Environment, name: string): Pick<Connection, "max_concurrent"> {
-  const variable = `RUNNEL_MODEL_${name.toUpperCase()}_MAX_CONCURRENT`;
+/** How long a server can be allowed to send nothing: no run works for longer than an hour. */
+export const idleTimeouts_ms = { least: 1000, most: 3_600_000 };
+
+function limits(env: Environment, name: string): Pick<Connection, "max_concurrent" | "idle_timeout_ms"> {
+  const prefix = `RUNNEL_MODEL_${name.toUpperCase()}`;
+  const max_concurrent = readCount(env, `${prefix}_MAX_CONCURRENT`, { least: 1, most: concurrentMax });
+  const idle_timeout_ms = readCount(env, `${prefix}_IDLE_TIMEOUT_MS`, idleTimeouts_ms);
+  return { ...(max_concurrent !== null && { max_concurrent }), ...(idle_timeout_ms !== null && { idle_timeout_ms }) };
+}
+
+function readCount(env: Environment, variable: string, { least, most }: { least: number; most: number }) {
   const text = read(env, variable);
-  if (text === null) return {};
-  const max_concurrent = Number(text);
-  if (/^\d+$/.test(text) && max_concurrent >= 1 && max_concurrent <= concurrentMax) return { max_concurrent };
-  throw new Error(`${variable} takes a whole number from 1 to ${concurrentMax}.`);
+  if (text === null) return null;
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= least && count <= most) return count;
+  throw new Error(`${variable} takes a whole number from ${least} to ${most}.`);
 }
 
 function readAddress(env: Environment, variable: string): string | null {

@@ -79,6 +79,8 @@ export const Connection = t.object({
   base_url: t.orNull(t.text),
   /** How many calls its server takes at once; null: as many as come. */
   max_concurrent: t.orNull(t.integer),
+  /** How long its server may send nothing while it answers; null: five minutes. */
+  idle_timeout_ms: t.orNull(t.integer),
   /** Those of the environment are changed where the server is started. */
   source: t.oneOf(["environment", "stored"]),
   /** What its models' names begin with. */

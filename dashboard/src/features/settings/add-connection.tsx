@@ -18,7 +18,7 @@ const words: Record<OuterProvider, string> = {
 
 const first = {
   provider: "openai" as OuterProvider,
-  ...{ name: "", base_url: "", api_key: "", max_concurrent: "" },
+  ...{ name: "", base_url: "", api_key: "", max_concurrent: "", idle_timeout_ms: "" },
 };
 
 /** A server of one's own has a name of its own. */
@@ -37,11 +37,12 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
   const form = useForm({
     first,
     send: (draft) => {
-      const { provider, base_url, api_key, max_concurrent } = draft;
+      const { provider, base_url, api_key, max_concurrent, idle_timeout_ms } = draft;
       return addConnection({
         ...{ name: nameOf(draft), provider },
         ...{ base_url: base_url.trim() || null, api_key: api_key.trim() || null },
         max_concurrent: max_concurrent.trim() === "" ? null : Number(max_concurrent),
+        idle_timeout_ms: idle_timeout_ms.trim() === "" ? null : Number(idle_timeout_ms),
       });
     },
     onSent: async () => {
@@ -111,6 +112,13 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         label="Max concurrent calls (optional)"
         hint="How many calls the provider handles at once. Others wait, and projects take turns. Empty: no limit."
         {...text("max_concurrent")}
+        inputMode="numeric"
+        autoComplete="off"
+      />
+      <Field
+        label="Idle timeout in ms (optional)"
+        hint="How long the provider may send nothing while it responds. Empty: 300000, five minutes."
+        {...text("idle_timeout_ms")}
         inputMode="numeric"
         autoComplete="off"
       />

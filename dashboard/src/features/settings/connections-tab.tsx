@@ -99,7 +99,7 @@ interface ConnectionRowProps {
 }
 
 function ConnectionRow({ connection, may, onTest }: ConnectionRowProps) {
-  const { name, prefix, base_url, max_concurrent, source, used, created_at } = connection;
+  const { name, prefix, base_url, max_concurrent, idle_timeout_ms, source, used, created_at } = connection;
   return (
     <Row stops>
       <Cell main>
@@ -111,6 +111,7 @@ function ConnectionRow({ connection, may, onTest }: ConnectionRowProps) {
           Models <code>{prefix}/…</code>
           {base_url && <> · {base_url}</>}
           {max_concurrent !== null && <> · at most {max_concurrent} at once</>}
+          {idle_timeout_ms !== null && <> · idle timeout {idle_timeout_ms / 1000} s</>}
         </SecondLine>
       </Cell>
       <Cell className="whitespace-nowrap">{source === "stored" ? "Stored here" : "Environment"}</Cell>
