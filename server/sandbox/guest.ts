@@ -16,8 +16,6 @@ type Files = ReturnType<typeof fileTaker>;
 
 /** Deeper, and the recursion of a program would use up the machine's own stack, which is a crash. */
 const stackBytes = 256 * 1024;
-/** Of the memory, for the interpreter itself: a program that has used up the rest can still be told so. */
-const reserve = 4 * 2 ** 20;
 /** Allows `await` outside of functions; the value is then a promise of `{ value }`. */
 const awaitable = 128;
 const jobsAtOnce = 100;
@@ -29,7 +27,6 @@ export function openGuest(machine: QuickJSWASMModule, program: Program, io: Prog
   const isLate = () => performance.now() > deadline;
   const runtime = machine.newRuntime();
   runtime.setMaxStackSize(stackBytes);
-  runtime.setMemoryLimit(Math.max(program.memory_mb * 2 ** 20 - reserve, reserve));
   // Also asked within a regular expression and a sort; not within every built-in loop, so the parent has its own timer.
   runtime.setInterruptHandler(isLate);
   const context = runtime.newContext();

@@ -5,13 +5,15 @@ import { newQuickJSWASMModuleFromVariant, newVariant } from "quickjs-emscripten-
 import { bounds } from "./bounds.ts";
 import { fileTaker } from "./file-taker.ts";
 import { type GuestEnd, openGuest } from "./guest.ts";
+import { boundGrowth, outOfMemory, pageBytes } from "./memory-growth.ts";
 import type { Program, ProgramError } from "./program.ts";
 import type { LoadRuntime } from "./runtime.ts";
 
 const megabyte = 2 ** 20;
-const page = 65536;
 const firstPages = 256;
 const usual_mb = 64;
+/** The part of the memory that is the interpreter's own once the program has used up the rest: a large one grows in larger steps. */
+const reserve = 1 / 16;
 
 /** JavaScript in an interpreter of its own, in a WebAssembly memory that cannot grow over the program's limit. */
 export const loadJavaScript: LoadRuntime = async () => {
@@ -20,12 +22,12 @@ export const loadJavaScript: LoadRuntime = async () => {
   // Most programs ask for no other size: a spare child has this behind itself.
   const prepared = await open(usual_mb);
   return async (program, io) => {
-    const { machine, memory } = program.memory_mb === usual_mb ? prepared : await open(program.memory_mb);
+    const { machine, memory, isRefused } = program.memory_mb === usual_mb ? prepared : await open(program.memory_mb);
     const files = fileTaker();
     const end = runGuest(() => openGuest(machine, program, io, files));
     return {
       result: end.kind === "result" ? end.text : null,
-      error: errorOf(end, program),
+      error: errorOf(end, program, isRefused()),
       files: files.files(),
       files_dropped: files.dropped(),
       peak_memory_mb: Math.ceil(memory.buffer.byteLength / megabyte),
@@ -34,10 +36,12 @@ export const loadJavaScript: LoadRuntime = async () => {
 };
 
 async function openMachine(wasmModule: WebAssembly.Module, memory_mb: number) {
-  const maximum = Math.max(firstPages, Math.floor((memory_mb * megabyte) / page));
+  const maximum = Math.max(firstPages, Math.floor((memory_mb * megabyte) / pageBytes));
   const memory = new WebAssembly.Memory({ initial: firstPages, maximum });
+  const bytes = maximum * pageBytes;
+  const isRefused = boundGrowth(memory, bytes, bytes * reserve);
   const machine = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule, wasmMemory: memory }));
-  return { machine, memory };
+  return { machine, memory, isRefused };
 }
 
 /** A fault in the interpreter itself (its stack ran into ours, its memory is broken) is the program's doing too. */
@@ -50,11 +54,18 @@ function runGuest(open: () => { run(): GuestEnd }): GuestEnd {
   }
 }
 
-function errorOf({ kind, text }: GuestEnd, { timeout_ms, memory_mb }: Program): ProgramError | null {
+/**
+ * An error after an allocation was refused comes of that: where there is no memory for the error of that, the interpreter
+ * throws null, or a promise that nothing settles is left.
+ */
+function errorOf(
+  { kind, text }: GuestEnd,
+  { timeout_ms, memory_mb }: Program,
+  isRefused: boolean,
+): ProgramError | null {
   if (kind === "late") return { code: "code_timeout", message: `The program was ended after ${timeout_ms} ms.` };
-  if (kind === "memory") {
-    return { code: "code_out_of_memory", message: `The program needed more than its ${memory_mb} MB of memory.` };
-  }
+  if (kind === "memory" || (kind === "error" && isRefused))
+    return outOfMemory(memory_mb, /^(?!InternalError: out of memory)\w*Error: /.test(text) ? text : "");
   if (kind === "error") return { code: "code_error", message: text };
   if (kind === "result") return null;
   return { code: "code_output_too_large", message: `The result is larger than ${bounds.result} bytes of JSON.` };

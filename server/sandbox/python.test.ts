@@ -150,6 +150,27 @@ to_js([1]).constructor.constructor("const all = []; for (;;) all.push(new Uint8A
     expect(await run(code)).toMatchObject({ error: { code: "code_out_of_memory" } });
   });
 
+  test.each<[string, string]>([
+    ["a text", "'x' * 10 ** 9"],
+    [
+      "an error that it made of that",
+      "try:\n    bytearray(10 ** 9)\nexcept MemoryError:\n    raise ValueError('No room')",
+    ],
+    [
+      "a group of errors",
+      "import asyncio\nasync def grow(): bytearray(10 ** 9)\nasync with asyncio.TaskGroup() as group: group.create_task(grow())",
+    ],
+    ["a map of memory", "import mmap\nmmap.mmap(-1, 10 ** 9)"],
+  ])("that uses up its memory is told so, by %s", async (_, code) => {
+    expect(await run(code)).toMatchObject({ error: { code: "code_out_of_memory" } });
+  });
+
+  test("that was refused memory and went on has its result, and one that ends itself its error", async () => {
+    const caught = (then: string) => `import sys\ntry:\n    bytearray(10 ** 9)\nexcept MemoryError: ${then}\n1`;
+    expect(await run(caught("pass"))).toMatchObject({ result: 1, error: null });
+    expect(await run(caught("sys.exit(3)"))).toMatchObject({ error: { code: "code_error", message: "SystemExit: 3" } });
+  });
+
   test("has all of the memory that it may use", async () => {
     const code = "all = [bytearray(10 ** 6) for _ in range(900)]\nlen(all)";
     expect(await run(code, { memory_mb: 1024 })).toMatchObject({ result: 900, error: null });

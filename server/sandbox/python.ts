@@ -6,6 +6,7 @@ import { pythonDir } from "../lib/assets.ts";
 import { isShallow } from "../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
 import { fileTaker } from "./file-taker.ts";
+import { boundGrowth, outOfMemory } from "./memory-growth.ts";
 import type { Program, ProgramError } from "./program.ts";
 import driverSource from "./python-driver.py" with { type: "text" };
 import { type Interpreter, startInterpreter } from "./python-interpreter.ts";
@@ -15,7 +16,6 @@ import { decodeZones, type ZoneFiles } from "./time-zones.ts";
 const [input, output] = ["/input", "/output"];
 /** Where programs that were written for other tools leave their files. */
 const elsewhere = "/mnt/data";
-const pageBytes = 65536;
 
 /** What the driver answers, as JSON. */
 interface Said {
@@ -52,27 +52,19 @@ async function runIn(python: Interpreter, driver: Driver, program: Program, io: 
   const { memory } = python._module;
   // Taken now: an interpreter that has failed gives nothing away any more.
   const files = python.FS;
-  limitGrowth(memory, program.memory_mb);
+  // A program that grows over its limit reads of it as a `MemoryError`; one that gets around this is ended from outside.
+  const isRefused = boundGrowth(memory, memory.buffer.byteLength + program.memory_mb * 2 ** 20);
   layOut(files, program);
   printTo(python, io);
   const { result, code, message } = await endOf(python, driver, program);
+  const isShort = code === "code_error" && isRefused() && !message?.startsWith("SystemExit: ");
   const taken = collect(files);
   return {
     result,
-    error: code && { code, message: message ?? "" },
+    error: isShort ? outOfMemory(program.memory_mb, message ?? "") : code && { code, message: message ?? "" },
     files: taken.files(),
     files_dropped: taken.dropped(),
     peak_memory_mb: Math.ceil(memory.buffer.byteLength / 2 ** 20),
-  };
-}
-
-/** A program that grows over its limit reads of it as a `MemoryError`; one that gets around this is ended from outside. */
-function limitGrowth(memory: WebAssembly.Memory, memory_mb: number): void {
-  const limit = memory.buffer.byteLength + memory_mb * 2 ** 20;
-  const grow = memory.grow.bind(memory);
-  memory.grow = (pages) => {
-    if (memory.buffer.byteLength + pages * pageBytes > limit) throw new RangeError("The program's memory is used up.");
-    return grow(pages);
   };
 }
 

@@ -150,6 +150,43 @@ describe("a JavaScript program", () => {
     expect(roomy.peak_memory_mb).toBeLessThanOrEqual(128);
   });
 
+  test.each([
+    "[...'x'.repeat(1e7)]",
+    "'x'.repeat(1e7).split('')",
+    "'x'.repeat(1e7).replace(/x/g, 'yyyyyyyyyy').length",
+    "'é'.repeat(1e7).normalize('NFD').length",
+    "'x'.padEnd(2 ** 28).length",
+    "JSON.parse('[' + Array(1e6).fill('{}').join() + ']').length",
+    "new Float64Array(1e8)",
+    "Array.from({ length: 1e8 }, (_, i) => ({ i }))",
+    "const grow = (all) => grow([...all, ...all]); grow([1])",
+    "try { [...'x'.repeat(1e7)] } catch (error) { throw error }",
+    "try { [...'x'.repeat(1e7)] } finally { print('done') }",
+    'const all = []; try { for (;;) all.push({}) } catch (error) { throw new Error("No: " + error) }',
+    "Promise.resolve().then(() => [...'x'.repeat(1e7)])",
+    "await Promise.any([1, 2].map(async () => [...'x'.repeat(1e7)]))",
+    "({ toJSON() { return [...'x'.repeat(1e7)] } })",
+    "print([...'x'.repeat(1e6)].map((x) => ({ x })))",
+  ])("that uses up its memory is told so: %s", async (code) => {
+    const { error } = await run(code);
+    expect(error).toMatchObject({ code: "code_out_of_memory" });
+    expect(error?.message).toStartWith("The program needed more than its 64 MB of memory.");
+  });
+
+  test("that was refused memory and went on has its result, and one that throws null by itself its error", async () => {
+    const code = "try { [...'x'.repeat(1e7)] } catch {} 'went on'";
+    expect(await run(code)).toMatchObject({ result: "went on", error: null });
+    for (const thrown of ["throw null", "await Promise.reject(null)"])
+      expect((await run(thrown)).error).toEqual({ code: "code_error", message: "Uncaught null" });
+  });
+
+  test("that was refused memory and failed of that has the words of its error too", async () => {
+    const code = "try { new Uint8Array(1e9) } catch (cause) { throw new Error('No room', { cause }) }";
+    expect((await run(code)).error?.message).toBe(
+      "The program needed more than its 64 MB of memory. It ended with: Error: No room (line 1)",
+    );
+  });
+
   test("finds nothing of the one before", async () => {
     await run("globalThis.left = 1; output.write('a', 'x'); Object.prototype.left = 1");
     expect(await run("typeof left + typeof {}.left + input.names().length")).toMatchObject({
