@@ -70,8 +70,8 @@ export function createCallbacks({
   }
 
   /** Throws 404 for an address that nobody was given. */
-  function open(token: string): { head: RunHead; callId: string } {
-    const [runId = "", callId = "", given = ""] = token.split(".");
+  function open(token: string | null): { head: RunHead; callId: string } {
+    const [runId = "", callId = "", given = ""] = (token ?? "").split("."); // Null: it could not be decoded.
     const right = Buffer.from(proof(runId, callId));
     const said = Buffer.from(given);
     if (said.length !== right.length || !timingSafeEqual(said, right)) throw notFound();

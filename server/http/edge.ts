@@ -100,10 +100,7 @@ export function createEdge({
         refuseLargeHead(request);
         const clientId = onClientId && request.headers.get("x-client-request-id");
         if (clientId) onClientId(clientId.slice(0, clientIdMax), String(set.headers["x-request-id"]), request);
-        const granted = cors?.begin(request, set.headers);
-        if (granted) return granted;
-        requireDecodable(request.url);
-        return undefined;
+        return cors?.begin(request, set.headers) ?? undefined;
       }),
     )
     .mapResponse(
@@ -183,16 +180,6 @@ function varyByOrigin({ headers }: Response, said: Record<string, unknown>): voi
   if (said.vary === undefined && headers.get("cache-control")?.includes("no-store")) return;
   const vary = headers.get("vary");
   if (!/(?:^|,)\s*(?:origin|\*)\s*(?:,|$)/i.test(vary ?? "")) headers.append("vary", "Origin");
-}
-
-/** Throws for a path that nothing is named by: routes would be given null in place of what cannot be decoded. */
-function requireDecodable(url: string): void {
-  if (!url.includes("%")) return;
-  try {
-    decodeURIComponent(url.split("?", 1)[0]!);
-  } catch {
-    throw new NotFoundError();
-  }
 }
 
 /** Nobody reads what comes after the head, and the framework would count its bytes to the end, which may never come. */

@@ -4,9 +4,12 @@ import { invalid } from "../../../http/errors.ts";
 
 // Lists and ids as OpenAI's clients have them, and as the API does.
 
-/** An id of this kind; throws as for what is not there. No other text becomes a part of a path. */
-export function idIn(kind: Kind, text: string): string {
-  if (!isId(kind, text)) throw notFound();
+/**
+ * An id of this kind; throws as for what is not there. No other text becomes a part of a path, and none that could not be
+ * decoded: that is null.
+ */
+export function idIn(kind: Kind, text: string | null): string {
+  if (text === null || !isId(kind, text)) throw notFound();
   return text;
 }
 
