@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { createInstruments } from "../metrics/instruments.ts";
+import { createSpending } from "../metrics/spending.ts";
 import { parseMetrics, quantileOf, rateOf, type Scrape, sumOf } from "./read-metrics.ts";
-import { sampleOf } from "./top.ts";
+import { sampleOf, textOf } from "./top.ts";
 
 test("what is read of metrics is what was measured", () => {
   const { registry, runs, http } = createInstruments();
@@ -31,4 +32,22 @@ test("what is read of metrics is what was measured", () => {
     requests: { per_second: 0.1, p50_ms: 5, p99_ms: 5 },
     tools: { calls_per_second: 0, p50_ms: null, p99_ms: null },
   });
+});
+
+test("a cost that is not known reads as no zero, and one that is known in part as at least so much", () => {
+  const instruments = createInstruments();
+  const { spend } = createSpending(instruments);
+  const scrape = (at: number): Scrape => ({ at, samples: parseMetrics(instruments.registry.text()) });
+  const usage = { input_tokens: 5, output_tokens: 5, cached_input_tokens: 0, reasoning_tokens: 0 };
+  const call = (cost_usd: number | null) => spend("ollama/llama3.2", { usage, cost_usd, estimated: false });
+  for (const cost of [0, null]) call(cost);
+  const costAfter = (...costs: (number | null)[]): string => {
+    const before = scrape(0);
+    for (const cost of costs) call(cost);
+    return /^cost {2}(.+?) an hour/m.exec(textOf(sampleOf(before, scrape(3_600_000))))![1]!;
+  };
+  expect(costAfter()).toBe("$0.00");
+  expect(costAfter(0)).toBe("$0.00");
+  expect(costAfter(null)).toBe("–");
+  expect(costAfter(null, 0.5)).toBe("≥ $0.50");
 });

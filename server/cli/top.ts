@@ -85,6 +85,7 @@ export function sampleOf(from: Scrape, to: Scrape) {
       failed_per_second: rate("runnel_model_calls_total", { outcome: "failed" }),
       output_tokens_per_second: rate("runnel_model_tokens_total", { type: "output" }),
       cost_usd_per_hour: rate("runnel_model_cost_usd_total") * 3600,
+      unpriced_per_second: rate("runnel_model_calls_unpriced_total"),
       first_token: times("runnel_model_time_to_first_token_seconds"),
     },
     tools: { calls_per_second: rate("runnel_tool_calls_total"), ...times("runnel_tool_call_duration_seconds") },
@@ -111,10 +112,16 @@ const time = (value: number | null): string =>
   value === null ? "–" : value >= 1000 ? `${short(value / 1000)} s` : `${short(value)} ms`;
 const size = (bytes: number): string => `${short(bytes / 2 ** 20)} MiB`;
 
-function textOf({ runs, models, tools, requests, database, webhooks, process }: TopSample): string {
+/** Calls whose cost is not known are in no sum: the rest of it reads as at least so much, and nothing as unknown. */
+function costOf({ cost_usd_per_hour: usd, unpriced_per_second }: TopSample["models"]): string {
+  if (unpriced_per_second === 0) return `$${usd.toFixed(2)}`;
+  return usd === 0 ? "–" : `≥ $${usd.toFixed(2)}`;
+}
+
+export function textOf({ runs, models, tools, requests, database, webhooks, process }: TopSample): string {
   return [
     `runs  ${runs.in_progress} in progress   ${runs.queued} queued   ${runs.requires_action} waiting for an action   oldest queued ${time(runs.oldest_queued_seconds * 1000)}`,
-    `cost  $${models.cost_usd_per_hour.toFixed(2)} an hour   ${short(models.output_tokens_per_second)} output tokens/s   first token ${time(models.first_token.p50_ms)}, p99 ${time(models.first_token.p99_ms)}`,
+    `cost  ${costOf(models)} an hour   ${short(models.output_tokens_per_second)} output tokens/s   first token ${time(models.first_token.p50_ms)}, p99 ${time(models.first_token.p99_ms)}`,
     `host  ${short(process.cores)} cores   ${size(process.resident_bytes)} memory   ${size(database.bytes)} database   lag ${time(process.event_loop_lag_ms)}   ${webhooks.pending} webhook deliveries pending`,
     "",
     table(

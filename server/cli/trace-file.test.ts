@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { noUsage } from "../core/usage.ts";
 import { capsuleOf, exportOf, richRun } from "../testing/capsules.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 import { readTraceFile } from "./trace-file.ts";
@@ -86,3 +87,11 @@ test("a tree of thousands of steps is drawn before this test's deadline", async 
   const steps = Array.from({ length: 5000 }, (_, i) => ({ ...model, id: `stp_${i}`, parent_id: null, turn_index: i }));
   expect(traceTree({ ...own, steps }).split("\n").length).toBe(5001);
 }, 60_000);
+
+test("the head of a run that has counted nothing yet tells no tokens and no cost", async () => {
+  const own = await readTraceFile(await file(capsule));
+  const head = (more: object) => traceTree({ ...own, ...more, steps: [] });
+  expect(head({ status: "completed" })).toContain("tokens");
+  expect(head({ status: "in_progress", usage: noUsage })).not.toMatch(/tokens|\$/);
+  expect(head({ status: "failed", usage: noUsage })).toContain("0 → 0 tokens  $0.00");
+});

@@ -1,11 +1,13 @@
+import { countedUsage } from "../core/counted-usage.ts";
 import type { RunUsage } from "../core/run-event.ts";
+import type { RunStatus } from "../core/run-state.ts";
 import type { TraceStep } from "../core/trace.ts";
 import { oneLine } from "./print.ts";
 
 /** The part of a trace that is shown. */
 export interface ShownTrace {
   run_id: string;
-  status: string;
+  status: RunStatus;
   duration_ms: number | null;
   usage: RunUsage;
   steps: TraceStep[];
@@ -13,8 +15,11 @@ export interface ShownTrace {
 }
 
 /** A trace as a tree: each turn's model call, under it what it asked for, and under an agent's call what that one did. */
-export function traceTree({ run_id, status, duration_ms, usage, steps }: ShownTrace): string {
-  const head = [run_id, status, duration(duration_ms), tokens(usage), cost(usage.cost_usd)].filter(Boolean).join("  ");
+export function traceTree(trace: ShownTrace): string {
+  const { run_id, status, duration_ms, steps } = trace;
+  const usage = countedUsage(trace);
+  const spent = usage ? [tokens(usage), cost(usage.cost_usd)] : [];
+  const head = [run_id, status, duration(duration_ms), ...spent].filter(Boolean).join("  ");
   const byCall = Map.groupBy(steps, ({ parent_id }) => parent_id);
   // What it tells was said by models, tools and whoever made the file: a line of theirs may not look like one of ours.
   return [head, ...runLines(null, "", byCall)].map(oneLine).join("\n");

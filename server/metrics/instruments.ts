@@ -80,6 +80,7 @@ export function createInstruments() {
       taken: gauge("runnel_model_places_taken", "How many of these places are taken.", "connection"),
       waiting: gauge("runnel_model_calls_waiting", "Calls that wait for such a place.", "connection"),
       cost: counter("runnel_model_cost_usd_total", "What models cost, as far as prices are known.", "provider"),
+      unpriced: counter("runnel_model_calls_unpriced_total", "Calls to models whose cost is not known.", "provider"),
     },
     tools: {
       calls: counter("runnel_tool_calls_total", "Tool calls by the type of tool and outcome.", "type", "outcome"),

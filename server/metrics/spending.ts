@@ -35,6 +35,7 @@ export function createSpending({ models }: Pick<Instruments, "models">) {
       models.tokens.inc({ provider, type: "cached_input" }, cached_input_tokens ?? 0);
       models.tokens.inc({ provider, type: "reasoning" }, reasoning_tokens ?? 0);
       models.cost.inc({ provider }, spent.cost_usd ?? 0);
+      if (spent.cost_usd === null) models.unpriced.inc({ provider });
     },
   };
 }

@@ -1,3 +1,4 @@
+import { countedUsage } from "../core/counted-usage.ts";
 import type { RunObject } from "../core/run-object.ts";
 import type { Principal } from "../http/principal.ts";
 import { oneOf } from "../lib/schema.ts";
@@ -64,8 +65,8 @@ const columns: Record<string, (run: RunItem) => unknown> = {
   input: ({ input }) => (typeof input === "string" ? input : JSON.stringify(input)),
   output: ({ output }) => output,
   error_code: ({ error }: Pick<RunObject, "error">) => error?.code,
-  total_tokens: ({ usage }) => usage.total_tokens,
-  cost_usd: ({ usage }) => usage.cost_usd,
+  total_tokens: (run) => countedUsage(run)?.total_tokens,
+  cost_usd: (run) => countedUsage(run)?.cost_usd,
   metadata: ({ metadata }) => JSON.stringify(metadata),
 };
 

@@ -164,6 +164,16 @@ describe("an export", () => {
     expect(headers.get("content-disposition")).toBe('attachment; filename="runs.csv"');
   });
 
+  test("leaves the tokens and the cost of a run empty whose first model call has not ended", async () => {
+    const rows = async (query: string) =>
+      String((await client.get(`/v1/runs/export?${query}&format=csv`)).body)
+        .trim()
+        .split("\r\n")
+        .slice(1);
+    expect(await rows("metadata[of]=work")).toEqual([expect.stringMatching(/,,,,"\{""of"":""work""\}"$/)]);
+    for (const row of await rows(`q=${word}`)) expect(row).toMatch(/,\d+,[\d.]+,"\{/);
+  });
+
   test("takes whoever asks for CSV at their word", async () => {
     const { headers } = await server.send("GET", "/v1/runs/export", undefined, {
       authorization: `Bearer ${client.key.secret}`,

@@ -1,3 +1,5 @@
+import { unknown } from "./format.ts";
+
 /** The scale of a chart from zero up, and how it writes values: all in one unit, with as many decimals as they need. */
 export interface Axis {
   /** A round number that holds everything. */
@@ -73,6 +75,12 @@ export function formatDollars(usd: number): string {
   const digits = usd < 1 ? 4 : 2;
   if (usd < 0.00005) return "<$0.0001";
   return `$${usd.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+/** A sum of what is known: `–` if nothing is, `≥ $0.42` if some of it is not. Unknown never reads as nothing. */
+export function formatKnown(sum: number, unknownCalls: number, format: (sum: number) => string): string {
+  if (unknownCalls === 0) return format(sum);
+  return sum === 0 ? unknown : `≥ ${format(sum)}`;
 }
 
 /** `1.4%` of a whole; nothing of nothing. */

@@ -3,8 +3,16 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { AnalyticsGrouping } from "../../../../server/wire/names.ts";
 import type { AnalyticsReport } from "../../../../server/wire/usage.ts";
-import { formatCount, formatDuration } from "../../lib/format.ts";
-import { countAxis, dollarAxis, durationAxis, formatCompact, formatDollars, share } from "../../lib/numbers.ts";
+import { formatCount, formatDuration, plural } from "../../lib/format.ts";
+import {
+  countAxis,
+  dollarAxis,
+  durationAxis,
+  formatCompact,
+  formatDollars,
+  formatKnown,
+  share,
+} from "../../lib/numbers.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Card } from "../../ui/card.tsx";
@@ -15,6 +23,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { NumberTable } from "../../ui/number-table.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import type { RunsSearch } from "../run/runs-search.ts";
+import { spanUsageQuery, type UsageCounts } from "../usage/usage-api.ts";
 import { analyticsQuery, type Narrowed, type Span } from "./analytics-api.ts";
 import { StackChart } from "./stack-chart.tsx";
 import {
@@ -71,6 +80,7 @@ function StackCard({
   axis,
   search,
   choice,
+  note,
   asTable,
   about,
 }: {
@@ -81,6 +91,8 @@ function StackCard({
   axis?: typeof countAxis;
   search?: RunsSearch;
   choice?: ReactNode;
+  /** What the sums leave out. */
+  note?: string;
   asTable?: boolean;
   /** Behind the title, in the words for who hears the chart. */
   about: string;
@@ -98,11 +110,16 @@ function StackCard({
       title={title}
       choice={choice}
       asTable={asTable}
-      legend={parts.map(({ name, tone }) => (
-        <BarLegend key={name} tone={tone}>
-          {name}
-        </BarLegend>
-      ))}
+      legend={
+        <>
+          {parts.map(({ name, tone }) => (
+            <BarLegend key={name} tone={tone}>
+              {name}
+            </BarLegend>
+          ))}
+          {note && <span>{note}</span>}
+        </>
+      }
       columns={["Time", ...parts.map(({ name }) => name)]}
       rows={bars
         .map((bar) => ({ key: String(bar.at), cells: [bucketLabel(bar), ...bar.values.map(say)] }))
@@ -156,12 +173,21 @@ export function ErrorsCard(props: CardProps) {
 }
 
 const measures = {
-  cost: { word: "Cost", read: ({ cost_usd }: Counts) => cost_usd, say: formatDollars, axis: dollarAxis },
+  cost: {
+    word: "Cost",
+    read: ({ cost_usd }: Counts) => cost_usd,
+    say: formatDollars,
+    axis: dollarAxis,
+    unknownCalls: ({ unknown_cost_calls }: UsageCounts) => unknown_cost_calls,
+    isUnknown: "a known price",
+  },
   tokens: {
     word: "Tokens",
     read: ({ input_tokens, output_tokens }: Counts) => input_tokens + output_tokens,
     say: formatCompact,
     axis: countAxis,
+    unknownCalls: ({ unknown_token_calls }: UsageCounts) => unknown_token_calls,
+    isUnknown: "known tokens",
   },
 };
 type Counts = AnalyticsReport["totals"];
@@ -175,7 +201,8 @@ export function SpendCard({ groups = ["model", "agent", "key", "user"], ...props
   const [measure, setMeasure] = useState<Measure>("cost");
   const { report, missing } = useReport(group_by, props);
   const now = useNow(false);
-  const { word, read, say, axis } = measures[measure];
+  const { word, read, say, axis, unknownCalls, isUnknown } = measures[measure];
+  const unknownCount = useUnknownCalls(props, unknownCalls);
   const stacked = useNamed(group_by, report && seriesOf(report, read, now));
   const title = `${word} by ${groupWords[group_by]}`;
   if (!report || !stacked) return missing(title);
@@ -211,8 +238,17 @@ export function SpendCard({ groups = ["model", "agent", "key", "user"], ...props
     <StackCard
       title={title}
       choice={choice}
-      none={measure === "cost" ? "No costs in this period." : "No tokens used in this period."}
-      about={`${say(read(report.totals))} in total.`}
+      none={
+        unknownCount === null
+          ? `No known ${word.toLowerCase()} in this period.`
+          : unknownCount > 0
+            ? `The ${word.toLowerCase()} of ${plural(unknownCount, "call")} is not known.`
+            : measure === "cost"
+              ? "No costs in this period."
+              : "No tokens used in this period."
+      }
+      about={`${formatKnown(read(report.totals), unknownCount ?? 0, say)} in total.`}
+      note={unknownCount ? `${plural(unknownCount, "call")} without ${isUnknown} not included` : undefined}
       stacked={stacked}
       say={say}
       axis={axis}
@@ -220,6 +256,17 @@ export function SpendCard({ groups = ["model", "agent", "key", "user"], ...props
       asTable={props.asTable}
     />
   );
+}
+
+/** How many calls are not, or not wholly, in a sum. Null if usage is not counted by what is looked at. */
+function useUnknownCalls({ span, narrowed }: CardProps, read: (usage: UsageCounts) => number): number | null {
+  const { data } = useQuery(spanUsageQuery(useWorkspace(), span));
+  if (narrowed?.name !== undefined) return null;
+  if (!data) return 0;
+  const agent = narrowed?.agent_id;
+  if (agent === undefined) return read(data.totals);
+  const found = data.data.find(({ agent_id }) => agent_id === agent);
+  return found ? read(found) : 0;
 }
 
 /** Deliveries of webhooks or times of schedules, by what became of them. Nothing where there were none. */

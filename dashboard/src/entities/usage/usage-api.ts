@@ -21,11 +21,16 @@ export const dayUsageQuery = (at: At, days: readonly string[]) => usageQuery<Day
 /** What each agent used in these days, the dearest first. */
 export const agentUsageQuery = (at: At, days: readonly string[]) => usageQuery<AgentUsage>(at, "agent", days);
 
+/** What was used in the days of a time, by agents and in all. */
+export const spanUsageQuery = (at: At, { from, to }: { from: string; to: string }) =>
+  usageQuery<AgentUsage>(at, "agent", [from, to]);
+
 function usageQuery<T>(at: At, group_by: string, days: readonly string[]) {
   const values = { from: days[0], to: days.at(-1), group_by };
   return queryOptions({
     queryKey: ["usage", at.projectId, at.mode, values],
-    queryFn: ({ signal }) => get<List<T>>(resourceUrl(at, `/usage${query(values)}`), signal),
+    queryFn: ({ signal }) =>
+      get<List<T> & Pick<UsageReport, "totals">>(resourceUrl(at, `/usage${query(values)}`), signal),
     refetchInterval: every_ms,
   });
 }

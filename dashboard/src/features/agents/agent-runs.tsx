@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListTree } from "lucide-react";
 import type { Agent } from "../../../../server/agents/schema.ts";
+import { countedUsage } from "../../../../server/core/counted-usage.ts";
 import { lastText } from "../../../../server/core/run-input.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { agentRunsQuery } from "../../entities/run/run-api.ts";
@@ -75,7 +76,7 @@ function RunRow({ run }: { run: Run }) {
       <Cell right>
         <RunTime run={run} />
       </Cell>
-      <Cell right>{formatCost(run.usage?.cost_usd)}</Cell>
+      <Cell right>{formatCost(countedUsage(run)?.cost_usd)}</Cell>
       <Cell className="whitespace-nowrap rail:text-muted">
         <Time at={run.created_at} />
       </Cell>

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Columns2 } from "lucide-react";
 import type { ReactNode } from "react";
+import { countedUsage } from "../../../../server/core/counted-usage.ts";
 import { lastText } from "../../../../server/core/run-input.ts";
 import type { Timing } from "../../../../server/core/timing.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
@@ -15,7 +16,12 @@ import { costDelta, countDelta, type Delta, timeDelta } from "./delta-words.ts";
 
 /** Both runs, and what the right one took beside the left one. */
 export function RunSums({ a, b, page }: { a: Run; b: Run; page: DiffPage }) {
-  const { usage, changes } = page;
+  const { changes } = page;
+  // A run that goes on may have nothing counted.
+  const usage = {
+    a: countedUsage(a) ? page.usage.a : { total_tokens: null, cost_usd: null },
+    b: countedUsage(b) ? page.usage.b : { total_tokens: null, cost_usd: null },
+  };
   const [of_a, of_b] = [useTiming(a), useTiming(b)];
   const shared = changes.equal + changes.changed;
   return (

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import type { AgentUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
-import { formatCompact, formatDollars, share } from "../../lib/numbers.ts";
+import { formatCompact, formatDollars, formatKnown, share } from "../../lib/numbers.ts";
 import { Card } from "../../ui/card.tsx";
 import { NumberTable } from "../../ui/number-table.tsx";
 import { endedOf } from "./usage-days.ts";
@@ -20,8 +20,8 @@ export function ByAgent({ agents }: { agents: readonly AgentUsage[] }) {
       share(agent.runs.failed, endedOf(agent)) || "–",
       formatDuration(agent.worked_ms.p50),
       formatDuration(agent.worked_ms.p95),
-      formatCompact(agent.total_tokens),
-      formatDollars(agent.cost_usd),
+      formatKnown(agent.total_tokens, agent.unknown_token_calls, formatCompact),
+      formatKnown(agent.cost_usd, agent.unknown_cost_calls, formatDollars),
     ],
   }));
   return (

@@ -3,7 +3,7 @@ import { bucketLabel } from "../../entities/analytics/stacks.ts";
 import type { RunsSearch } from "../../entities/run/runs-search.ts";
 import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
-import { type Axis, countAxis, durationAxis } from "../../lib/numbers.ts";
+import { type Axis, countAxis, durationAxis, formatKnown } from "../../lib/numbers.ts";
 import { Chart, Line, Stacks } from "../../ui/chart.tsx";
 import { BarLegend, LineLegend } from "../../ui/chart-legend.tsx";
 import type { Tone } from "../../ui/chart-tones.ts";
@@ -164,7 +164,9 @@ export function TokensChart({ days, asTable }: DayChartProps) {
       ]}
       columns={["Input", "Cached input", "Output", "Reasoning"]}
       cells={(day) =>
-        [day.input_tokens, day.cached_input_tokens, day.output_tokens, day.reasoning_tokens].map(formatCount)
+        [day.input_tokens, day.cached_input_tokens, day.output_tokens, day.reasoning_tokens].map((tokens) =>
+          formatKnown(tokens, day.unknown_token_calls, formatCount),
+        )
       }
       days={days}
       asTable={asTable}

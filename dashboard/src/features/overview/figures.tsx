@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { Period } from "../../entities/analytics/period.ts";
 import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
-import { formatCompact, formatDollars, share } from "../../lib/numbers.ts";
+import { formatCompact, formatDollars, formatKnown, share } from "../../lib/numbers.ts";
 import { endedOf, sumOf, todayUtc, trendWords } from "./usage-days.ts";
 
 /** The four figures of a period, each against the period before. */
@@ -20,7 +20,6 @@ export function Figures({
 }) {
   const [now, then] = [sumOf(counted), sumOf(before)];
   const over = shown.filter(({ day }) => day < todayUtc());
-  const unpriced = now.unpriced > 0 && `${plural(now.unpriced, "call")} without a price not included. `;
   return (
     <>
       <Figure
@@ -39,19 +38,23 @@ export function Figures({
       />
       <Figure
         title="Tokens"
-        value={formatCompact(now.tokens)}
+        value={formatKnown(now.tokens, now.uncounted, formatCompact)}
         aside={now.cached > 0 && `${formatCompact(now.cached)} cached`}
-        trend={trendWords(now.tokens, then.tokens, period)}
+        trend={
+          now.uncounted + then.uncounted > 0
+            ? `${plural(now.uncounted, "call")} without known tokens`
+            : trendWords(now.tokens, then.tokens, period)
+        }
         values={over.map(({ total_tokens }) => total_tokens)}
       />
       <Figure
         title="Cost"
-        value={formatDollars(now.cost)}
+        value={formatKnown(now.cost, now.unpriced, formatDollars)}
+        // What is known in part has no trend.
         trend={
-          <>
-            {unpriced}
-            {trendWords(now.cost, then.cost, period)}
-          </>
+          now.unpriced + then.unpriced > 0
+            ? `${plural(now.unpriced, "call")} without a known price`
+            : trendWords(now.cost, then.cost, period)
         }
         values={over.map(({ cost_usd }) => cost_usd)}
       />

@@ -8,6 +8,7 @@ import {
   durationAxis,
   formatCompact,
   formatDollars,
+  formatKnown,
   share,
 } from "../../lib/numbers.ts";
 import { failureGroups } from "./failure-groups.ts";
@@ -99,4 +100,13 @@ test("failures are grouped by their code, the most frequent first, each with its
 test("the address keeps what is known and not the default", () => {
   expect(readOverviewSearch({ period: "30d", v: "table", x: 1 })).toEqual({ period: "30d", v: "table" });
   expect(readOverviewSearch({ period: "7d", v: "chart" })).toEqual({});
+});
+
+test("a sum without what is not known is told as at least so much, and never as nothing", () => {
+  expect(formatKnown(0, 0, formatDollars)).toBe("$0.00");
+  expect(formatKnown(0, 2, formatDollars)).toBe("–");
+  expect(formatKnown(4.7, 2, formatDollars)).toBe("≥ $4.70");
+  expect(formatKnown(18_200, 1, formatCompact)).toBe("≥ 18.2 k");
+  const [day] = fillDays([], ["2026-11-21"]);
+  expect(sumOf([{ ...day!, unknown_cost_calls: 2 }, day!])).toMatchObject({ cost: 0, unpriced: 2, uncounted: 0 });
 });

@@ -37,6 +37,7 @@ export function sumOf(days: readonly DayUsage[]) {
     cached: sum(({ cached_input_tokens }) => cached_input_tokens),
     cost: sum(({ cost_usd }) => cost_usd),
     unpriced: sum(({ unknown_cost_calls }) => unknown_cost_calls),
+    uncounted: sum(({ unknown_token_calls }) => unknown_token_calls),
   };
 }
 

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, useEffect, useRef, useState } from "react";
+import { countedUsage } from "../../../../server/core/counted-usage.ts";
 import type { RunError } from "../../../../server/core/run-event.ts";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { Part, TextPart } from "../../../../server/wire/fold-frames.ts";
@@ -111,9 +112,7 @@ function Meta({ turn }: { turn: Turn }) {
   const { view, runId } = turn;
   const [sent, setSent] = useState(false);
   const run = useHeldRun(runId);
-  const counted = view.usage ?? run?.usage;
-  // While the first call goes on nothing is counted, which is not none.
-  const usage = counted && (counted.total_tokens || (view.status && isOver(view.status))) ? counted : null;
+  const usage = view.status && countedUsage({ status: view.status, usage: view.usage ?? run?.usage });
   const isWriting = view.parts.at(-1)?.kind === "text" && view.status === "in_progress";
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted tabular-nums">

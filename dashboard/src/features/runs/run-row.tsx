@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
+import { countedUsage } from "../../../../server/core/counted-usage.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { RunTime } from "../../entities/run/run-time.tsx";
@@ -33,6 +34,7 @@ export function RunRow({
 }) {
   const agent = useAgentName(run.agent_id);
   const line = runLine(run);
+  const usage = countedUsage(run);
   const subject = runSubject(run);
   return (
     <tr
@@ -94,11 +96,11 @@ export function RunRow({
           data-folds={folds || undefined}
           className={clsx(cell, number, folds ? "max-wide:hidden!" : "max-rail:hidden")}
         >
-          {formatCount(run.usage?.total_tokens)}
+          {formatCount(usage?.total_tokens)}
         </td>
       )}
       {columns.has("cost") && (
-        <td className={clsx(cell, number, small, "order-5 ml-auto rail:ml-0")}>{formatCost(run.usage?.cost_usd)}</td>
+        <td className={clsx(cell, number, small, "order-5 ml-auto rail:ml-0")}>{formatCost(usage?.cost_usd)}</td>
       )}
       {columns.has("started") && (
         <td

@@ -1,5 +1,6 @@
 import { ListFilter } from "lucide-react";
 import { lazy, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { countedUsage } from "../../../../server/core/counted-usage.ts";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
@@ -121,7 +122,7 @@ export function FoundTrace(props: FoundTraceProps) {
 
   const find = useRef<HTMLInputElement>(null);
   const [sought = "", seek] = useRested(search.q, (q) => onSearch({ q }));
-  const cost_usd = run.usage?.cost_usd ?? null;
+  const cost_usd = countedUsage(run)?.cost_usd ?? null;
   const graph = useMemo(
     () => (search.graph ? graphOf(rows, { worked_ms: timing?.worked_ms ?? null, cost_usd }) : null),
     [search.graph, rows, timing?.worked_ms, cost_usd],

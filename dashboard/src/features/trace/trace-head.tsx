@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useRef } from "react";
+import { countedUsage } from "../../../../server/core/counted-usage.ts";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { AgentLink } from "../../entities/agent/agent-link.tsx";
@@ -79,8 +80,9 @@ export function TraceHead({
 }
 
 function RunFacts({ run }: { run: Run }) {
-  const { usage, thread_id, parent_run_id, forked_from, replay_of, metadata } = run;
+  const { thread_id, parent_run_id, forked_from, replay_of, metadata } = run;
   const timing = useTiming(run);
+  const usage = countedUsage(run);
   return (
     <Facts>
       <Fact name="Run">

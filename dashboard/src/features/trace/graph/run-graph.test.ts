@@ -39,6 +39,17 @@ test("calls of one tool are one node, with their number, what failed and what th
   expect(nodes[0]).toMatchObject({ kind: "agent", name: "Desk", calls: 1, worked_ms: 900, cost_usd: 1 });
 });
 
+test("what an agent cost in all is not known where the cost of one call is not", () => {
+  const priced = (cost_usd: number | null) => ({ ...noUsage, cost_usd, estimated: false });
+  const steps = [
+    { ...agentCall(3, "writer", "run_2"), usage: priced(0.25) },
+    { ...agentCall(4, "writer", "run_3"), usage: priced(null) },
+  ];
+  const rows = rowsOf({ root: ofRun("run_1", steps), name: "Desk", children: new Map(), open: new Set(["run"]) });
+  const { nodes } = graphOf(rows, { worked_ms: 900, cost_usd: null });
+  expect(nodes.find(({ id }) => id === "agent:writer")).toMatchObject({ calls: 2, cost_usd: null });
+});
+
 test("a tool that two agents call is one node with a line from each", () => {
   const { nodes, edges } = graph(["3"], [writer]);
   expect(nodes.find(({ id }) => id === "tool:look")!.calls).toBe(3);

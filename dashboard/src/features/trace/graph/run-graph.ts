@@ -43,6 +43,7 @@ export function graphOf(rows: readonly Row[], whole: Pick<GraphNode, "worked_ms"
   const edges = new Map<string, GraphEdge>();
   const nodeOf = new Map<string, string>();
   const agentOfRun = new Map<string, string>();
+  const unpriced = new Set<GraphNode>();
   for (const row of rows) {
     const caller = agentOfRun.get(row.runId) ?? "run";
     const kind = row.kind === "step" ? kinds[row.type] : undefined;
@@ -60,12 +61,15 @@ export function graphOf(rows: readonly Row[], whole: Pick<GraphNode, "worked_ms"
     const node = getOr(nodes, id, () => nodeFor(row, id, kind));
     count(node, row);
     addFigures(node, row);
+    if (row.step?.usage?.cost_usd === null) unpriced.add(node);
     const edge = { from: caller, to: id, calls: 0, failed: 0 };
     count(
       getOr(edges, `${caller} ${id}`, () => edge),
       row,
     );
   }
+  // A sum of what is known would be read as the whole.
+  for (const node of unpriced) node.cost_usd = null;
   return { nodes: [...nodes.values()], edges: [...edges.values()], nodeOf };
 }
 
