@@ -6,6 +6,7 @@ import { denoPath } from "../scripts/deno-tool.ts";
 import { build } from "../server/lib/build-info.ts";
 import type { Json, Runnel } from "./harness.ts";
 import config from "./playwright.config.ts";
+import { proxyCanary } from "./proxy-canary.ts";
 import { inTime } from "./until.ts";
 
 /**
@@ -64,7 +65,7 @@ export async function startRuntimes(server: Runnel) {
     async runFile(name: "node" | "bun", text: string, environment: Record<string, string>): Promise<string> {
       writeFileSync(join(folder, "file.js"), text);
       const command = name === "node" ? "node" : process.execPath;
-      const env = { PATH: process.env.PATH ?? "", HOME: folder, ...environment };
+      const env = { PATH: process.env.PATH ?? "", HOME: folder, ...proxyCanary.environment, ...environment };
       const child = Bun.spawn([command, "file.js"], {
         cwd: folder,
         env,
@@ -102,7 +103,9 @@ const say = (word) => tell({ word });
 tell({ result: await ${callOf(program, start)} });
 `;
       writeFileSync(join(cwd, "program.js"), text);
-      const env = { PATH: process.env.PATH ?? "", HOME: folder, ...start.environment };
+      // Deno obeys the proxies of its environment by itself.
+      const proxies = name === "deno" ? {} : proxyCanary.environment;
+      const env = { PATH: process.env.PATH ?? "", HOME: folder, ...proxies, ...start.environment };
       const child = Bun.spawn([...command, "program.js"], {
         cwd,
         env,

@@ -68,7 +68,7 @@ export async function startRunnel({
   const cell = createCell(environment);
   const env = cleanEnvironment({ ...environment, ...cell?.environment });
   const start = (more: Record<string, string>): Start => ({
-    ...{ program, cwd, env: cleanEnvironment({ ...proxyCanary.environment, ...more }), log, dataDir, flags },
+    ...{ program, cwd, env: cleanEnvironment(more), log, dataDir, flags },
   });
   const serve = (more = environment) =>
     cell ? startNodes(cell, start({ ...more, ...cell.environment })) : startProcess(start(more));
@@ -294,12 +294,12 @@ function readKeys(line: Json): Keys {
   return line.keys;
 }
 
-/** Without the caller's settings and proxies: a stranger's machine has neither. */
+/** Without the caller's settings, and with proxies that nobody may ask. */
 function cleanEnvironment(more: Record<string, string>): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^RUNNEL_|^OTEL_|_API_KEY$|_proxy$|^BUN_/i.test(name) && name !== "OLLAMA_BASE_URL",
   );
-  return { ...(Object.fromEntries(kept) as Record<string, string>), ...more };
+  return { ...(Object.fromEntries(kept) as Record<string, string>), ...proxyCanary.environment, ...more };
 }
 
 function liftLimits(path: string): void {

@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 
 /**
- * The proxy in the environment of every server that a test starts. Servers reach hosts by themselves: a proxy would look
- * names up again that were judged before. So nobody may ever come here, whatever the test is about.
+ * The proxy in the environment of every server and command that a test starts. They reach hosts by themselves unless the
+ * operator names a proxy: so nobody may ever come here, whatever the test is about.
  */
 export const proxyCanary = await open();
 

@@ -6,6 +6,7 @@ import { installWheel } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
 import { build } from "../server/lib/build-info.ts";
 import type { Ended, Runnel } from "./harness.ts";
+import { proxyCanary } from "./proxy-canary.ts";
 
 /** The two clients of the package. */
 export const kinds = ["sync", "async"] as const;
@@ -25,7 +26,7 @@ export async function installClient(server: Runnel, programs: string) {
   await Bun.write(wheel, await server.fetch(`/docs/clients/${name}`, { key: null }));
   await installWheel(wheel, site, programs);
 
-  const environment = {
+  const plain = {
     PATH: process.env.PATH ?? "",
     HOME: folder,
     PYTHONPATH: site,
@@ -34,6 +35,7 @@ export async function installClient(server: Runnel, programs: string) {
     RUNNEL_API_KEY: server.keys.test,
     RUNNEL_CACERT: certificate,
   };
+  const environment = { ...plain, ...proxyCanary.environment };
 
   const write = (names: string[], kind: Kind): string => {
     const source = names.map((name) => readFileSync(inProject("e2e/clients", `${name}.py`), "utf8")).join("\n");
@@ -64,7 +66,9 @@ export async function installClient(server: Runnel, programs: string) {
     python: (...args: string[]): Promise<Ended> => {
       const cwd = join(folder, "work");
       mkdirSync(cwd, { recursive: true });
-      return runProgram([join(programs, "python"), ...args], { cwd, env: environment });
+      // Other programs obey the proxies of their environment.
+      const env = args[0] === "-m" ? plain : environment;
+      return runProgram([join(programs, "python"), ...args], { cwd, env });
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -50,3 +50,33 @@ describe.each(["node", "python3"])("field, with %s alone, prints", (name) => {
     expect(field(program, path)).toEqual({ stdout: "", stderr: `There is no field ${path}.\n`, code: 1 });
   });
 });
+
+test("api and events ask this machine directly, whatever proxy the environment names", async () => {
+  let visits = 0;
+  using proxy = Bun.serve({
+    ...{ port: 0, hostname: "127.0.0.1" },
+    fetch: () => {
+      visits++;
+      return new Response("{}");
+    },
+  });
+  using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response('{"id":"run_1"}\n') });
+  const names = ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"];
+  const child = Bun.spawn(
+    [Bun.which("bash")!, "-uc", '. "$0" && api GET /runs && events run_1', inProject("server/docs/files/runnel.sh")],
+    {
+      env: {
+        PATH: process.env.PATH!,
+        RUNNEL_URL: target.url.origin,
+        RUNNEL_API_KEY: "sk_test_x",
+        ...Object.fromEntries(names.map((name) => [name, proxy.url.origin])),
+      },
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  expect({ stdout, stderr, code: await child.exited, visits }).toEqual({
+    ...{ stdout: '{"id":"run_1"}\n{"id":"run_1"}\n', stderr: "", code: 0, visits: 0 },
+  });
+});

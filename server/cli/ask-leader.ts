@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { createNodeSeal, nodeTls, passedHeader } from "../cluster/between-nodes.ts";
 import { sealOrder } from "../cluster/orders.ts";
 import { findLeader } from "../cluster/status.ts";
+import { direct } from "../lib/proxy.ts";
 import { cliActor } from "./actor.ts";
 import { readCells, readKey } from "./cluster-plan.ts";
 import { CliError } from "./exit-code.ts";
@@ -25,7 +26,7 @@ export async function openLeader({ cluster, cell }: CellFlags) {
 
   async function ask(path: string, init: RequestInit): Promise<Response> {
     const answer = await fetch(`${address}${path}`, {
-      ...{ ...init, timeout: false, tls: nodeTls(certificate) },
+      ...{ ...init, timeout: false, tls: nodeTls(certificate), ...direct },
     } as RequestInit).catch((error) => {
       throw new CliError(`The leader at ${address} is not reached: ${(error as Error).message}`);
     });

@@ -1,5 +1,6 @@
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import { Readable } from "node:stream";
+import { leadStoresTo } from "../lib/proxy.ts";
 import { CliError, SettingLacking, usageError } from "./exit-code.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -37,6 +38,7 @@ export function openBackupTarget(url: string, environment: Environment, { answer
   const folder = path.replace(/\/+$/, "");
   const key = backupKey(environment);
   const access = accessOf(environment);
+  leadStoresTo(new URL(access.endpoint ?? `https://s3.${access.region}.amazonaws.com`));
   const client = new Bun.S3Client({ bucket, ...access });
   const at = (name: string) => (folder === "" ? name : `${folder}/${name}`);
   const where = `s3://${bucket}/${at("")}`;

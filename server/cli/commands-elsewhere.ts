@@ -1,6 +1,7 @@
 import { type NodeSeal, nodeTls } from "../cluster/between-nodes.ts";
 import type { Directory } from "../cluster/directory.ts";
 import { sealOrder } from "../cluster/orders.ts";
+import { direct } from "../lib/proxy.ts";
 import { CliError, exitCodes } from "./exit-code.ts";
 import { type CommandOrder, commandPath, type Said } from "./leader-commands.ts";
 import { type ListedProject, projectsTable } from "./projects.ts";
@@ -67,7 +68,7 @@ export function commandsElsewhere({ own, cells, seal, directory, over }: Elsewhe
     const body = JSON.stringify(order);
     const answer = await fetch(`${leader.address}${commandPath}`, {
       ...{ method: "POST", body, timeout: false, headers: sealOrder(seal, commandPath, body) },
-      tls: nodeTls(leader.certificate),
+      ...{ tls: nodeTls(leader.certificate), ...direct },
     } as RequestInit).catch((error) => {
       throw new CliError(`The leader at ${leader.address} is not reached: ${(error as Error).message}`);
     });

@@ -1,6 +1,7 @@
 import { type NodeSeal, nodeTls } from "../cluster/between-nodes.ts";
 import type { Directory } from "../cluster/directory.ts";
 import { sealOrder } from "../cluster/orders.ts";
+import { direct } from "../lib/proxy.ts";
 
 /** What leaders tell each other of a project that goes from one to the other; behind it the cell and the id of its move. */
 export const movesPath = "/.runnel/moves/";
@@ -33,7 +34,7 @@ export async function tellLeader(
   const leader = await directory.findLeaderOf(cell);
   if (!leader) throw new Error(`Nobody leads the cell "${cell}".`);
   const answer = await fetch(`${leader.address}${path}`, {
-    ...{ method: "POST", body, headers: sealOrder(seal, path, body), tls: nodeTls(leader.certificate) },
+    ...{ method: "POST", body, headers: sealOrder(seal, path, body), tls: nodeTls(leader.certificate), ...direct },
     signal: AbortSignal.timeout(patience_ms),
   } as RequestInit);
   if (!answer.ok)

@@ -37,6 +37,12 @@ export const serveCommand = (): Command =>
       option("--egress-allow <list>", "host[:port],*.suffix,CIDR that tools may reach besides public addresses"),
     )
     .addOption(
+      option(
+        "--proxy <url>",
+        "HTTP proxy to other machines, but for those of NO_PROXY (default: none, whatever HTTP_PROXY says)",
+      ),
+    )
+    .addOption(
       option("--sandbox <level>", "auto, strict (no start without the full jail for code tools) or off", {
         choices: sandboxFlags,
         default: "auto",

@@ -18,7 +18,7 @@ import { build } from "../lib/build-info.ts";
 import { createLog, silentLog } from "../lib/log.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import { platform } from "../lib/platform.ts";
-import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
+import { applyProxy, proxySecrets } from "../lib/proxy.ts";
 import { createSeal } from "../lib/seal.ts";
 import { cliActor } from "./actor.ts";
 import { clusterAway } from "./cluster-away.ts";
@@ -48,8 +48,9 @@ const firstCertificate_ms = 15_000;
 
 /** Serves until SIGTERM or SIGINT, and then ends the process. */
 export async function serve(flags: ServeFlags): Promise<never> {
-  removeProxyEnvironment();
   const settings = readSettings(flags, process.env);
+  if (settings.proxy !== null) process.env.RUNNEL_PROXY = settings.proxy; // Its threads and commands read it there.
+  applyProxy();
   const { plan, workers, cluster, programs, backupPlan } = settings;
   const publicUrlAt = publicUrlFrom(settings);
   const told = signalTold();
@@ -287,12 +288,13 @@ function signalTold(): Promise<string> {
 const secretsOf = (
   environment: Record<string, string | undefined>,
   { metricsToken, oidcClientSecret, cluster }: ServeFlags,
-  { otlp, mail, cluster: plan }: Settings,
+  { otlp, mail, proxy, cluster: plan }: Settings,
 ): string[] => [
   ...Object.entries(environment).flatMap(([name, value]) => (value && /_(API_)?KEY$/.test(name) ? [value.trim()] : [])),
   ...[metricsToken, oidcClientSecret, cluster].flatMap((secret) => (secret ? [secret] : [])),
   ...otlpSecrets(otlp),
   ...mailSecrets(mail),
+  ...proxySecrets(proxy),
   ...(plan?.passwords ?? []),
 ];
 

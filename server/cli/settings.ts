@@ -2,6 +2,7 @@ import { isHostName } from "../core/web-origin.ts";
 import { createAddressRules } from "../lib/egress-policy.ts";
 import type { LogFormat } from "../lib/log.ts";
 import { givenMasterKey } from "../lib/master-key.ts";
+import { readProxy } from "../lib/proxy.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { connectionsFromEnvironment } from "../models/registry.ts";
 import { type ClusterFlags, planCluster } from "./cluster-plan.ts";
@@ -31,6 +32,7 @@ export interface ServeFlags
   minFreeSpace?: string;
   metricsToken?: string;
   publicUrl?: string;
+  proxy?: string;
   sandbox: SandboxFlag;
   log: LogFormat;
   json?: boolean;
@@ -58,6 +60,7 @@ const readers = {
   localAccounts: ({ localAccounts }: ServeFlags) => localAccounts !== "off",
   mail: (flags: ServeFlags) => mailSettings(flags),
   backupPlan: (flags: ServeFlags, environment: Environment) => planBackups(flags, environment),
+  proxy: ({ proxy }: ServeFlags) => ofOperator(() => readProxy(proxy)),
   masterKey: (_: ServeFlags, environment: Environment) => ofOperator(() => givenMasterKey(environment)),
   connections: (_: ServeFlags, environment: Environment) => ofOperator(() => connectionsFromEnvironment(environment)),
   programs: (_: ServeFlags, environment: Environment) => ofOperator(() => readStdioServers(environment)),

@@ -60,6 +60,11 @@ export const variables: readonly Variable[] = [
   { name: "AWS_ENDPOINT_URL_S3", meaning: "The same, and counts more." },
   ...otelVariables,
   {
+    name: "NO_PROXY",
+    meaning:
+      "Names, addresses and networks that are reached without the [proxy](../operate/egress.md#a-proxy), with commas. `no_proxy` counts more.",
+  },
+  {
     name: "NODE_EXTRA_CA_CERTS",
     isEarly: true,
     meaning:

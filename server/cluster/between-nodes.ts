@@ -1,4 +1,5 @@
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import { direct } from "../lib/proxy.ts";
 import { type BodyReader, readOutBy } from "../lib/read-out.ts";
 import { markReceived } from "../lib/received.ts";
 
@@ -136,7 +137,7 @@ export async function passOn(request: Request, { address, tls, seal, origin, unt
   };
   const signal = until ? AbortSignal.any([request.signal, until]) : request.signal;
   const answer = await send(`${address}${path}`, {
-    ...{ method, headers, redirect: "manual", decompress: false, timeout: false, signal, body, tls },
+    ...{ method, headers, redirect: "manual", decompress: false, timeout: false, signal, body, tls, ...direct },
   } as RequestInit).catch(async (error) => {
     await readRest(request.headers);
     throw error;

@@ -5,7 +5,7 @@ import { anyRule } from "../testing/egress-rules.ts";
 import { createHostileUrls, type HostileUrl } from "../testing/hostile-urls.ts";
 import { createRandom } from "../testing/random.ts";
 import { createEgress, EgressError, type EgressRequest } from "./egress.ts";
-import { removeProxyEnvironment } from "./proxy-environment.ts";
+import { removeProxyEnvironment } from "./proxy.ts";
 import type { RequestState } from "./request-state.ts";
 
 removeProxyEnvironment();

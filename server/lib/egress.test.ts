@@ -14,7 +14,7 @@ import {
   type EgressRequest,
   type Resolve,
 } from "./egress.ts";
-import { removeProxyEnvironment } from "./proxy-environment.ts";
+import { removeProxyEnvironment } from "./proxy.ts";
 
 removeProxyEnvironment();
 

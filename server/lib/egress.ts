@@ -3,6 +3,7 @@ import { createVet, type Destination, type Resolve, systemResolve } from "./egre
 import { EgressError } from "./egress-error.ts";
 import { checkHeaders, withoutForwarding, withoutSecrets } from "./egress-headers.ts";
 import { createAddressRules, type EgressPolicy } from "./egress-policy.ts";
+import { wayTo } from "./proxy.ts";
 import type { RequestState } from "./request-state.ts";
 
 export type { Resolve } from "./egress-destination.ts";
@@ -172,7 +173,12 @@ async function send(destination: Destination, outgoing: Outgoing, ca: string | u
   for (const address of destination.addresses.slice(0, 4)) {
     trip.request = "sent";
     try {
-      return await fetch(pinnedUrl(destination, address), init(destination, outgoing, ca, trip.signal));
+      // A proxy is asked for the address that was judged, never for the name, which it would look up again.
+      const way = wayTo(destination.url, address) as { proxy: string };
+      return await fetch(pinnedUrl(destination, address), {
+        ...init(destination, outgoing, ca, trip.signal),
+        ...way,
+      });
     } catch (error) {
       reason = String((error as { code?: unknown } | null)?.code);
       // Only what surely never arrived may be sent again: a repeated POST is a second order, a second mail.
@@ -184,8 +190,9 @@ async function send(destination: Destination, outgoing: Outgoing, ca: string | u
   throw new EgressError("connect_failed", `Could not connect to ${host}:${port} (${reason}).`);
 }
 
-// No connection was made, or its TLS handshake failed, which precedes the request.
-const neverSent = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EPROTO|ERR_TLS_.*|.*CERT.*|UNABLE_TO_.*)$/;
+// No connection was made, also by a proxy, or its TLS handshake failed, which precedes the request.
+const neverSent =
+  /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ERR_PROXY_TUNNEL|EPROTO|ERR_TLS_.*|.*CERT.*|UNABLE_TO_.*)$/;
 
 /** The address in place of the name: Bun's fetch has no other way to say where to connect. */
 function pinnedUrl({ url, port }: Destination, address: string): string {

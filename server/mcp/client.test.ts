@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createEgress } from "../lib/egress.ts";
 import { silentLog } from "../lib/log.ts";
-import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
+import { removeProxyEnvironment } from "../lib/proxy.ts";
 import { startMcpServer } from "../testing/mcp-server.ts";
 import { createMcpClient } from "./client.ts";
 import { createStdioServers } from "./stdio-servers.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createEgress } from "../lib/egress.ts";
 import { silentLog } from "../lib/log.ts";
-import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
+import { removeProxyEnvironment } from "../lib/proxy.ts";
 import { withEnoughTime } from "../testing/enough-time.ts";
 import { createMcpClient } from "./client.ts";
 import type { McpFailure } from "./mcp-failure.ts";

@@ -1,6 +1,6 @@
 import { parseExact } from "../lib/exact-numbers.ts";
 import { giveWay } from "../lib/give-way.ts";
-import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
+import { applyProxy } from "../lib/proxy.ts";
 import { batched, deltaPace } from "./batched.ts";
 import { joined, pack } from "./crossing.ts";
 import { createEngine } from "./engine.ts";
@@ -10,8 +10,8 @@ import type { Notice, Order } from "./messages.ts";
 // A worker thread: orders in, notices out, all of a tick at once.
 declare const self: Worker;
 
-// A thread begins with the environment that the process began with, not with what main has made of it.
-removeProxyEnvironment();
+// The fetch of a thread begins with the proxies that the process began with, not with what main has made of them.
+applyProxy();
 
 // Reads and streams do not wait for what loops do with long texts, nor do queries that are embedded.
 giveWay(10);

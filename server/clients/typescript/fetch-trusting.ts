@@ -16,12 +16,14 @@ export async function fetchTrusting({
     Deno?: { createHttpClient(options: { caCerts: string[] }): unknown };
     process?: { versions?: { node?: string } };
   };
-  const plain: Fetch = (url, init) => fetch(url, init);
+  // Bun hands requests to the proxies that the environment names, also those to this machine, with their key.
+  const direct = (url: string): object => (Bun && isOwn(new URL(url).hostname) ? { proxy: false } : {});
+  const plain: Fetch = (url, init) => fetch(url, { ...init, ...direct(url) } as RequestInit);
   if ((ca === undefined && file === undefined) || !process?.versions?.node) return plain;
   // By a name in a variable: bundlers for browsers would look for it.
   const builtIn = (name: string) => import(/* @vite-ignore */ name);
   const pem = ca ?? (await (await builtIn("node:fs/promises")).readFile(file!, "utf8"));
-  if (Bun) return (url, init) => fetch(url, { ...init, tls: { ca: pem } } as RequestInit);
+  if (Bun) return (url, init) => fetch(url, { ...init, tls: { ca: pem }, ...direct(url) } as RequestInit);
   if (Deno) {
     const client = Deno.createHttpClient({ caCerts: [pem] });
     return (url, init) => fetch(url, { ...init, client } as RequestInit);
@@ -56,6 +58,9 @@ export async function fetchTrusting({
     });
   };
 }
+
+/** Whether a host, as a URL has it, is this machine. */
+const isOwn = (host: string): boolean => /^(127\.[\d.]+|\[::1\]|(.+\.)?localhost)$/.test(host);
 
 interface Incoming {
   statusCode: number;

@@ -1,9 +1,14 @@
 # Helpers for the examples in curl. They need RUNNEL_URL and RUNNEL_API_KEY, and node or python3.
 
+# without_proxy COMMAND: runs a command that asks this machine directly, whatever proxy the environment names.
+without_proxy() {
+  no_proxy="localhost,127.0.0.1,::1,${no_proxy-${NO_PROXY-}}" "$@"
+}
+
 # api METHOD PATH [JSON]: sends a request and prints the response. A refusal prints its message and fails.
 api() {
   local response
-  response=$(curl -sS --fail-with-body -X "$1" "$RUNNEL_URL/v1$2" \
+  response=$(without_proxy curl -sS --fail-with-body -X "$1" "$RUNNEL_URL/v1$2" \
     -H "Authorization: Bearer $RUNNEL_API_KEY" ${3+-H "Content-Type: application/json" -d "$3"}) || {
     printf '%s\n' "$response" | field error.message >&2
     return 1
@@ -14,7 +19,7 @@ api() {
 # events RUN: prints the events of a run as they come, from its first to its last.
 events() {
   local ended=0
-  curl -sN --fail-with-body "$RUNNEL_URL/v1/runs/$1/events" \
+  without_proxy curl -sN --fail-with-body "$RUNNEL_URL/v1/runs/$1/events" \
     -H "Authorization: Bearer $RUNNEL_API_KEY" -H "Accept: text/event-stream" || ended=$?
   # 23: who reads this has seen enough, as `head` and `grep -m` do.
   [ "$ended" -eq 0 ] || [ "$ended" -eq 23 ] || {

@@ -9,9 +9,10 @@ import ssl
 import time
 import uuid
 from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, AsyncGenerator, AsyncIterator, Callable, Dict, Generic, List
 from typing import Mapping, Optional, Tuple, TypeVar, Union, cast
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import httpx
 
@@ -71,7 +72,9 @@ class AsyncClient:
         self.max_retries = max_retries
         self._headers = {"authorization": f"Bearer {key}", "user-agent": f"runnel-python/{__version__}"}
         self._is_own = http_client is None
-        self._http = http_client or httpx.AsyncClient(verify=_trusting(ca or os.environ.get("RUNNEL_CACERT")))
+        self._http = http_client or httpx.AsyncClient(
+            verify=_trusting(ca or os.environ.get("RUNNEL_CACERT")), mounts=_direct(self.base_url)
+        )
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -672,6 +675,16 @@ def _pairs(query: Optional[Mapping[str, Any]]) -> List[Any]:
         else:
             pairs.append((name, str(value)))
     return pairs
+
+
+def _direct(base_url: str) -> Optional[Dict[str, None]]:
+    """Keeps requests to this machine, and the key in them, from the proxies that the environment names."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        is_own = ip_address(host).is_loopback
+    except ValueError:
+        is_own = host == "localhost" or host.endswith(".localhost")
+    return {f"all://[{host}]" if ":" in host else f"all://{host}": None} if is_own else None
 
 
 def _trusting(ca: Optional[str]) -> Union[bool, ssl.SSLContext]:
