@@ -272,22 +272,25 @@ describe("plain HTTP", () => {
       redirect: "manual",
     });
 
-  test("beside a port with TLS is refused, whatever a client claims; a live key in it is revoked", async () => {
+  test("beside a port with TLS is refused, whatever a client claims; a live key in it is revoked, unless it is the last admin key", async () => {
     await using server = await startRunnel({ flags: ["--http-port", "0"] });
     const port: number = server.greeting.http_port;
+    const { body: other } = await server.post("/v1/api_keys", { name: "n", scopes: ["run"] }, server.keys.live);
     const claims = { "x-forwarded-proto": "https", forwarded: "proto=https", "x-forwarded-for": "127.0.0.1" };
-    for (const key of [server.keys.test, server.keys.live]) {
+    for (const key of [server.keys.test, server.keys.live, other.secret]) {
       const answer = await plain(port, key, claims);
       const { error } = (await answer.json()) as Json;
       expect([answer.status, error.code, answer.headers.get("location")]).toEqual([403, "https_required", null]);
       expect(answer.headers.get("strict-transport-security")).toBeNull();
     }
-    await until(
-      () => server.get("/v1/me", server.keys.live),
+    const { body } = await until(
+      () => server.get("/v1/me", other.secret),
       ({ status }) => status === 401,
     );
+    expect(body.error).toMatchObject({ code: "key_revoked", details: { reason: "exposed" } });
     expect((await server.get("/v1/me")).status).toBe(200);
-    expect(keyRows(server).map(({ exposed_at_ms }) => exposed_at_ms !== null)).toEqual([true, true]);
+    expect((await server.get("/v1/me", server.keys.live)).status).toBe(200);
+    expect(keyRows(server).map(({ exposed_at_ms }) => exposed_at_ms !== null)).toEqual([true, true, true]);
     const challenge = await fetch(`http://127.0.0.1:${port}/.well-known/acme-challenge/guessed`);
     expect(challenge.status).toBe(403);
   });

@@ -92,7 +92,8 @@ async function printSetupLink({ dataDir, json }: DataFlags): Promise<void> {
       throw usageError(
         'There is an account already. "runnel admin create" adds another one, "reset-password" helps out.',
       );
-    const address = readServerFile(stores.dir.serverFile)?.address ?? "https://127.0.0.1:8443";
+    const server = readServerFile(stores.dir.serverFile);
+    const address = server?.links ?? server?.address ?? "https://127.0.0.1:8443";
     const setup_link = setupLink(address, await setup.issue(cliActor()));
     print(json, { setup_link }, () => setup_link);
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openDataDir } from "../db/data-dir.ts";
 import { createCertificateAuthority } from "../testing/certificate-authority.ts";
 import { masterKey } from "./doctor.ts";
-import type { Greeting } from "./greeting.ts";
+import { type Greeting, greetingText } from "./greeting.ts";
 
 const main = join(import.meta.dir, "../main.ts");
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RUNNEL_")));
@@ -720,6 +720,67 @@ describe("a server of its own", () => {
     }
     expect((await runnel(["health", "--url", url])).code).toBe(1);
     await named.stop();
+  });
+
+  test("prints at a first start behind a proxy what works there, and no key is revoked by what was tried before", async () => {
+    const { ca, issue } = createCertificateAuthority();
+    const authority = join(folder, "proxy-ca.pem");
+    writeFileSync(authority, ca);
+    let behind = "";
+    /** What the proxy says of a client; by itself that it came by HTTPS, from its own address. */
+    const forward = async (request: Request, peer: string, claims: Record<string, string> = {}) => {
+      const { pathname, search } = new URL(request.url);
+      const headers = new Headers(request.headers);
+      const said = { "x-forwarded-proto": "https", "x-forwarded-for": peer, ...claims };
+      for (const [name, value] of Object.entries(said)) headers.set(name, value);
+      return await fetch(`${behind}${pathname}${search}`, { headers, redirect: "manual", keepalive: false });
+    };
+    await using proxy = Bun.serve({
+      ...{ hostname: "127.0.0.1", port: 0, tls: issue({ names: ["127.0.0.1"] }) },
+      fetch: (request, own) => forward(request, own.requestIP(request)!.address),
+    });
+    const data = join(folder, "first-behind-proxy");
+    const server = await startServer(data, ["--trust-proxy", "127.0.0.1", "--public-url", proxy.url.origin]);
+    const { address, keys } = server.greeting;
+    behind = address;
+    const ask = (url: string, key?: string) => fetch(url, { ...(key && bearer(key)), tls: { ca }, keepalive: false });
+    const codeOf = async (answer: Response) => [answer.status, (await parsed(answer)).error?.code];
+
+    const text = greetingText(server.greeting);
+    const [, key, url] = /Bearer (\w+)" (\S+)/.exec(text)!;
+    expect((await ask(url!, key!)).status).toBe(200);
+    const [link] = /https:\S+\/dashboard\/setup#\S+/.exec(text)!;
+    expect((await ask(link)).status).toBe(200);
+    expect(text).not.toContain(address);
+    const another = await runnel(["admin", "setup-link", "--data-dir", data]);
+    expect(another.out).toStartWith(`${proxy.url.origin}/dashboard/setup#`);
+    const command = ["trace", "run_00000000000000000000000000", "--data-dir", data, "--cacert", authority];
+    const asked = await runnel(command, { RUNNEL_API_KEY: keys!.live });
+    expect(asked.err).toContain("There is nothing with this id.");
+
+    // Past the proxy, on this machine: refused, noted, and both keys are good.
+    for (const secret of [keys!.live, keys!.test, keys!.live])
+      expect(await codeOf(await server.get("/v1/me", bearer(secret)))).toEqual([403, "https_required"]);
+    await server.log.holds("from this machine and was kept");
+    const me = `${proxy.url.origin}/v1/me`;
+    for (const secret of [keys!.live, keys!.test]) expect((await ask(me, secret)).status).toBe(200);
+
+    // From elsewhere, in plain HTTP by the proxy's word: the last admin key stays, any other live one goes.
+    const made = await runnel(["keys", "create", "--env", "live", "--scopes", "run", "--json", "--data-dir", data]);
+    const other: string = JSON.parse(made.out).secret;
+    const inClear = { "x-forwarded-proto": "http" };
+    for (const secret of [keys!.live, other])
+      expect(await codeOf(await forward(new Request(me, bearer(secret)), "203.0.113.7", inClear))).toEqual([
+        ...[403, "https_required"],
+      ]);
+    await server.log.holds("because it is the last admin key");
+    await server.log.holds("in clear text and was revoked");
+    expect((await ask(me, keys!.live)).status).toBe(200);
+    const revoked = await ask(me, other);
+    expect(revoked.status).toBe(401);
+    expect((await parsed(revoked)).error).toMatchObject({ code: "key_revoked", details: { reason: "exposed" } });
+    expect(await server.stop()).toBe(0);
+    expect(await server.log.whole).not.toContain(keys!.live);
   });
 
   test("speaks plain HTTP on loopback when told to, and behind a proxy only what the proxy says came by HTTPS", async () => {

@@ -147,6 +147,10 @@ function readNetworks(text: string | undefined): Cidr[] {
 export const opensLoopback = ({ loopback, trustProxy }: ListenPlan): boolean =>
   loopback && !trustProxy.some(hasLoopback);
 
+/** Whether clients come by the proxy alone: what is sent to the listener itself is refused as plain HTTP. */
+export const isBehindProxy = ({ tls, insecureHttp, trustProxy }: ListenPlan): boolean =>
+  tls === null && (!insecureHttp || trustProxy.some(hasLoopback));
+
 /** Every way into the server that listens so, for those who may not take it. */
 export function ownAddresses(plan: ListenPlan, ports: readonly (number | null)[], publicUrl?: string): OwnAddress[] {
   // What a name stands for when the port is opened is the system's to say: it counts as all of this machine.

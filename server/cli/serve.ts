@@ -25,10 +25,10 @@ import { clusterAway } from "./cluster-away.ts";
 import { believingNodes, type LeadingNode, leadNode } from "./cluster-node.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { exitCodes } from "./exit-code.ts";
-import { type Greeting, greetingText } from "./greeting.ts";
+import { type Greeting, greetingText, unknownAddress } from "./greeting.ts";
 import { awaitSuccessor, handOver, takeOver } from "./handover.ts";
 import { createLeaderCommands } from "./leader-commands.ts";
-import { addressHere, addressOf, type ListenPlan, namesOf, ownAddresses } from "./listen-plan.ts";
+import { addressHere, addressOf, isBehindProxy, namesOf, ownAddresses } from "./listen-plan.ts";
 import type { Handle } from "./listener.ts";
 import { mailSecrets } from "./mail-settings.ts";
 import { storesOf } from "./open-data.ts";
@@ -116,10 +116,17 @@ export async function serve(flags: ServeFlags): Promise<never> {
       : handle,
   );
   predecessor?.serving();
+  const reached = {
+    address: addressOf(plan, entrance.port),
+    url: publicUrlAt(entrance.port),
+    needs_public_url: isBehindProxy(plan) && settings.publicUrl === undefined,
+  };
   const hands_over = platform.leadsConnections && process.pid !== 1 && !cluster; // A container ends with its process 1.
   const tellCommands = (refused?: string) => {
     const about = { cacert: cacertOf(entrance), pid: process.pid, hands_over, refused };
-    const addresses = { address: addressOf(plan, entrance.port), here: addressHere(plan, entrance.port) };
+    const { address, needs_public_url, url } = reached;
+    const links = needs_public_url ? unknownAddress : url;
+    const addresses = { address: isBehindProxy(plan) ? url : address, here: addressHere(plan, entrance.port), links };
     writeServerFile(dir.serverFile, { ...addresses, ...about });
   };
   const followed = hands_over
@@ -129,7 +136,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   // A link to a page that no browser trusts yet is a bad welcome: what is shown first should work, if it takes seconds.
   await Promise.race([entrance.certified, told, Bun.sleep(firstCertificate_ms)]);
   const greeting = await greet({
-    plan,
+    reached,
     entrance,
     dir,
     db,
@@ -299,7 +306,8 @@ const secretsOf = (
 ];
 
 interface Started {
-  plan: ListenPlan;
+  /** Where it listens, and where clients reach it. */
+  reached: Pick<Greeting, "address" | "needs_public_url"> & { url: string };
   entrance: Entrance;
   dir: DataDir;
   db: Db;
@@ -311,14 +319,15 @@ interface Started {
 }
 
 async function greet(started: Started): Promise<Greeting> {
-  const { plan, entrance, dir, db, app, recovered_runs, localAccounts, isFirst } = started;
-  const address = addressOf(plan, entrance.port);
+  const { reached, entrance, dir, db, app, recovered_runs, localAccounts, isFirst } = started;
+  const { address, needs_public_url, url } = reached;
   const project = isFirst ? await app.projects.createDefault() : null;
   const common = {
     version: build.version,
     address,
-    api_url: `${address}/v1`,
-    dashboard_url: `${address}/dashboard`,
+    api_url: `${url}/v1`,
+    dashboard_url: `${url}/dashboard`,
+    needs_public_url,
     data_dir: dir.path,
     cacert: cacertOf(entrance),
     http_port: entrance.httpPort,
@@ -334,7 +343,7 @@ async function greet(started: Started): Promise<Greeting> {
   const setup = createSetup({ db, audit, accounts, localAccounts });
   const linked = setup.required() ? setup.issue(cliActor()) : null;
   const [test, live, token] = await Promise.all([key("test"), key("live"), linked]); // In one commit.
-  return { ...common, setup_link: token && setupLink(address, token), project: project.name, keys: { test, live } };
+  return { ...common, setup_link: token && setupLink(url, token), project: project.name, keys: { test, live } };
 }
 
 /** The file that a self-signed certificate is verified by. */

@@ -2,9 +2,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 /** How commands on this machine reach the server that runs on a data directory. */
 interface ServerFile {
+  /** Behind a proxy it is the public URL, since nothing else is answered. */
   address: string;
-  /** The same with an address instead of a name. Absent from older servers. */
+  /** The listener's own address, by number. Absent from older servers. */
   here?: string;
+  /** What links for people begin with. Absent from older servers. */
+  links?: string;
   /** The file to trust, for a certificate that no authority signed. */
   cacert: string | null;
   pid: number;

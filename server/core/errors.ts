@@ -41,12 +41,13 @@ export const catalogue = {
   invalid_api_key: {
     status: 401,
     type: "authentication_error",
-    meaning: "The API key is unknown, expired or revoked, or it does not allow your network. Use another key.",
+    meaning: "The API key is unknown or expired, or it does not allow your network. Use another key.",
   },
   key_revoked: {
     status: 401,
     type: "authentication_error",
-    meaning: "The stream's API key was revoked, and this is the last event. Open the stream again with another key.",
+    meaning:
+      "The API key was revoked; `details.reason` is `exposed` where it was sent over plain HTTP. A stream ends with it. Use another key.",
   },
   key_expired: {
     status: 401,

@@ -305,7 +305,7 @@ test("a key that is revoked while its upload arrives makes no file", async () =>
   });
   const type = { "content-type": `multipart/form-data; boundary=${boundary}` };
   const { status, body: answer } = await post({ ...client, key: other }, body, type);
-  expect([status, answer.error.code]).toEqual([401, "invalid_api_key"]);
+  expect([status, answer.error.code]).toEqual([401, "key_revoked"]);
   expect([rows(server, "files", client), await settled(client)]).toEqual([0, 0]);
 });
 

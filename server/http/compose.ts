@@ -9,7 +9,7 @@ import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs-site.ts";
 import { type Answered, createEdge } from "./edge.ts";
 import { healthRoutes } from "./health.ts";
-import { createTransportGate, type GateOptions } from "./https-only.ts";
+import { createTransportGate, type GateOptions, type OnExposed } from "./https-only.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createIsNewWork } from "./new-work.ts";
 import { createOpenApi, openApiRoutes } from "./openapi.ts";
@@ -59,7 +59,7 @@ export function composeHttp({
   const root = new Elysia({ normalize: false, allowUnsafeValidationDetails: true });
   const limiter = createRateLimiter();
   const cors = createCors({ db });
-  const exposed = createSignal<[authorization: string]>();
+  const exposed = createSignal<Parameters<OnExposed>>();
   const answered = createSignal<[Answered]>();
   // The routes of resources for people are made when the first of them asks: many a server has programs alone to answer.
   let forPeople = () => {};
@@ -112,7 +112,7 @@ export function composeHttp({
     openApi,
     /** All that there are. */
     routes,
-    /** Told of the `Authorization` header that somebody sent in clear text. */
+    /** Calls with each `Authorization` header that came in clear text. */
     onExposed: exposed.listen,
     /** Told of each response to a request from outside, as it leaves. */
     onAnswered: answered.listen,

@@ -149,6 +149,7 @@ export const everyCode = [
   "unknown_parameter",
   "missing_api_key",
   "invalid_api_key",
+  "key_revoked",
   "client_token_expired",
   "insufficient_scope",
   "origin_not_allowed",

@@ -99,6 +99,22 @@ test("a key that comes in clear text is reported, and the request is refused", (
   expect(exposed).toEqual(["Bearer sk_test_x"]);
 });
 
+const ownAddress = "127.0.0.1";
+test.each<[string, string, Record<string, string>, string, boolean]>([
+  ["this machine", ownAddress, {}, ownAddress, true],
+  ["another one", "203.0.113.9", {}, "203.0.113.9", false],
+  ["this machine, by a proxy that is not trusted and on it", ownAddress, { via: "1.1 proxy" }, ownAddress, false],
+  ["a client that claims to be this machine", "203.0.113.9", { "x-forwarded-for": "127.0.0.1" }, "203.0.113.9", false],
+  ["whom a trusted proxy names", "10.0.0.1", { "x-forwarded-for": "198.51.100.1" }, "198.51.100.1", false],
+  ["this machine, as a trusted proxy names it", "10.0.0.1", { "x-forwarded-for": "127.0.0.1" }, ownAddress, true],
+])("a key in clear text came from %s", (_, peer, more, ip, local) => {
+  const sent: unknown[] = [];
+  const onExposed = (authorization: string, sender: object) => void sent.push([authorization, sender]);
+  const { admit } = gateWith(proxied, { peerOf: () => peer, onExposed });
+  expect(() => admit(new Request("http://localhost/v1/agents", { headers: { ...headers, ...more } }))).toThrow("https");
+  expect(sent).toEqual([["Bearer sk_test_x", { ip, local }]]);
+});
+
 test.each([
   ["with TLS", encrypted],
   ["in plain HTTP on loopback", local],

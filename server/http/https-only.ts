@@ -112,6 +112,14 @@ export interface TransportGate {
   insists(request: Request): boolean;
 }
 
+/** Who sent something in clear text; `local`: from this machine, so that no network carried it. */
+export interface ClearTextSender {
+  ip: string | null;
+  local: boolean;
+}
+
+export type OnExposed = (authorization: string, sender: ClearTextSender) => void;
+
 export interface GateOptions {
   rules: TransportRules;
   peerOf: (request: Request) => string | null;
@@ -121,8 +129,8 @@ export interface GateOptions {
   isOwnName?: (host: string | null) => boolean;
   /** Whether the certificate is one that somebody vouches for. */
   isVouchedFor?: () => boolean;
-  /** Told of the `Authorization` header that somebody sent in clear text. */
-  onExposed: (authorization: string) => void;
+  /** Called with an `Authorization` header that came in clear text. */
+  onExposed: OnExposed;
 }
 
 /** They need no key, and show no secret. */
@@ -162,6 +170,14 @@ export function createTransportGate(options: GateOptions): TransportGate {
     isOfHere(peerOnce(request)) &&
     !(isProxy(peerOnce(request), rules) && request.headers.has("x-forwarded-proto")) &&
     !isOwnName(request.headers.get("host"));
+  const clientOf = (request: Request): string | null =>
+    rules.trustProxy.length === 0 ? peerOnce(request) : clientAddress(transportOf(request), rules);
+  // The client is this machine if a trusted proxy says so, or if it connects itself: a proxy on this machine that names
+  // no client may have taken the request from anywhere.
+  function senderOf(request: Request): ClearTextSender {
+    const ip = clientOf(request);
+    return { ip, local: isOfHere(ip) && (ip !== peerOnce(request) || !isForwarded(request)) };
+  }
   return {
     isRebound,
     admit(request) {
@@ -180,12 +196,11 @@ export function createTransportGate(options: GateOptions): TransportGate {
       if (checked === "allowed") return;
       const authorization = request.headers.get("authorization");
       if (authorization === null && isOwnProbe(request)) return;
-      if (authorization !== null) onExposed(authorization);
+      if (authorization !== null) onExposed(authorization, senderOf(request));
       // Never a redirect: it would work, and nobody would notice that the key went over the wire in clear text.
       throw new AppError("https_required", "Use https. A key that was sent over plain HTTP must be replaced.");
     },
-    clientOf: (request) =>
-      rules.trustProxy.length === 0 ? peerOnce(request) : clientAddress(transportOf(request), rules),
+    clientOf,
     // Behind a proxy the certificate that browsers see is the proxy's, and so is this promise.
     insists: (request) =>
       rules.tls &&

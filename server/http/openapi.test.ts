@@ -85,7 +85,7 @@ test("each status has the errors that it may be, and every error of the API that
       }
     }
   // The last event of a stream, a method that no address has, a client that has gone, metrics, a cluster without a leader, and what people meet at the dashboard.
-  const elsewhere = ["key_revoked", "key_expired", "project_archived", "method_not_allowed", "overloaded"];
+  const elsewhere = ["key_expired", "project_archived", "method_not_allowed", "overloaded"];
   elsewhere.push("metrics_token_required", "cluster_unavailable");
   const people = ["missing_session", "invalid_login", "cross_origin", "insufficient_role", "invitation_invalid"];
   people.push("setup_token_invalid", "setup_token_expired", "last_owner", "setup_done");

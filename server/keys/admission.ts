@@ -1,11 +1,12 @@
 import { AppError } from "../core/errors.ts";
 import type { Permission } from "../core/scope.ts";
+import { timestampOrNull } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import type { Identity } from "../http/principal.ts";
 import type { RateLimits } from "../http/rate-limit.ts";
 import { holds, parseAddress, parseCidr } from "../lib/ip-address.ts";
 import type { KeyRow } from "./key.ts";
-import { environmentOf, hashText } from "./secret.ts";
+import { environmentOf, hashSecret, hashText } from "./secret.ts";
 
 /** As it is stored: what is JSON is parsed where it is needed. */
 interface AdmissionRow extends Pick<KeyRow, "id" | "project_id" | "environment" | "expires_at_ms"> {
@@ -27,6 +28,9 @@ interface Admitted extends Pick<AdmissionRow, "expires_at_ms" | "allowed_cidrs">
   identity: Identity;
 }
 
+/** When a key was revoked, and whether it was for having come in clear text. */
+type Revocation = Pick<KeyRow, "revoked_at_ms" | "exposure">;
+
 /** Says whose a secret is. What is kept of a key ends with the write that revokes it, whoever writes that. */
 export function createAdmission({ db, now }: { db: Db; now: () => number }) {
   const { sqlite } = db;
@@ -37,9 +41,12 @@ export function createAdmission({ db, now }: { db: Db; now: () => number }) {
     FROM api_keys WHERE revoked_at_ms IS NULL AND`;
   const byHash = sqlite.query<AdmissionRow, [Uint8Array]>(`${admission} hash = ?`);
   const byId = sqlite.query<AdmissionRow, [string]>(`${admission} id = ?`);
-  const validity = sqlite.query<{ expires_at_ms: number | null; revoked: 0 | 1; archived: 0 | 1 }, [string]>(
-    `SELECT k.expires_at_ms, k.revoked_at_ms IS NOT NULL AS revoked, p.archived_at_ms IS NOT NULL AS archived
+  const validity = sqlite.query<Revocation & { expires_at_ms: number | null; archived: 0 | 1 }, [string]>(
+    `SELECT k.expires_at_ms, k.revoked_at_ms, k.exposure, p.archived_at_ms IS NOT NULL AS archived
      FROM api_keys k JOIN projects p ON p.id = k.project_id WHERE k.id = ?`,
+  );
+  const revocation = sqlite.query<Revocation & Pick<AdmissionRow, "allowed_cidrs">, [Uint8Array]>(
+    "SELECT revoked_at_ms, exposure, allowed_cidrs FROM api_keys WHERE hash = ? AND revoked_at_ms IS NOT NULL",
   );
   // By the hash, as text: no secret stays in memory.
   const admitted = db.kept.rows((hash: string) => toAdmitted(byHash.get(Buffer.from(hash, "base64"))));
@@ -62,6 +69,12 @@ export function createAdmission({ db, now }: { db: Db; now: () => number }) {
       return environmentOf(secret) === null ? null : admit(admitted.of(hash), ip);
     },
 
+    /** Why a secret that does not authenticate was good once; null for any other. It is read anew each time. */
+    revoked(secret: string, ip: string | null): AppError | null {
+      const row = environmentOf(secret) === null ? null : revocation.get(hashSecret(secret));
+      return row && isFrom(row.allowed_cidrs, ip) ? keyRevoked(row) : null;
+    },
+
     /** The same by the key's id, for client tokens. */
     authenticateFor: (id: string, ip: string | null): Identity | null => admit(makers.of(id), ip),
 
@@ -69,7 +82,7 @@ export function createAdmission({ db, now }: { db: Db; now: () => number }) {
     noLongerValid(id: string): AppError | null {
       const row = validity.get(id);
       if (!row || row.archived) return new AppError("project_archived", "The project of this API key is closed.");
-      if (row.revoked) return new AppError("key_revoked", "The API key of this stream was revoked.");
+      if (row.revoked_at_ms !== null) return keyRevoked(row);
       return isCurrent(row.expires_at_ms)
         ? null
         : new AppError("key_expired", "The time of this stream's API key is over.");
@@ -89,6 +102,14 @@ export function createAdmission({ db, now }: { db: Db; now: () => number }) {
       for (const [id, use] of batch) if (used.get(id) === use) used.delete(id);
     },
   };
+}
+
+function keyRevoked({ revoked_at_ms, exposure }: Revocation): AppError {
+  const reason = exposure === "revoked" ? "exposed" : "requested";
+  const why = reason === "exposed" ? ", because it was sent over plain HTTP, where others can read it" : "";
+  return new AppError("key_revoked", `This API key was revoked${why}. Use another key.`, {
+    details: { reason, revoked_at: timestampOrNull(revoked_at_ms) },
+  });
 }
 
 function isFrom(allowedCidrs: string | null, ip: string | null): boolean {

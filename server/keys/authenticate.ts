@@ -5,13 +5,16 @@ import { type ClientTokens, isClientToken } from "./client-tokens.ts";
 import type { KeyStore } from "./store.ts";
 
 export interface KeyAuthentication {
-  keys: Pick<KeyStore, "authenticate">;
+  keys: Pick<KeyStore, "authenticate" | "revoked">;
   tokens: Pick<ClientTokens, "authenticate">;
   limiter: Pick<RateLimiter, "takeFailure">;
   clientOf: (request: Request) => string | null;
 }
 
-/** Admits API keys and client tokens. All that is wrong with a key gives one answer, and whoever guesses is slowed down by address. */
+/**
+ * Admits API keys and client tokens. A key that was revoked is told so, since its secret proves that the client had it. All
+ * else that is wrong gives one answer. Failures are limited by address.
+ */
 export function createKeyAuthenticate({ keys, tokens, limiter, clientOf }: KeyAuthentication): Authenticate {
   return (request) => {
     const authorization = request.headers.get("authorization") ?? tokenInQuery(request);
@@ -23,7 +26,8 @@ export function createKeyAuthenticate({ keys, tokens, limiter, clientOf }: KeyAu
     if (!accepted) throw new AppError("rate_limited", "Too many failed authentications.", { retryAfter });
     if (authorization === null)
       throw new AppError("missing_api_key", "Send the header Authorization: Bearer <API key>.");
-    throw new AppError("invalid_api_key", "This API key is not valid.");
+    const revoked = secret === null ? null : keys.revoked(secret, address);
+    throw revoked ?? new AppError("invalid_api_key", "This API key is not valid.");
   };
 }
 

@@ -1,8 +1,10 @@
 import type { AppError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import type { Auth } from "../http/auth.ts";
+import type { OnExposed } from "../http/https-only.ts";
 import type { Base, Part } from "../http/part.ts";
 import type { Identity } from "../http/principal.ts";
+import type { Exposure } from "../wire/names.ts";
 import { bearer, createKeyAuthenticate, type KeyAuthentication } from "./authenticate.ts";
 import { type Bound, createClientTokens, type TokenPage } from "./client-tokens.ts";
 import { clientTokenRoutes, keyRoutes, type MeOptions, meRoutes } from "./routes.ts";
@@ -13,10 +15,17 @@ export interface KeyOptions {
   keepExposedKeys?: boolean;
 }
 
-type Http = Pick<MeOptions, "limiter"> &
-  Pick<KeyAuthentication, "clientOf"> & { onExposed(hear: (authorization: string) => void): void };
+type Http = Pick<MeOptions, "limiter"> & Pick<KeyAuthentication, "clientOf"> & { onExposed(hear: OnExposed): void };
 
 const lastUsedEvery_ms = 60_000;
+
+/** What the log says of a key that came in clear text. */
+const exposureLines: Record<Exposure, string> = {
+  revoked: "an API key came in clear text and was revoked",
+  kept: "an API key came in clear text and was kept: rotate it",
+  last_admin_key: "an API key came in clear text and was kept, because it is the last admin key: rotate it",
+  local: "an API key came in clear text from this machine and was kept",
+};
 
 /** Who may ask the API, and what they may. */
 export function composeKeys({
@@ -44,12 +53,13 @@ export function composeKeys({
     keys.writeLastUsed().catch((error) => base.log.error("last use of keys was not written", { error }));
   }
 
-  onExposed((authorization) => {
+  onExposed((authorization, sender) => {
     const secret = bearer(authorization);
-    if (secret !== null)
-      keys
-        .expose(secret, { keepLive })
-        .catch((error) => base.log.error("an exposed key could not be marked", { error }));
+    if (secret === null) return;
+    keys
+      .expose(secret, { ...sender, keepLive })
+      .then((exposed) => exposed && base.log.warn(exposureLines[exposed.exposure], { ...exposed, client: sender.ip }))
+      .catch((error) => base.log.error("an exposed key could not be marked", { error }));
   });
 
   return {

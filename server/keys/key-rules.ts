@@ -22,7 +22,7 @@ export function createKeyRules({
   find(author: Author, id: string): KeyRow;
   now: () => number;
   /** Whether a key was revoked or has ended, as whoever asks with it is told. */
-  noLongerValid(id: string): unknown;
+  noLongerValid(id: string): AppError | null;
 }) {
   // One that is being rotated does not count: its end is settled, and nobody would be left then. Nor does one that ends
   // sooner or is bounded, unless the one that goes is bounded itself: a key of a minute would be no way back.
@@ -37,8 +37,8 @@ export function createKeyRules({
 
   /** A body may take its time: a key that was revoked meanwhile changes nothing any more. */
   function requireStanding({ actor }: Author): void {
-    if (actor.type === "api_key" && noLongerValid(actor.id))
-      throw new AppError("invalid_api_key", "This API key is not valid.");
+    const refusal = actor.type === "api_key" && noLongerValid(actor.id);
+    if (refusal) throw refusal;
   }
 
   function requireRights(author: Author, asked: Rights): void {
@@ -49,12 +49,16 @@ export function createKeyRules({
     if (author.actor.type === "api_key") requireWithin(rightsOf(find(author, author.actor.id)), rightsOf(target));
   }
 
-  /** Throws when nobody could make a key any more once this one has ended. */
-  function requireAnotherAdmin(row: KeyRow): void {
-    if (!isCurrent(row.expires_at_ms) || !row.scopes.includes("admin")) return;
+  /** Whether nobody could make a key any more once this one has ended. */
+  function isLastAdmin(row: KeyRow): boolean {
+    if (!isCurrent(row.expires_at_ms) || !row.scopes.includes("admin")) return false;
     const isBound = row.agent_ids !== null || row.allowed_cidrs !== null;
     const least = isBound ? 0 : (row.expires_at_ms ?? never);
-    if (otherAdmins.get(row.project_id, row.environment, row.id, now(), least, isBound)!.n === 0)
+    return otherAdmins.get(row.project_id, row.environment, row.id, now(), least, isBound)!.n === 0;
+  }
+
+  function requireAnotherAdmin(row: KeyRow): void {
+    if (isLastAdmin(row))
       throw new AppError("last_admin_key", "This is the last admin key: without it nobody could make another one.");
   }
 
@@ -75,5 +79,5 @@ export function createKeyRules({
     return end;
   }
 
-  return { requireStanding, requireRights, requireReach, requireAnotherAdmin, newEnd };
+  return { requireStanding, requireRights, requireReach, isLastAdmin, requireAnotherAdmin, newEnd };
 }

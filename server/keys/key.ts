@@ -34,6 +34,7 @@ export const toApiKey = (row: KeyRow, now: number) => ({
   expires_at: timestampOrNull(row.expires_at_ms),
   revoked_at: timestampOrNull(row.revoked_at_ms),
   exposed_at: timestampOrNull(row.exposed_at_ms),
+  exposure: row.exposure,
   rotated_to: row.rotated_to,
   rotated_from: row.rotated_from,
 });

@@ -1,7 +1,9 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createAudit } from "../db/audit.ts";
+import { createLog } from "../lib/log.ts";
 import { testActor } from "../testing/test-actor.ts";
-import { testApp } from "../testing/test-app.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
+import type { AuditEntry } from "../wire/audit.ts";
 import { environmentOf, mintSecret } from "./secret.ts";
 import { createKeyStore } from "./store.ts";
 
@@ -62,7 +64,10 @@ test("a revoked key fails on the next request, also when another process revoked
     id: reader.key.id,
     deleted: true,
   });
-  expect((await reader.get("/v1/me")).body.error.code).toBe("invalid_api_key");
+  expect((await reader.get("/v1/me")).body.error).toMatchObject({
+    code: "key_revoked",
+    details: { reason: "requested" },
+  });
   expect(server.keys.noLongerValid(reader.key.id)?.code).toBe("key_revoked");
   expect((await admin.delete(`/v1/api_keys/${reader.key.id}`)).status).toBe(404);
   expect((await admin.get(`/v1/api_keys/${reader.key.id}`)).body.status).toBe("revoked");
@@ -124,6 +129,99 @@ test("a key that came in clear text is marked, and a live one is revoked unless 
     expect(server.keys.noLongerValid(key.id) === null).toBe(valid);
   }
   await server.keys.expose("sk_live_nonsense");
+});
+
+describe("a key that came in clear text", () => {
+  const remote = { ip: "203.0.113.7", local: false };
+  const here = { ip: "127.0.0.1", local: true };
+  const audited = async (client: Client) =>
+    (await client.get("/v1/audit_log?action=api_key.exposed")).body.data.map(
+      ({ actor, target, details }: AuditEntry) => ({ ip: actor.ip, key: target!.id, ...details }),
+    );
+
+  test("from this machine is noted, and not revoked", async () => {
+    await using server = testApp();
+    const [admin, other] = [await server.client({ environment: "live" }), await server.client({ environment: "live" })];
+    expect(await server.keys.expose(other.key.secret, here)).toMatchObject({ id: other.key.id, exposure: "local" });
+    expect((await other.get("/v1/me")).status).toBe(200);
+    const { exposure, exposed_at, revoked_at } = server.keys.get(admin.scope, other.key.id);
+    expect([exposure, exposed_at, revoked_at]).toEqual(["local", expect.any(String), null]);
+    expect(await audited(admin)).toEqual([
+      { ip: "127.0.0.1", key: other.key.id, name: "test", revoked: false, exposure: "local" },
+    ]);
+  });
+
+  test("from elsewhere after that is revoked, and its owner is told why", async () => {
+    await using server = testApp();
+    const [admin, other] = [await server.client({ environment: "live" }), await server.client({ environment: "live" })];
+    await server.keys.expose(other.key.secret, here);
+    await server.keys.expose(other.key.secret, remote);
+    await server.keys.expose(other.key.secret, here);
+    const { status, headers, body } = await other.get("/v1/me");
+    expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect(body.error).toMatchObject({
+      code: "key_revoked",
+      message: expect.stringContaining("sent over plain HTTP"),
+      details: { reason: "exposed", revoked_at: expect.stringMatching(/Z$/) },
+    });
+    expect((await audited(admin)).map(({ exposure }: { exposure: string }) => exposure)).toEqual(["revoked", "local"]);
+  });
+
+  test("is not revoked where it is the last admin key of its environment, and is once there is another", async () => {
+    await using server = testApp();
+    const admin = await server.client({ environment: "live" });
+    await server.client({ environment: "test" });
+    await server.client({ environment: "live", scopes: ["run"] });
+    const commits = server.db.write.commits();
+    for (let i = 0; i < 3; i++) await server.keys.expose(admin.key.secret, remote);
+    expect(server.db.write.commits()).toBe(commits + 1);
+    expect((await admin.get(`/v1/api_keys/${admin.key.id}`)).body).toMatchObject({
+      ...{ status: "active", exposure: "last_admin_key", exposed_at: expect.any(String), revoked_at: null },
+    });
+    expect(await audited(admin)).toMatchObject([{ ip: "203.0.113.7", revoked: false, exposure: "last_admin_key" }]);
+    const other = await server.client({ environment: "live" });
+    await server.keys.expose(admin.key.secret, remote);
+    expect((await admin.get("/v1/me")).body.error.code).toBe("key_revoked");
+    expect((await other.get("/v1/me")).status).toBe(200);
+  });
+
+  test("says so in the log, without its secret", async () => {
+    const lines: string[] = [];
+    const both = Promise.withResolvers<void>();
+    const write = (line: string) => void (lines.push(line) === 2 && both.resolve());
+    const log = createLog({ format: "json", write });
+    const rules = { tls: false, trustProxy: [], insecureHttp: false };
+    await using server = testApp({ log, transport: { rules, peerOf: () => remote.ip } });
+    const admin = await server.client({ environment: "live" });
+    const other = await server.client({ environment: "live" });
+    for (const { key } of [other, admin]) {
+      const headers = { host: "localhost", authorization: `Bearer ${key.secret}` };
+      expect((await server.send("GET", "/v1/me", undefined, headers)).body.error.code).toBe("https_required");
+    }
+    await both.promise;
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: "warn", id: other.key.id, exposure: "revoked", client: remote.ip },
+      { level: "warn", id: admin.key.id, exposure: "last_admin_key", client: remote.ip },
+    ]);
+    expect(lines.join()).not.toContain(admin.key.secret);
+  });
+});
+
+test("only who has the secret learns that a key was revoked, and only where it may be used from", async () => {
+  await using server = testApp();
+  const admin = await server.client();
+  const allowed_cidrs = ["203.0.113.0/24"];
+  const { body: bound } = await admin.post("/v1/api_keys", { name: "n", scopes: ["read"], allowed_cidrs });
+  await admin.delete(`/v1/api_keys/${bound.id}`);
+  expect(server.keys.revoked(bound.secret, "203.0.113.7")?.code).toBe("key_revoked");
+  for (const [secret, ip] of [
+    [bound.secret, "203.0.114.7"],
+    [bound.secret, null],
+    [admin.key.secret, "203.0.113.7"],
+    [mintSecret("test"), "203.0.113.7"],
+    ["nonsense", "203.0.113.7"],
+  ] as const)
+    expect(server.keys.revoked(secret, ip)).toBeNull();
 });
 
 test("when a key was last used is written in batches", async () => {

@@ -22,7 +22,7 @@ export function createKeyStore({ db, audit, now = Date.now }: StoreBase) {
   const rows = createRows(db, apiKeys);
   const { find } = rows;
   const { noLongerValid } = admission;
-  const { requireStanding, requireRights, requireReach, requireAnotherAdmin, newEnd } = createKeyRules({
+  const { requireStanding, requireRights, requireReach, isLastAdmin, requireAnotherAdmin, newEnd } = createKeyRules({
     ...{ db, find, noLongerValid, now },
   });
   function toKey(row: KeyRow): ApiKey {
@@ -130,7 +130,7 @@ export function createKeyStore({ db, audit, now = Date.now }: StoreBase) {
         return { id, object: "api_key" as const, deleted: true };
       }),
 
-    expose: createExpose({ db, audit, rows, now }),
+    expose: createExpose({ db, audit, rows, isLastAdmin, now }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { type App, createApp } from "../app.ts";
+import { type App, type AppOptions, createApp } from "../app.ts";
 import type { Failover } from "../cluster/lease.ts";
 import type { OidcSettings } from "../console/oidc.ts";
 import type { Environment, Permission, Scope } from "../core/scope.ts";
@@ -74,6 +74,8 @@ export interface TestAppOptions {
   localAccounts?: boolean;
   /** How the server came to lead a cell of a cluster. */
   failover?: Failover;
+  /** How requests reach the server; absent: from memory, and each is taken. */
+  transport?: AppOptions["transport"];
   /** What a server that was stopped has left. */
   db?: Db;
   /** What it seals secrets with. */
@@ -106,6 +108,7 @@ export function testApp({
   mail,
   localAccounts,
   failover,
+  transport,
   db = openDatabase(":memory:", { vecLibrary: vecLibrary("") }),
   masterKey = crypto.getRandomValues(new Uint8Array(32)),
 }: TestAppOptions = {}) {
@@ -125,6 +128,7 @@ export function testApp({
     embedders,
     docs,
     failover,
+    transport,
     publicUrl: () => publicUrl,
     ...(dashboard && {
       dashboard: { pages: new Elysia(), secureCookie: true, version: "test", oidc, mail, localAccounts },

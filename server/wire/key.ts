@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { clientScopes, environments, permissions } from "../core/scope.ts";
 import * as t from "../lib/schema.ts";
 import { Budget } from "./agent.ts";
-import { keyStatuses } from "./names.ts";
+import { exposures, keyStatuses } from "./names.ts";
 import { envelope, resource } from "./schema.ts";
 
 const status = t.oneOf(keyStatuses);
@@ -21,6 +21,7 @@ const apiKey = {
   expires_at: t.orNull(t.time),
   revoked_at: t.orNull(t.time),
   exposed_at: t.orNull(t.time),
+  exposure: t.orNull(t.oneOf(exposures)),
   rotated_to: t.orNull(t.text),
   rotated_from: t.orNull(t.text),
 };

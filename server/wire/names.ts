@@ -119,6 +119,10 @@ export const analyticsGroupings = [
 ] as const;
 export type AnalyticsGrouping = (typeof analyticsGroupings)[number];
 
+/** What followed when a key came in clear text: it was kept as the last admin key, for example, or came from this machine. */
+export const exposures = ["revoked", "kept", "last_admin_key", "local"] as const;
+export type Exposure = (typeof exposures)[number];
+
 /** Why a sign-in at an issuer failed, in the address of the sign-in page. */
 export type OidcRefusal =
   | ("cancelled" | "stale" | "unreachable" | "issuer" | "email" | "unverified" | "domain" | "role" | "unknown")

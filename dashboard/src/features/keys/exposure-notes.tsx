@@ -22,9 +22,7 @@ export function ExposureNotes({
   mayChange: boolean;
   onAct: (act: KeyAct) => void;
 }) {
-  const shown = keys.filter(
-    (key) => isExposed(key, now) || (key.revoked_at && key.exposed_at && isNear(key.revoked_at, key.exposed_at, now)),
-  );
+  const shown = keys.filter((key) => isExposed(key, now) || wasRevokedLately(key, now));
   if (shown.length === 0) return null;
   return (
     <div className="flex flex-col gap-2 px-4 py-3 rail:px-5">
@@ -32,8 +30,13 @@ export function ExposureNotes({
         <Note key={key.id} tone="bad" role="alert">
           <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
             <p className="min-w-60 flex-1">
-              <b>“{key.name}” was sent in clear text</b> <Time at={key.exposed_at ?? key.created_at} />. Someone on the
-              network may have read it.{" "}
+              <b>“{key.name}” was sent in clear text</b> <Time at={key.exposed_at ?? key.created_at} />.{" "}
+              {key.exposure === "local"
+                ? "It came from the server's own machine, so no network carried it. "
+                : "Someone on the network may have read it. "}
+              {key.exposure === "last_admin_key" &&
+                !key.revoked_at &&
+                "It was not revoked, because it was the last admin key. "}
               {key.revoked_at
                 ? "It has been revoked since. Create another one, and check what was done with it."
                 : keyState(key, now) === "rotating"
@@ -65,6 +68,5 @@ export function ExposureNotes({
   );
 }
 
-/** Revoked for it, which happens at once, and not long ago. */
-const isNear = (revoked: string, exposed: string, now: number): boolean =>
-  Math.abs(Date.parse(revoked) - Date.parse(exposed)) < 5000 && now - Date.parse(revoked) < remembered_ms;
+const wasRevokedLately = ({ exposure, revoked_at }: ApiKey, now: number): boolean =>
+  exposure === "revoked" && revoked_at !== null && now - Date.parse(revoked_at) < remembered_ms;

@@ -15,6 +15,6 @@ export const someKey = (said: Partial<ApiKey> = {}): ApiKey => ({
   },
   ...{ status: "active", agent_ids: null, allowed_cidrs: null, created_at: "2026-11-01T00:00:00.000Z" },
   ...{ created_by: "cli", last_used_at: null, last_used_ip: null, expires_at: null, revoked_at: null },
-  ...{ exposed_at: null, rotated_to: null, rotated_from: null },
+  ...{ exposed_at: null, exposure: null, rotated_to: null, rotated_from: null },
   ...said,
 });
