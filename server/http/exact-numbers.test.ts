@@ -30,7 +30,12 @@ test.each<[string, string, string, string]>([
     "filter.order.$eq",
   ],
   ["/v1/memory/:id/search", `{"query":"x","filter":{"order":${long}}}`, "validation_failed", "filter.order"],
-  ["/v1/runs", `{"agent_id":"agt_00000000000000000000000000","input":"x","metadata":{"order":${long}}}`, "validation_failed", "metadata.order"],
+  [
+    "/v1/runs",
+    `{"agent_id":"agt_00000000000000000000000000","input":"x","metadata":{"order":${long}}}`,
+    "validation_failed",
+    "metadata.order",
+  ],
 ])("%s refuses %j with %s and the path of the number, where one is needed", async (path, body, code, param) => {
   await using server = testApp();
   const client = await server.client();

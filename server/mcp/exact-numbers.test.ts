@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { createEgress } from "../lib/egress.ts";
 import { parseExact } from "../lib/exact-numbers.ts";
 import { silentLog } from "../lib/log.ts";
-import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
+import { removeProxyEnvironment } from "../lib/proxy.ts";
 import { createMcpClient } from "./client.ts";
 import { createStdioServers } from "./stdio-servers.ts";
 
