@@ -112,6 +112,12 @@ describe("a length of the body", () => {
     expect([answer.closed, answer.headers.get("connection")]).toEqual([true, "close"]);
   });
 
+  test("that is announced and does not come is told so, and the connection ends", async () => {
+    const answer = await send(post("Content-Length: 900\r\n", "{"));
+    expectRefused(answer, 408, "body_timeout");
+    expect([answer.closed, answer.headers.get("connection")]).toEqual([true, "close"]);
+  });
+
   test("that a stranger announces is not waited for", async () => {
     const strange = `POST /v1/agents HTTP/1.1\r\nHost: x.example\r\n${json}Content-Length: 1000000\r\n\r\n{`;
     const answer = await rawRequest(server, strange);
@@ -340,7 +346,7 @@ describe("a request line", () => {
     for (const part of ["%ff", "%zz", "%"]) {
       const callback = `POST /callbacks/${part} HTTP/1.1\r\n${ours(server)}${close}Content-Length: 0\r\n\r\n`;
       expectRefused(await send(callback), 404, "resource_not_found");
-      expectRefused(await send(get("", `/openai/v1/files/${part}`)), 404, "resource_not_found");
+      expect((await send(get("", `/openai/v1/files/${part}`))).status).toBe(404);
     }
   });
 

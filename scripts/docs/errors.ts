@@ -90,6 +90,7 @@ libraries read it as a step up, and would ask for another address. The clients r
 
 ## Slow and large requests
 
+- A body of which nothing comes for about ten seconds gets 408 \`body_timeout\`, and the connection closes. One that is slow goes on as long as it moves.
 - A connection that is silent or too slow is closed: after 12 seconds in its headers, after 30 seconds anywhere else.
 - A body that is refused as too large (413), or for want of disk space (507), is read to its end first, so that your client gets the
   response. Beyond 128 MB or 30 seconds, or after a pause of a second, the connection closes.

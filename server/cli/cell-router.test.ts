@@ -58,7 +58,7 @@ function threeNodes({ person = null as Person | null, project = "proj_1", naming
       ...{ seal, tokens: createSeal(masterKey), entrance: peers, publicUrl: () => "http://runnel.test" },
     });
     const fetch = noticingDotSegments(handleBy(router, seal));
-    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", ...fetch });
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 30, ...fetch });
     stack.defer(() => void server.stop(true));
     addresses.set(name, server.url.origin);
     return server.url.origin;
@@ -86,9 +86,9 @@ function threeNodes({ person = null as Person | null, project = "proj_1", naming
       Promise.all(nodes.map(async (url) => await (await fetch(`${url}${path}`, init)).text())),
     statuses: (path: string, init: RequestInit) =>
       Promise.all(nodes.map(async (url) => (await fetch(`${url}${path}`, init)).status)),
-    /** What a node answers to a target that is sent as it is. */
-    askRaw: (name: string, target: string) =>
-      rawAsk(Number(new URL(addresses.get(name)!).port), { method: "GET", target }),
+    /** What a node answers to a request that is sent as it is. */
+    askRaw: (name: string, target: string, more: Partial<Parameters<typeof rawAsk>[1]> = {}) =>
+      rawAsk(Number(new URL(addresses.get(name)!).port), { method: "GET", target, ...more }),
     [Symbol.dispose]: () => stack.dispose(),
   };
 }
@@ -130,3 +130,11 @@ test("a target with a dot segment is passed on to no other node, which would see
   for (const target of [`${path}/..`, `${path}/%2e%2e/agents`])
     expect((await nodes.askRaw("main", target)).text).toBe("main, for usr_1");
 });
+
+test("a client that falls silent in its body is told so by the node that it asked", async () => {
+  using nodes = threeNodes();
+  const silent = { method: "POST", headers: { "content-length": "9", connection: "keep-alive" }, body: "{" };
+  const { status, head, text } = await nodes.askRaw("spare", "/v1/runs", silent);
+  expect([status, JSON.parse(text).error.code]).toEqual([408, "body_timeout"]);
+  expect(head).toContain("connection: close");
+}, 60_000);

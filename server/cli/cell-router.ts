@@ -5,7 +5,7 @@ import { createWhileLeading } from "../cluster/while-leading.ts";
 import { hasDotSegment } from "../http/dot-segments.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import type { Seal } from "../lib/seal.ts";
-import { clusterAway } from "./cluster-away.ts";
+import { clusterAway, notPassed } from "./cluster-away.ts";
 import type { Entrance } from "./entrance.ts";
 import type { Handle } from "./listener.ts";
 import type { ProjectMover } from "./project-mover.ts";
@@ -83,8 +83,8 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
       answer.headers.delete(movedHeader);
       if (before) answer.headers.set(movedHeader, cell); // Whoever has sent it here knows better next time.
       return answer;
-    } catch {
-      return unavailable();
+    } catch (error) {
+      return notPassed(error, publicUrl);
     }
   }
 

@@ -1,7 +1,9 @@
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { errorBody, errorHeaders, type PublicUrl } from "../http/errors.ts";
+import { bodyStopped } from "../http/json-body.ts";
 import { noLimit, tell } from "../http/rate-limit-headers.ts";
+import { BodyStopped } from "../lib/arriving.ts";
 
 const away = (message: string, cause?: unknown): AppError =>
   new AppError("cluster_unavailable", message, { retryAfter: 1, cause });
@@ -10,6 +12,10 @@ const noAnswer = "The cluster has no leader at the moment, or its engine cannot 
 
 /** What is answered while nobody can say whether something would last. */
 export const clusterAway = (publicUrl: PublicUrl, message = noAnswer): Response => refusing(away(message), publicUrl);
+
+/** What is answered where a request could not be passed on. */
+export const notPassed = (error: unknown, publicUrl: PublicUrl): Response =>
+  error instanceof BodyStopped ? refusing(bodyStopped(), publicUrl) : clusterAway(publicUrl);
 
 /** A refusal of a node's own, which has no application to write it. */
 export function refusing(error: AppError, publicUrl: PublicUrl): Response {

@@ -30,7 +30,7 @@ import type { Log } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import { createMoveStore } from "../projects/moves.ts";
 import { type CellRouter, createCellRouter } from "./cell-router.ts";
-import { clusterAway, orAway, refusing } from "./cluster-away.ts";
+import { clusterAway, notPassed, orAway, refusing } from "./cluster-away.ts";
 import { type ClusterPlan, fencedCode } from "./cluster-plan.ts";
 import { commandsElsewhere } from "./commands-elsewhere.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
@@ -238,7 +238,7 @@ function ofOneCell({ directory, cell, seal, entrance, publicUrl }: SpareOptions)
       seal,
       origin,
       until: whileLeading(cell),
-    }).catch(() => clusterAway(publicUrl));
+    }).catch((error: unknown) => notPassed(error, publicUrl));
   };
 }
 

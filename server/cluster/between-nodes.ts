@@ -1,4 +1,5 @@
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import { arriving } from "../lib/arriving.ts";
 import { direct } from "../lib/proxy.ts";
 import { type BodyReader, readOutBy } from "../lib/read-out.ts";
 import { markReceived } from "../lib/received.ts";
@@ -121,7 +122,10 @@ interface PassOptions {
   until?: AbortSignal;
 }
 
-/** Passes a request on to another node and its answer back, both as streams. Throws when the node is not reached. */
+/**
+ * Passes a request on to another node and its answer back, both as streams. Throws when the node is not reached, and
+ * `BodyStopped` where the client fell silent.
+ */
 export async function passOn(request: Request, { address, tls, seal, origin, until }: PassOptions): Promise<Response> {
   const path = pathOf(request.url);
   // The runtime's client reads no body of an answer to TRACE. Both are refused alike.
@@ -160,9 +164,9 @@ async function bodyOf(request: Request, headers: Headers) {
   const announced = headers.get("content-length") ?? "";
   if (!/^\d+$/.test(announced)) headers.delete("content-length"); // The same twice.
   if (announced === "" || Number(announced) > whole_bytes) return streamOf(request, body.getReader());
-  const bytes = await request.bytes();
+  const pieces = await Array.fromAsync(arriving(body));
   markReceived(request);
-  return { body: bytes, ...nothing };
+  return { body: Buffer.concat(pieces), ...nothing };
 }
 
 function streamOf(request: Request, reader: BodyReader) {

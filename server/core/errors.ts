@@ -169,6 +169,12 @@ export const catalogue = {
     type: "invalid_request_error",
     meaning: "The URL exists, but not with this method. The `Allow` header lists its methods.",
   },
+  body_timeout: {
+    status: 408,
+    type: "invalid_request_error",
+    meaning:
+      "The body stopped before it was complete, and nothing came for ten seconds. Nothing was done: send the whole request again.",
+  },
   payload_too_large: {
     status: 413,
     type: "invalid_request_error",

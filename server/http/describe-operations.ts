@@ -164,7 +164,14 @@ function codesOf({ method, bucket, query = {}, parameters, errors = [] }: Facts)
   return [
     ...everyCode,
     // A body is read to be refused, too.
-    ...when(method !== "GET", "invalid_json", "payload_too_large", "unsupported_media_type", "shutting_down"),
+    ...when(
+      method !== "GET",
+      "invalid_json",
+      "body_timeout",
+      "payload_too_large",
+      "unsupported_media_type",
+      "shutting_down",
+    ),
     ...when("starting_after" in query, "invalid_cursor"),
     ...when(
       parameters.some((one) => one.in === "path"),

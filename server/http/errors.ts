@@ -51,8 +51,9 @@ export function errorHeaders(error: AppError): Record<string, string> {
   return headers;
 }
 
-/** Whether a connection ends with this answer: of its body more may come than anybody takes. */
-export const closes = ({ status }: AppError): boolean => status === 413 || status === 507;
+/** Whether a connection ends with this answer: of its body more may come than anybody takes, or nothing any more. */
+export const closes = ({ status }: Pick<AppError, "status">): boolean =>
+  status === 408 || status === 413 || status === 507;
 
 /** A refusal with every fault that was found; the first one speaks for all. */
 export function validationError(faults: readonly Fault[]): AppError {

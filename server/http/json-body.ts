@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
+import { arriving, BodyStopped } from "../lib/arriving.ts";
 import { isObject } from "../lib/json.ts";
 import { markReceived } from "../lib/received.ts";
 import { inSlices } from "../lib/slices.ts";
@@ -60,12 +61,10 @@ export function refuseCompressed(headers: Headers): void {
 }
 
 async function readCapped(request: Request, most: number): Promise<Uint8Array> {
-  const announced = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (announced > most) throw tooLarge(most);
-  if (announced >= 0) return refuseLonger(await request.bytes(), most);
+  if (Number(request.headers.get("content-length") ?? 0) > most) throw tooLarge(most);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of chunksOf(request)) {
+  for await (const chunk of arriving(request.body!)) {
     size += chunk.length;
     if (size > most) throw tooLarge(most);
     chunks.push(chunk);
@@ -80,23 +79,22 @@ const most_taken = 256 * 1024;
 export async function* chunksOf({ body }: Request): AsyncGenerator<Uint8Array, void> {
   if (!body) return;
   const rest = inSlices();
-  for await (const chunk of body.values({ preventCancel: true }))
+  for await (const chunk of arriving(body))
     for (let at = 0; at < chunk.length; at += most_taken) {
       yield chunk.subarray(at, at + most_taken);
       await rest();
     }
 }
 
-/** Who hangs up in the middle of a body, or breaks its chunks, is no bug of ours. */
+/** Who hangs up in the middle of a body, breaks its chunks or falls silent is no bug of ours. */
 export function cutOff(error: unknown, code: ErrorCode): never {
+  if (error instanceof BodyStopped) throw bodyStopped();
   if (error instanceof Error && error.name === "AbortError")
     throw new AppError(code, "The body ended before it was complete.", { cause: error });
   throw error;
 }
 
-function refuseLonger(bytes: Uint8Array, most: number): Uint8Array {
-  if (bytes.length > most) throw tooLarge(most);
-  return bytes;
-}
+export const bodyStopped = (): AppError =>
+  new AppError("body_timeout", "The body stopped before it was complete: nothing came for ten seconds.");
 
 const tooLarge = (most: number) => new AppError("payload_too_large", `A JSON body has at most ${most} bytes.`);

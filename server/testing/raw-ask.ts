@@ -5,17 +5,23 @@ interface RawAsk {
   /** As it is sent: nothing is resolved or encoded. */
   target: string;
   headers?: Record<string, string>;
-  /** Sent as it is, after all headers. */
-  body?: string;
+  /** Sent as it is, after all headers; several pieces with a pause before each. */
+  body?: string | string[];
+  pause_ms?: number;
 }
 
 /** Sends a request over a connection of its own, byte by byte as it is written, and reads the answer to its end. */
-export function rawAsk(port: number, { method, target, headers = {}, body = "" }: RawAsk) {
+export function rawAsk(port: number, { method, target, headers = {}, body = "", pause_ms = 0 }: RawAsk) {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; head: string; text: string }>();
   const lines = Object.entries({ host: "localhost", connection: "close", ...headers }).map((pair) => pair.join(": "));
-  const socket = connect(port, "127.0.0.1", () =>
-    socket.write(`${[`${method} ${target} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n${body}`, "latin1"),
-  );
+  const [first, rest] = typeof body === "string" ? [body, []] : ["", body];
+  const socket = connect(port, "127.0.0.1", async () => {
+    socket.write(`${[`${method} ${target} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n${first}`, "latin1");
+    for (const piece of rest) {
+      await Bun.sleep(pause_ms);
+      socket.write(piece, "latin1");
+    }
+  });
   let received = "";
   socket
     .on("data", (data) => {

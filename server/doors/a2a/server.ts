@@ -1,5 +1,5 @@
 import type { AgentStore } from "../../agents/store.ts";
-import { toAppError } from "../../http/errors.ts";
+import { closes, toAppError } from "../../http/errors.ts";
 import { readBody } from "../../http/json-body.ts";
 import { parseJsonInSlices } from "../../http/parse-in-slices.ts";
 import type { Principal } from "../../http/principal.ts";
@@ -77,7 +77,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
     } catch (thrown) {
       const error = asA2a(thrown);
       // Faults of the message are 200 with an error; faults of the sender are HTTP statuses too.
-      return json([401, 403, 429, 500, 503].includes(error.status) ? error.status : 200, wrap({ error }), error);
+      return json([401, 403, 408, 429, 500, 503].includes(error.status) ? error.status : 200, wrap({ error }), error);
     }
   }
 
@@ -167,6 +167,7 @@ const json = (status: number, body: object, error?: A2aError, type = "applicatio
     headers: {
       ...{ "content-type": type, "cache-control": "no-store" },
       ...(status === 401 && { "www-authenticate": "Bearer" }),
+      ...(closes({ status }) && { connection: "close" }),
       ...(error?.retryAfter !== undefined && { "retry-after": String(Math.max(1, Math.ceil(error.retryAfter))) }),
     },
   });

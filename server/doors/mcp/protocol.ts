@@ -70,7 +70,8 @@ export const thrownAs = (error: AppError): RpcError => rpcErrorOf(error);
 
 const codeOf = (status: number): number => (status === 400 ? -32602 : status === 500 ? -32603 : -32000);
 // Others are about the message, and a message that was understood is answered with 200.
-const httpStatusOf = (status: number): number => ([401, 403, 404, 413, 415, 429, 503].includes(status) ? status : 200);
+const httpStatusOf = (status: number): number =>
+  [401, 403, 404, 408, 413, 415, 429, 503].includes(status) ? status : 200;
 
 const isId = (value: unknown): value is RequestId =>
   typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));

@@ -1,4 +1,4 @@
-import { toAppError } from "../../http/errors.ts";
+import { closes, toAppError } from "../../http/errors.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { DoorAccess } from "../../http/within.ts";
@@ -152,6 +152,7 @@ export function createMcpServer({ address, identify, sessions, publicUrl, offere
     const retryAfter = "retryAfter" in (thrown as object) ? (thrown as { retryAfter?: number }).retryAfter : undefined;
     return json(status, errorOf(id, error), {
       ...(retryAfter !== undefined && { "retry-after": String(Math.max(1, Math.ceil(retryAfter))) }),
+      ...(closes({ status }) && { connection: "close" }),
       ...(status === 401 && { "www-authenticate": `Bearer resource_metadata="${metadataUrl(publicUrl(), address)}"` }),
       ...(status === 403 && { "www-authenticate": 'Bearer error="insufficient_scope"' }),
     });
