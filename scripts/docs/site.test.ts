@@ -67,7 +67,7 @@ describe("a page", () => {
       const response = await ask("/docs/guides/streaming", { "accept-encoding": accepted });
       expect([response.headers.get("content-encoding"), response.headers.get("vary")]).toEqual([
         "br",
-        "accept-encoding",
+        "accept-encoding, Origin",
       ]);
       expect(brotliDecompressSync(await response.arrayBuffer()).toString()).toBe(plain);
     }
