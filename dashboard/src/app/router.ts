@@ -1,11 +1,13 @@
 import { createRouter } from "@tanstack/react-router";
 import { toInner, toOuter } from "../lib/workspace-address.ts";
+import { PartError } from "./page-states.tsx";
 import { routeTree } from "./routes.tsx";
 
 export const router = createRouter({
   routeTree,
   basepath: "/dashboard",
   defaultPreload: false,
+  defaultErrorComponent: PartError,
   rewrite: { input: ({ url }) => toInner(url), output: ({ url }) => toOuter(url) },
 });
 

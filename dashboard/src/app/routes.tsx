@@ -38,6 +38,7 @@ import { readNewToolSearch, readToolSearch, readToolsSearch } from "../features/
 import { readTraceSearch } from "../features/trace/read-trace-search.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { readPlace, type WorkspaceSearch } from "../lib/workspace-address.ts";
+import { pageOrLate } from "./late-page.tsx";
 import { NoPage, PageError } from "./page-states.tsx";
 import { queryClient } from "./query-client.ts";
 import { Shell } from "./shell.tsx";
@@ -79,7 +80,7 @@ type Read<Search> = (search: Record<string, unknown>) => Search;
 /** A page whose code is loaded when somebody goes there, before it is shown. `useProps` gives it what it is told. */
 function page<Props extends object>(load: Load<Props>, useProps: () => Props & { key?: string }): RouteComponent {
   return lazyRouteComponent(async () => {
-    const Page = (await load()) as ComponentType<object>;
+    const Page = (await pageOrLate(load)) as ComponentType<object>;
     return { default: () => withKey(Page, useProps()) };
   });
 }
@@ -225,13 +226,13 @@ const runs = createRoute({
   getParentRoute: () => shell,
   path: "/runs",
   validateSearch: readRunsSearch,
-  component: lazyRouteComponent(() => import("./runs-route.tsx"), "RunsRoute"),
+  component: page(() => import("./runs-route.tsx").then((it) => it.RunsRoute), nothing),
 });
 const run = createRoute({
   getParentRoute: () => shell,
   path: "/runs/$runId",
   validateSearch: readTraceSearch,
-  component: lazyRouteComponent(() => import("./run-route.tsx"), "RunRoute"),
+  component: page(() => import("./run-route.tsx").then((it) => it.RunRoute), nothing),
 });
 /** Every other address: nowhere, but with the way to all pages beside it. */
 const nowhere = createRoute({ getParentRoute: () => shell, path: "$", component: NoPage });

@@ -1,6 +1,6 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { Columns2, ListChecks, ShieldCheck } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { lazy, useState } from "react";
 import { isOver } from "../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../server/wire/run.ts";
 import { useMay } from "../entities/session/use-may.ts";
@@ -11,6 +11,7 @@ import { Player } from "../features/trace/player.tsx";
 import { TracePage } from "../features/trace/trace-page.tsx";
 import { VerifyReplay } from "../features/trace/verify-replay.tsx";
 import { Button } from "../ui/button.tsx";
+import { LoadedPart } from "../ui/loaded-part.tsx";
 import { useSwitchMode } from "./use-switch-mode.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
@@ -104,13 +105,13 @@ export function RunRoute() {
         />
       )}
       {pinned && (
-        <Suspense>
+        <LoadedPart onMissing={() => setPinned(null)}>
           <AddToSuite
             runs={[pinned]}
             onClose={() => setPinned(null)}
             onDone={(suiteId) => void navigate({ to: "/suites/$suiteId", params: { suiteId } })}
           />
-        </Suspense>
+        </LoadedPart>
       )}
       {compared && (
         <CompareWith run={compared} open onOpenChange={(open) => !open && setCompared(null)} onCompare={compare} />

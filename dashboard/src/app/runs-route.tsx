@@ -1,7 +1,8 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { lazy, useState } from "react";
 import type { AnyRun as Run } from "../../../server/wire/run.ts";
 import { RunsPage } from "../features/runs/runs-page.tsx";
+import { LoadedPart } from "../ui/loaded-part.tsx";
 
 /** Loaded apart, since few who look at runs pin one. */
 const AddToSuite = lazy(() =>
@@ -23,13 +24,13 @@ export function RunsRoute() {
         onPin={setPinned}
       />
       {pinned && (
-        <Suspense>
+        <LoadedPart onMissing={() => setPinned(null)}>
           <AddToSuite
             runs={pinned}
             onClose={() => setPinned(null)}
             onDone={(suiteId) => void navigate({ to: "/suites/$suiteId", params: { suiteId } })}
           />
-        </Suspense>
+        </LoadedPart>
       )}
     </>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import type { Session } from "../../../server/wire/console.ts";
 import { type SessionState, sessionQuery } from "../entities/session/session.ts";
 import { paint } from "../lib/appearance.ts";
@@ -8,6 +8,7 @@ import { CaFileContext } from "../lib/ca-file.ts";
 import { usePreference } from "../lib/preference.ts";
 import { useHasUnsaved } from "../lib/use-unsaved.ts";
 import { WorkspaceContext } from "../lib/workspace.ts";
+import { lazyPart } from "../ui/lazy-part.ts";
 import { OfflineBanner } from "./offline-banner.tsx";
 import { queryClient } from "./query-client.ts";
 import { ShellDialogs } from "./shell-dialogs.tsx";
@@ -51,11 +52,11 @@ function useLastSession(state: SessionState | undefined): Session | null {
 }
 
 /** Loaded only where it is needed, which is hardly ever. */
-const NoProject = lazy(() =>
+const NoProject = lazyPart(() =>
   import("../features/settings/no-project.tsx").then((module) => ({ default: module.NoProject })),
 );
 
-const OtherProject = lazy(() => import("./other-project.tsx").then((module) => ({ default: module.OtherProject })));
+const OtherProject = lazyPart(() => import("./other-project.tsx").then((module) => ({ default: module.OtherProject })));
 
 function SignedInShell({ session, isSignedOut }: { session: Session; isSignedOut: boolean }) {
   const workspace = useSessionWorkspace(session);

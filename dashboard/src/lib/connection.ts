@@ -15,9 +15,25 @@ export function reportLost(): void {
 /** Asks the server whether it is there, now and then until it is. */
 export async function askAgain(): Promise<void> {
   clearTimeout(timer);
-  const answer = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
-  if (answer?.ok) set(false);
+  if (await responds()) set(false);
   else if (lost) timer = setTimeout(askAgain, retry_ms);
+}
+
+/** Whether the server responds at this moment. */
+export async function responds(): Promise<boolean> {
+  const answer = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
+  return answer?.ok === true;
+}
+
+/** Resolves once the server is no longer lost. */
+export function whenBack(): Promise<void> {
+  return new Promise((resolve) => {
+    if (!lost) return resolve();
+    const stop = subscribe(() => {
+      stop();
+      resolve();
+    });
+  });
 }
 
 /** Whether the server cannot be reached. */

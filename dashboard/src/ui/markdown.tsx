@@ -1,8 +1,9 @@
-import { Component, lazy, type ReactNode, Suspense } from "react";
+import { Component, type ReactNode, Suspense } from "react";
 import { isTame } from "./is-tame.ts";
+import { lazyPart } from "./lazy-part.ts";
 import { usePacedText } from "./use-paced-text.ts";
 
-const LoadedMarkdown = lazy(() =>
+const LoadedMarkdown = lazyPart(() =>
   import("./markdown-view.tsx").then(({ MarkdownView }) => ({ default: MarkdownView })),
 );
 

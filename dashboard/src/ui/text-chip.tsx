@@ -1,7 +1,8 @@
 import { clsx } from "clsx";
 import { Plus } from "lucide-react";
-import { cloneElement, lazy, Suspense, useState } from "react";
+import { cloneElement, lazy, useState } from "react";
 import { ClearChip, chipClass } from "./chip.tsx";
+import { LoadedPart } from "./loaded-part.tsx";
 
 /** Loaded apart, since a page need not wait for it. */
 const LoadedPopover = lazy(() => import("./chip-popover.tsx").then(({ ChipPopover }) => ({ default: ChipPopover })));
@@ -41,7 +42,7 @@ export function TextChip({
   const early = cloneElement(trigger, { onClick: () => setWanted(true), "aria-haspopup": "dialog" });
   return (
     <span className="inline-flex shrink-0">
-      <Suspense fallback={early}>
+      <LoadedPart fallback={early}>
         <LoadedPopover
           trigger={trigger}
           name={name}
@@ -53,7 +54,7 @@ export function TextChip({
           defaultOpen={wanted}
           onChange={onChange}
         />
-      </Suspense>
+      </LoadedPart>
       {value !== undefined && <ClearChip name={name} onClear={() => onChange(undefined)} />}
     </span>
   );

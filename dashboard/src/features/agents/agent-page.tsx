@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { FlaskConical, Trash2 } from "lucide-react";
-import { lazy, useState } from "react";
+import { useState } from "react";
 import type { Agent } from "../../../../server/agents/schema.ts";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
@@ -16,6 +16,7 @@ import { buttonClass } from "../../ui/button.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Fact, IdFact } from "../../ui/facts.tsx";
+import { lazyPart } from "../../ui/lazy-part.ts";
 import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -26,7 +27,7 @@ import type { AgentSearch } from "./agent-search.ts";
 import { AgentVersions } from "./agent-versions.tsx";
 
 /** Loaded apart, with its charts. */
-const AgentAnalytics = lazy(() => import("./agent-analytics.tsx").then((it) => ({ default: it.AgentAnalytics })));
+const AgentAnalytics = lazyPart(() => import("./agent-analytics.tsx").then((it) => ({ default: it.AgentAnalytics })));
 
 interface AgentPageProps {
   id: string;

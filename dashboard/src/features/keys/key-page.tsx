@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { AnalyticsPanel } from "../../entities/analytics/panel.tsx";
 import type { PeriodSearch } from "../../entities/analytics/period.ts";
@@ -9,12 +8,13 @@ import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Card } from "../../ui/card.tsx";
+import { lazyPart } from "../../ui/lazy-part.ts";
 import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { KeyFacts } from "./key-facts.tsx";
 import { KeyPill } from "./key-pill.tsx";
 
 /** Loaded apart, with its charts. */
-const KeyAnalytics = lazy(() => import("./key-analytics.tsx").then((it) => ({ default: it.KeyAnalytics })));
+const KeyAnalytics = lazyPart(() => import("./key-analytics.tsx").then((it) => ({ default: it.KeyAnalytics })));
 
 /** One key: all that is known of it, and how the runs that it asked for came along. */
 export function KeyPage({

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChartColumn, Table2, Waypoints } from "lucide-react";
-import { lazy, useMemo } from "react";
+import { useMemo } from "react";
 import { daysOf, daysUntil, type PeriodSearch, spanOf } from "../../entities/analytics/period.ts";
 import { PeriodBar } from "../../entities/analytics/period-bar.tsx";
 import { firstApprovalsQuery } from "../../entities/call/approval-api.ts";
@@ -15,6 +15,7 @@ import { Card } from "../../ui/card.tsx";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { lazyPart } from "../../ui/lazy-part.ts";
 import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetFoot, SheetHead } from "../../ui/sheet.tsx";
@@ -29,7 +30,7 @@ import type { OverviewSearch } from "./read-overview-search.ts";
 import { fillDays, shownLeast } from "./usage-days.ts";
 
 /** Loaded apart: the figures and what needs somebody stand before. */
-const MoreCharts = lazy(() => import("./more-charts.tsx").then((it) => ({ default: it.MoreCharts })));
+const MoreCharts = lazyPart(() => import("./more-charts.tsx").then((it) => ({ default: it.MoreCharts })));
 
 const viewChoices = [
   { value: "chart", label: "Charts", icon: ChartColumn },

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChartColumn, Pause, Play } from "lucide-react";
-import { lazy, useCallback, useMemo, useRef, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { ListHead } from "../../entities/resource/list-head.tsx";
 import { ImportRun } from "../../entities/run/import-run.tsx";
@@ -15,6 +15,7 @@ import { useSettled } from "../../lib/use-settled.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { lazyPart } from "../../ui/lazy-part.ts";
 import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { NewRows } from "../../ui/new-rows.tsx";
 import { Paging } from "../../ui/paging.tsx";
@@ -35,7 +36,7 @@ const typingPauseMs = 200;
 const countEveryMs = 15_000;
 
 /** Loaded apart: the rows stand before. */
-const Histogram = lazy(() => import("./histogram.tsx").then((it) => ({ default: it.Histogram })));
+const Histogram = lazyPart(() => import("./histogram.tsx").then((it) => ({ default: it.Histogram })));
 
 interface RunsPageProps {
   search: RunsSearch;

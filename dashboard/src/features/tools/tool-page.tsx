@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
-import { lazy, useState } from "react";
+import { useState } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import type { Tool } from "../../../../server/tools/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
@@ -17,6 +17,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Fact, IdFact } from "../../ui/facts.tsx";
+import { lazyPart } from "../../ui/lazy-part.ts";
 import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -25,7 +26,7 @@ import { ToolTest } from "./tool-test.tsx";
 import { ToolUsers } from "./tool-users.tsx";
 
 /** Loaded apart, with its charts. */
-const ToolAnalytics = lazy(() => import("./tool-analytics.tsx").then((it) => ({ default: it.ToolAnalytics })));
+const ToolAnalytics = lazyPart(() => import("./tool-analytics.tsx").then((it) => ({ default: it.ToolAnalytics })));
 
 interface ToolPageProps {
   id: string;

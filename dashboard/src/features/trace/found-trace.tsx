@@ -1,5 +1,5 @@
 import { ListFilter } from "lucide-react";
-import { lazy, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { countedUsage } from "../../../../server/core/counted-usage.ts";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
@@ -12,6 +12,7 @@ import { useKeptFocus } from "../../lib/use-kept-focus.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { lazyPart } from "../../ui/lazy-part.ts";
 import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { statusWords } from "../../ui/status-pill.tsx";
 import { DetailPane } from "./detail-pane.tsx";
@@ -33,7 +34,7 @@ import { useTimeline } from "./use-timeline.ts";
 import { useZoom } from "./use-zoom.ts";
 
 /** Loaded apart: most traces are read without it. */
-const GraphPanel = lazy(() => import("./graph/graph-panel.tsx").then((it) => ({ default: it.GraphPanel })));
+const GraphPanel = lazyPart(() => import("./graph/graph-panel.tsx").then((it) => ({ default: it.GraphPanel })));
 
 /** What the address of the page holds. */
 interface TraceSearch {
