@@ -137,7 +137,7 @@ const everywhere: Sentences = {
   expires_in_seconds: "After how many seconds it expires.",
   exposed_at: "When the key was sent over an unencrypted connection; null: never.",
   exposure:
-    "What followed: `revoked`; `kept` (a test key, or by `--keep-exposed-keys`); kept as the `last_admin_key`; or `local`, since it came from the server's own machine.",
+    "What followed: `revoked`; `kept` (a test key, or by `--keep-exposed-keys`); kept as the `last_admin_key`; or `local`, since it came from the server's own machine. Null: it was never exposed.",
   failed: "How many failed.",
   failure_count: "How often it failed in a row.",
   file: "The content, with its name.",

@@ -2,6 +2,7 @@ import type { ApiKey } from "../../../../server/wire/key.ts";
 import { Button } from "../../ui/button.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
+import { exposureWords } from "./exposure-words.ts";
 import { isExposed, keyState } from "./key-state.ts";
 import type { KeyAct } from "./use-key-acts.ts";
 
@@ -31,17 +32,7 @@ export function ExposureNotes({
           <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
             <p className="min-w-60 flex-1">
               <b>“{key.name}” was sent in clear text</b> <Time at={key.exposed_at ?? key.created_at} />.{" "}
-              {key.exposure === "local"
-                ? "It came from the server's own machine, so no network carried it. "
-                : "Someone on the network may have read it. "}
-              {key.exposure === "last_admin_key" &&
-                !key.revoked_at &&
-                "It was not revoked, because it was the last admin key. "}
-              {key.revoked_at
-                ? "It has been revoked since. Create another one, and check what was done with it."
-                : keyState(key, now) === "rotating"
-                  ? "It still works until its overlap ends."
-                  : "It still works."}
+              {exposureWords(key, now)}
             </p>
             {mayChange && !key.revoked_at && (
               <span className="flex gap-2">
