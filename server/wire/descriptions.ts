@@ -205,7 +205,7 @@ const everywhere: Sentences = {
   max_turns: "How many model calls a run may make.",
   max_wall_ms: "How long it may take since it began, waiting included.",
   memory:
-    "What its runs remember. Left out of a new agent, it is `{}`: no stores, its thread and the defaults. Null: nothing, and no prompt is cut.",
+    "What its runs remember. Left out of a new agent, it is `{}`: no stores, its thread and the defaults. With null it remembers nothing, and no prompt is cut.",
   memory_id: "The memory store.",
   memory_ids: "Memory stores that have the file.",
   message: "What went wrong, for people; it may change.",
