@@ -22,7 +22,7 @@ test.each([
   await server.connections.put(providers.connectionOf("openai_compatible"), testActor);
   const model = "openai_compatible/stub/m";
   await server.prices.set(model, { input: 3, cached_input: 3, output: 15, context_window: null }, testActor);
-  const agent = { name: "a", instructions: "", model, guardrails };
+  const agent = { name: "a", instructions: "Be kind. ".repeat(400), model, guardrails };
   const agent_id = (await client.post("/v1/agents", agent)).body.id;
   const { id } = (await client.post("/v1/runs", { agent_id, input: "Go." })).body;
   // Nobody is woken by what nobody hears.
@@ -31,5 +31,7 @@ test.each([
   expect(status).toBe("cancelled");
   expect(usage).toMatchObject({ model_calls: 1, estimated: true });
   expect(usage.output_tokens).toBeGreaterThan(900);
+  // Of the prompt the instructions are a part too.
+  expect(usage.input_tokens).toBeGreaterThan(800);
   expect(usage.cost_usd).toBeGreaterThan(0.013);
 });

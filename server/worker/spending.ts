@@ -29,7 +29,7 @@ export function spendingOf(
     return { usage, cost_usd: costOf(price, usage), estimated: false };
   if (output_tokens === null && failed && said === 0 && !aborted)
     return { usage: nothing, cost_usd: 0, estimated: false };
-  const guess = estimate(request, said);
+  const guess = estimatedUsage(request, said);
   const counted = {
     ...usage,
     input_tokens: input_tokens ?? guess.input_tokens,
@@ -44,7 +44,8 @@ export const withFindings = (used: RunUsage, findings: readonly Finding[]): RunU
 
 const nothing: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
 
-function estimate({ messages, tools, settings }: ModelRequest, said: number): ModelUsage {
+/** What a call took, as far as that can be told from its request and from how much was said. */
+export function estimatedUsage({ messages, tools, settings }: ModelRequest, said: number): ModelUsage {
   const asked = JSON.stringify(messages).length + JSON.stringify(tools).length;
   return {
     ...unknownUsage,
