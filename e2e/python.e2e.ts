@@ -6,7 +6,8 @@ import { performReplacing, startChild } from "../server/sandbox/child-process.ts
 import type { Program } from "../server/sandbox/program.ts";
 import { programTask } from "../server/sandbox/program-task.ts";
 import { hostileFaults } from "../server/testing/hostile-faults.ts";
-import { breakingPython, hostilePython } from "../server/testing/hostile-python.ts";
+import type { Hostile } from "../server/testing/hostile-javascript.ts";
+import { breakingPython, escapedPython, hostilePython, programOfRoads } from "../server/testing/hostile-python.ts";
 import { executable } from "./harness.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -18,15 +19,16 @@ const users: [string, string[], number][] = isRoot
       ["an ordinary user", nobody, 8],
     ]
   : [["an ordinary user", [], 1]];
-const order = JSON.stringify({ language: "python", parent: process.pid });
+const orderOf = (isOpen: boolean) => JSON.stringify({ language: "python", parent: process.pid, isOpen });
 const never = new AbortController().signal;
 
 describe.each(users)("the executable's Python, as %s", (_, become, each) => {
   const pids: number[] = [];
+  const runOpen = (program: Program) => run(program, { isOpen: true });
   const queue = createFairQueue({ count: 2, reserve: 0 });
-  const run = (program: Program) =>
+  const run = (program: Program, { isOpen = false } = {}) =>
     queue.run("", never, () => {
-      const command = [...become, executable, childStages.jail, order];
+      const command = [...become, executable, childStages.jail, orderOf(isOpen)];
       const start = () => {
         const child = startChild({ language: "python", jailed: true, command });
         pids.push(child.pid);
@@ -55,6 +57,11 @@ total`;
     expect(outcome).toMatchObject({ result: 42, error: null, files: [{ name: "sum.zip" }] });
   });
 
+  test("has no road into the runtime around it", async () => {
+    const outcome = await run({ ...hostileProgram, code: programOfRoads, timeout_ms: 20_000 });
+    expect(outcome).toMatchObject({ result: [], error: null });
+  });
+
   test("lets no hostile program come to anything", async () => {
     let visits = 0;
     const visit = () => {
@@ -62,16 +69,13 @@ total`;
     };
     const tcp = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { open: visit, data() {} } });
     const udp = await Bun.udpSocket({ hostname: "127.0.0.1", port: tcp.port, socket: { data: visit } });
-    const all = hostilePython({ port: tcp.port, parent: process.pid });
+    const outside = { port: tcp.port, parent: process.pid };
+    const some = (all: readonly Hostile[]) => all.filter((_, at) => at % each === 0);
 
-    expect(
-      await hostileFaults(
-        all.filter((_, at) => at % each === 0),
-        run,
-      ),
-    ).toEqual([]);
+    expect(await hostileFaults(some(hostilePython(outside)), (program) => run(program))).toEqual([]);
+    expect(await hostileFaults(some(escapedPython(outside)), runOpen)).toEqual([]);
     // Of a process that is broken, the sandbox itself says so: any answer will do, if it comes.
-    await Promise.all(breakingPython.map((hostile) => run({ ...hostileProgram, code: hostile.code })));
+    await Promise.all(breakingPython.map((hostile) => runOpen({ ...hostileProgram, code: hostile.code })));
 
     expect(visits).toBe(0);
     expect(existsSync("/tmp/runnel-hostile")).toBe(false);

@@ -89,6 +89,7 @@ function recipeOf(): string {
   for (const path of [
     "node_modules/pyodide/package.json",
     "server/sandbox/python-interpreter.ts",
+    "server/sandbox/python-realm.ts",
     "server/sandbox/time-zones.ts",
     "node_modules/moment-timezone/package.json",
     "scripts/python-files.ts",

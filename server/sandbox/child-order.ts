@@ -15,6 +15,8 @@ export const selfTestCommand = "sandbox-self-test";
 export interface ChildOrder {
   language: ChildLanguage;
   parent: number;
+  /** For tests of the jail: Python reaches the runtime around it, as a program does that has broken out of it. */
+  isOpen?: boolean;
 }
 
 /** How this process starts a child of itself: the executable, or the runtime and {@link file://./child.ts}. */

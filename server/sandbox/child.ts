@@ -23,7 +23,7 @@ export async function enterChild(): Promise<boolean> {
   }
   const { serveChild } = await import("./serve-child.ts");
   const { dropPrivilegesOf, keepPrivileges } = await import("./drop-privileges.ts");
-  await serveChild[given.language](stage === childStages.run ? dropPrivilegesOf(given.parent) : keepPrivileges);
+  await serveChild[given.language](stage === childStages.run ? dropPrivilegesOf(given.parent) : keepPrivileges, given);
   return true;
 }
 

@@ -1,5 +1,6 @@
 """Runs one program and says what came of it. Loaded into the interpreter before the program is there."""
 
+import asyncio
 import collections
 import collections.abc
 import dataclasses
@@ -10,6 +11,8 @@ import sys
 import traceback
 
 from pyodide.code import eval_code_async
+from pyodide.ffi import run_sync
+from pyodide.webloop import WebLoop
 
 FILE = "program.py"
 
@@ -17,6 +20,21 @@ FILE = "program.py"
 for name in [name for name in sys.modules if name.partition(".")[0] in ("js", "pyodide_js")]:
     del sys.modules[name]
 sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != "JsFinder"]
+
+
+def run_until_complete(loop, future):
+    loop._install_asyncgen_hooks()
+    return run_sync(asyncio.ensure_future(future, loop=loop))
+
+
+def run_asyncio(main, *, debug=None, loop_factory=None):
+    """The event loop that runs already is the only one."""
+    return asyncio.get_event_loop().run_until_complete(main)
+
+
+# As they are, both ask the runtime around the interpreter whether they may wait.
+WebLoop.run_until_complete = run_until_complete
+asyncio.run = run_asyncio
 
 
 async def run(source, arguments, result_limit, message_limit):

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { loadPyodide, type PyodideAPI } from "pyodide";
+import { gateRoads } from "./python-realm.ts";
 
 interface InterpreterFiles {
   wasm: Uint8Array;
@@ -13,19 +14,25 @@ export type Interpreter = PyodideAPI & {
   _module: { memory: WebAssembly.Memory };
   /** Comes when nothing can run in it any more: the program ended all of it, or broke it. */
   failure: Promise<unknown>;
+  /** Keeps Python from the JavaScript around it, for good. */
+  closeRealm(): void;
 };
 
 /** CPython in WebAssembly. It names no host and no folder of the machine, but it is no jail: it runs in one. */
 export async function startInterpreter({ wasm, folder, snapshot }: InterpreterFiles): Promise<Interpreter> {
   // By its path at run time: compiled into the executable with the rest, it would take up many times its size.
   const { default: create } = await import(join(folder, "pyodide.asm.mjs"));
+  let gates: ReturnType<typeof gateRoads> | undefined;
+  const gated = (imports: Imports, thrown: symbol) => {
+    gates = gateRoads(imports.env, thrown);
+  };
   const options = {
     indexURL: folder,
     stdLibURL: `${folder}/python_stdlib.zip`,
     // An index without packages: what the standard library lacks is not there, and nothing looks for it elsewhere.
     lockFileContents: { info: lockInfo, packages: {} },
     packageBaseUrl: "/nowhere/",
-    createPyodideModule: (settings: object) => create({ ...settings, instantiateWasm: instantiate(wasm) }),
+    createPyodideModule: (settings: object) => create({ ...settings, instantiateWasm: instantiate(wasm, gated) }),
     jsglobals: Object.create(null),
     stdin: () => null,
     // Otherwise the path of the script that took the picture would be in it, for every program to read.
@@ -34,11 +41,13 @@ export async function startInterpreter({ wasm, folder, snapshot }: InterpreterFi
     ...(snapshot ? { _loadSnapshot: snapshot } : { _makeSnapshot: true }),
   };
   const python = (await loadPyodide(options as object)) as PyodideAPI & {
-    _api: { on_fatal?: (error: unknown) => void };
+    _api: { on_fatal?: (error: unknown) => void; scheduleCallback: unknown };
   };
   const { promise: failure, resolve } = Promise.withResolvers<unknown>();
   python._api.on_fatal = resolve;
-  return Object.assign(python, { failure }) as unknown as Interpreter;
+  // The loop of events has its callbacks called by it.
+  const closeRealm = () => gates!.close([python._api.scheduleCallback]);
+  return Object.assign(python, { failure, closeRealm }) as unknown as Interpreter;
 }
 
 /** The memory of an interpreter that was started without a snapshot. */
@@ -58,11 +67,13 @@ type Imports = { env: Record<string, unknown> } & Record<string, Record<string, 
 
 /** The interpreter comes out of memory, compressed as it lies in the executable, and not from a file. */
 const instantiate =
-  (wasm: Uint8Array) => (imports: Imports, done: (instance: WebAssembly.Instance, module: object) => void) => {
+  (wasm: Uint8Array, gate: (imports: Imports, thrown: symbol) => void) =>
+  (imports: Imports, done: (instance: WebAssembly.Instance, module: object) => void) => {
     // How the interpreter knows that a call into JavaScript has thrown.
     const thrown = Symbol("thrown");
     imports.env.Jsv_GetError_import = () => thrown;
     imports.env.JsvError_Check = (value: unknown) => value === thrown;
+    gate(imports, thrown);
     const compiled = WebAssembly.compile(wasm as Uint8Array<ArrayBuffer>);
     void compiled.then((module) => done(new WebAssembly.Instance(module, imports as never), module));
     return {};

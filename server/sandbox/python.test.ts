@@ -4,8 +4,18 @@ import { pythonFiles } from "../../scripts/python-files.ts";
 import { parseExact } from "../lib/exact-numbers.ts";
 import { withEnoughTime } from "../testing/enough-time.ts";
 import { hostileFaults } from "../testing/hostile-faults.ts";
-import { breakingPython, denied, hostilePython, someOf } from "../testing/hostile-python.ts";
+import {
+  breakingPython,
+  denied,
+  escapedPython,
+  hostilePython,
+  programOfRoads,
+  someOf,
+} from "../testing/hostile-python.ts";
+import { childCommand } from "./child-order.ts";
+import { performReplacing, startChild } from "./child-process.ts";
 import type { Program } from "./program.ts";
+import { programTask } from "./program-task.ts";
 import { createSandbox } from "./sandbox.ts";
 
 const sandbox = createSandbox({ level: () => "strict", places: { count: 2, reserve: 0 }, spares: 1, idle_ms: 60_000 });
@@ -23,6 +33,12 @@ const program = (code: string, more: Partial<Program> = {}): Program => ({
   ...more,
 });
 const run = (code: string, more: Partial<Program> = {}) => sandbox.run(program(code, more), never);
+/** In an interpreter whose roads into the runtime around it are open. */
+const runOpen = (program: Program) => {
+  const order = { language: "python", parent: process.pid, isOpen: true } as const;
+  const start = () => startChild({ language: "python", jailed: true, command: childCommand("jail", order) });
+  return performReplacing(start, () => programTask({ ...program, language: "python" }), never);
+};
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const bytes = (said: string) => new TextEncoder().encode(said);
 
@@ -147,7 +163,7 @@ await asyncio.sleep(0)
     const code = `
 from pyodide.ffi import to_js
 to_js([1]).constructor.constructor("const all = []; for (;;) all.push(new Uint8Array(1 << 22).fill(1));")()`;
-    expect(await run(code)).toMatchObject({ error: { code: "code_out_of_memory" } });
+    expect(await runOpen(program(code))).toMatchObject({ error: { code: "code_out_of_memory" } });
   });
 
   test.each<[string, string]>([
@@ -194,21 +210,41 @@ to_js([1]).constructor.constructor("const all = []; for (;;) all.push(new Uint8A
   });
 });
 
+test("Python reaches the JavaScript around it, a library or a command by no road", async () => {
+  expect(await run(programOfRoads)).toMatchObject({ result: [], error: null });
+});
+
+test("a road that is closed costs Python nothing that programs use", async () => {
+  const code = `
+import asyncio, ctypes, os, time, uuid
+from pyodide.ffi import to_js
+try: to_js([1]).constructor
+except AttributeError: pass
+copy = ctypes.create_string_buffer(8)
+ctypes.memmove(copy, b"abc", 3)
+add = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(lambda number: number + 1)
+time.sleep(0.01)
+async def both(): return await asyncio.gather(asyncio.sleep(0.01, 5), asyncio.to_thread(lambda: 7))
+[copy.value.decode(), add(41), await both(), asyncio.run(both()), len(os.urandom(4)), len(str(uuid.uuid4()))]`;
+  const waited = [5, 7];
+  expect(await run(code)).toMatchObject({ result: ["abc", 42, waited, waited, 4, 36], error: null });
+});
+
 test("hostile Python comes to nothing, be it after time, memory, the answer or the system", async () => {
   let visits = 0;
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { open: () => void visits++, data() {} } });
-  const all = hostilePython({ port: listener.port, parent: process.pid });
+  const outside = { port: listener.port, parent: process.pid };
   // All of them are run by the executable, in e2e/python.e2e.ts.
-  const some = someOf(all, [
+  const some = someOf(hostilePython(outside), [
     "a loop that catches all",
     "memory that is not there",
     "a large text as the result",
-    "what the system denies",
   ]);
   const run = (hostile: Program) => sandbox.run({ ...hostile, language: "python" }, never);
   expect(await hostileFaults(some, run)).toEqual([]);
+  expect(await hostileFaults(someOf(escapedPython(outside), ["what the system denies"]), runOpen)).toEqual([]);
   const [noise] = someOf(breakingPython, ["noise in the answer"]);
-  expect(await sandbox.run(program(noise?.code ?? ""), never)).toMatchObject({ error: { code: "sandbox_failed" } });
+  expect(await runOpen(program(noise?.code ?? ""))).toMatchObject({ error: { code: "sandbox_failed" } });
   expect(visits).toBe(0);
   expect(existsSync("/tmp/runnel-hostile")).toBe(false);
   listener.stop(true);
@@ -216,7 +252,7 @@ test("hostile Python comes to nothing, be it after time, memory, the answer or t
 
 test("each hostile program has a name of its own, and they are as many as were promised", () => {
   const outside = { port: 1, parent: 1 };
-  const names = [...hostilePython(outside), ...breakingPython].map(({ name }) => name);
+  const names = [...hostilePython(outside), ...escapedPython(outside), ...breakingPython].map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   expect(names.length + Object.keys(denied(outside)).length).toBeGreaterThanOrEqual(120);
 });

@@ -26,8 +26,11 @@ interface Said {
 
 type Driver = (code: string, args: string | undefined, result: number, message: number) => Promise<string>;
 
-/** Python: CPython and its standard library. Only in a strict jail: a program of its reaches the runtime around it. */
-export const loadPython: LoadRuntime = async () => {
+/**
+ * Python: CPython and its standard library. Only in a strict jail: the interpreter is large, and a program that breaks out
+ * of it reaches the runtime around it, as one of an open interpreter does.
+ */
+export const loadPython = async ({ isOpen = false } = {}): ReturnType<LoadRuntime> => {
   // A promise that the program (or the interpreter, looking for a file that it does not need) leaves behind ends nothing.
   process.on("unhandledRejection", () => {});
   const folder = pythonDir();
@@ -39,6 +42,7 @@ export const loadPython: LoadRuntime = async () => {
   });
   layOutZones(python.FS, decodeZones(inflated("zones.zst")));
   const driver = loadDriver(python);
+  if (!isOpen) python.closeRealm();
   return (program, io) => runIn(python, driver, program, io);
 };
 

@@ -10,7 +10,10 @@ interface Outside {
 const table = (expected: Hostile["expected"], programs: Record<string, string>): Hostile[] =>
   Object.entries(programs).map(([name, code]) => ({ name, code, expected }));
 
-/** Out of the interpreter, into the runtime around it: the jail is what stands there. `get` and `fs` are at hand. */
+/**
+ * Out of an open interpreter, into the runtime around it, as a program comes that has broken out: the jail is what stands
+ * there. `get` and `fs` are at hand.
+ */
 const escaped = (code: string) => `
 from pyodide.ffi import to_js
 Function = to_js([1]).constructor.constructor
@@ -27,42 +30,33 @@ const tried = (list: string, act: string) =>
 const file = "/tmp/runnel-hostile";
 
 /** Programs that never end by themselves. */
-const endless: Hostile[] = [
-  ...table(
-    { error: "code_timeout" },
-    {
-      "a loop": "while True: pass",
-      "a loop that catches all": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
-      "a loop in finally": "try:\n    while True: pass\nfinally:\n    while True: pass",
-      "a loop without a line": "import itertools, collections\ncollections.deque(itertools.repeat(1), 1)",
-      "an endless sum": "import itertools\nsum(itertools.count())",
-      "a flood of output": "while True: print('x' * 1000)",
-      "a flood of errors": "import sys\nwhile True: sys.stderr.write('x')",
-      "a flood of files": "i = 0\nwhile True:\n    i += 1\n    open(f'f{i % 1000}', 'w').close()",
-      "a regular expression that backtracks": "import re\nre.match(r'(a+)+$', 'a' * 50 + 'b')",
-      "a number that takes years": "10 ** 10 ** 8 % 7\nwhile True: pass",
-      "an ignored interrupt": "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
-      "an interrupt that is taken": "import signal\nsignal.signal(signal.SIGINT, lambda *_: None)\nwhile True: pass",
-      "a long sleep": "import time\ntime.sleep(1000)",
-      "a long wait": "import asyncio\nawait asyncio.sleep(1000)",
-      "a wait for nothing": "import asyncio\nawait asyncio.get_running_loop().create_future()",
-      "tasks for ever": "import asyncio\nwhile True: await asyncio.sleep(0)",
-      "a text of the result": "class A:\n    def __str__(self):\n        while True: pass\nA()",
-      "a text of an error": "class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E()",
-      "a sort": "class A:\n    def __lt__(self, other):\n        while True: pass\nsorted([A(), A()])",
-      "a trace": "import sys\ndef t(*_):\n    while True: pass\nsys.settrace(t)\n(lambda: 1)()",
-      "an import":
-        "import sys\nclass F:\n    def find_spec(self, *_):\n        while True: pass\nsys.meta_path.insert(0, F())\nimport nothing",
-    },
-  ),
-  ...escapes(
-    { error: "code_timeout" },
-    {
-      "a loop outside": "for (;;);",
-      "a search outside": "return new Array(2 ** 32 - 2).indexOf(1);",
-    },
-  ),
-];
+const endless = table(
+  { error: "code_timeout" },
+  {
+    "a loop": "while True: pass",
+    "a loop that catches all": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+    "a loop in finally": "try:\n    while True: pass\nfinally:\n    while True: pass",
+    "a loop without a line": "import itertools, collections\ncollections.deque(itertools.repeat(1), 1)",
+    "an endless sum": "import itertools\nsum(itertools.count())",
+    "a flood of output": "while True: print('x' * 1000)",
+    "a flood of errors": "import sys\nwhile True: sys.stderr.write('x')",
+    "a flood of files": "i = 0\nwhile True:\n    i += 1\n    open(f'f{i % 1000}', 'w').close()",
+    "a regular expression that backtracks": "import re\nre.match(r'(a+)+$', 'a' * 50 + 'b')",
+    "a number that takes years": "10 ** 10 ** 8 % 7\nwhile True: pass",
+    "an ignored interrupt": "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
+    "an interrupt that is taken": "import signal\nsignal.signal(signal.SIGINT, lambda *_: None)\nwhile True: pass",
+    "a long sleep": "import time\ntime.sleep(1000)",
+    "a long wait": "import asyncio\nawait asyncio.sleep(1000)",
+    "a wait for nothing": "import asyncio\nawait asyncio.get_running_loop().create_future()",
+    "tasks for ever": "import asyncio\nwhile True: await asyncio.sleep(0)",
+    "a text of the result": "class A:\n    def __str__(self):\n        while True: pass\nA()",
+    "a text of an error": "class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E()",
+    "a sort": "class A:\n    def __lt__(self, other):\n        while True: pass\nsorted([A(), A()])",
+    "a trace": "import sys\ndef t(*_):\n    while True: pass\nsys.settrace(t)\n(lambda: 1)()",
+    "an import":
+      "import sys\nclass F:\n    def find_spec(self, *_):\n        while True: pass\nsys.meta_path.insert(0, F())\nimport nothing",
+  },
+);
 
 const memory: Hostile[] = [
   ...table(
@@ -79,12 +73,6 @@ const memory: Hostile[] = [
     "a dictionary that grows": "all = {}\nwhile True: all[len(all)] = str(len(all)) * 50",
     "a file that grows": "with open('f', 'wb') as f:\n    while True: f.write(bytes(10 ** 7))",
     "files in a folder": "i = 0\nwhile True:\n    i += 1\n    open(f'/tmp/{i}', 'wb').write(bytes(10 ** 6))",
-  }),
-  ...escapes("ended", {
-    // What it throws away is collected or not in time.
-    "promises outside": "const again = () => Promise.resolve().then(again); return again();",
-    "buffers outside": "const all = []; for (;;) all.push(new Uint8Array(1 << 24).fill(1));",
-    "texts outside": "const all = []; for (let i = 0; ; i++) all.push(('x' + i).repeat(1e6).split('1'));",
   }),
 ];
 
@@ -174,9 +162,24 @@ const contained = (outside: Outside): Hostile[] => [
   ...table("ended", {
     "a driver that is gone": "import sys\nf = sys._getframe()\nwhile f.f_back: f = f.f_back\nf.f_globals.clear()\n1",
   }),
-  // The runtime waits for ever for the socket that it never gets.
+];
+
+/** Of one that has broken out. */
+const outside = ({ port }: Outside): Hostile[] => [
+  ...escapes(
+    { error: "code_timeout" },
+    {
+      "a loop outside": "for (;;);",
+      "a search outside": "return new Array(2 ** 32 - 2).indexOf(1);",
+    },
+  ),
   ...escapes("ended", {
-    "a request": `return fetch('http://127.0.0.1:${outside.port}/')`,
+    // What it throws away is collected or not in time.
+    "promises outside": "const again = () => Promise.resolve().then(again); return again();",
+    "buffers outside": "const all = []; for (;;) all.push(new Uint8Array(1 << 24).fill(1));",
+    "texts outside": "const all = []; for (let i = 0; ; i++) all.push(('x' + i).repeat(1e6).split('1'));",
+    // The runtime waits for ever for the socket that it never gets.
+    "a request": `return fetch('http://127.0.0.1:${port}/')`,
     "a request for the keys of a cloud": "return fetch('http://169.254.169.254/')",
   }),
   ...escapes("harmless", { "its environment": "return JSON.stringify(process.env)" }),
@@ -242,9 +245,8 @@ const deniedAtOnce = (outside: Outside): Hostile => ({
   })()`),
 });
 
-/** All but those of {@link breakingPython}: each leaves an answer. */
+/** All but those of an open interpreter. */
 export const hostilePython = (outside: Outside): Hostile[] => [
-  deniedAtOnce(outside), // First, since who runs every eighth begins with it.
   ...endless,
   ...memory,
   ...tooLarge,
@@ -252,7 +254,92 @@ export const hostilePython = (outside: Outside): Hostile[] => [
   ...contained(outside),
 ];
 
-/** Those that end the process, or talk in its place: what is left of them is an error, which may be the sandbox's own. */
+/** For an open interpreter, all but those of {@link breakingPython}: each leaves an answer. */
+export const escapedPython = (beyond: Outside): Hostile[] => [
+  deniedAtOnce(beyond), // First, since who runs every eighth begins with it.
+  ...outside(beyond),
+];
+
+const realm = JSON.stringify("return typeof process");
+const of = (object: string) => `from pyodide.ffi import *\nfrom pyodide.ffi import create_once_callable\n${object}`;
+
+/** Every road from a program to JavaScript, or to what starts a process: each must fail, as an error that Python can catch. */
+const roads: Record<string, string> = {
+  "the constructor of an array": of(`to_js([1]).constructor.constructor(${realm})()`),
+  "the constructor of an object": of(`to_js({"a": 1}).constructor.constructor(${realm})()`),
+  "a prototype": of(`to_js([1]).__proto__.map.constructor(${realm})()`),
+  "an attribute by its name": of(`getattr(getattr(to_js([1]), "constructor"), "constructor")(${realm})()`),
+  "a method": of(`to_js([1]).map.constructor(${realm})()`),
+  "a subscript": of(`to_js({"a": 1})["a"]`),
+  "an item": of("to_js([1])[0]"),
+  "an iteration": of("[item for item in to_js([1])]"),
+  "the entries of an object": of("to_js([1]).object_entries()"),
+  "the names in an object": of("dir(to_js([1]))"),
+  "the text of an object": of("str(to_js([1]))"),
+  "a conversion back": of("to_js([[1]]).to_py()"),
+  "a change of an object": of("to_js([1]).a = 1"),
+  "a deletion in an object": of("del to_js([1]).length"),
+  "a new object": of("to_js([1]).new()"),
+  "bytes of an object": of(`to_js(b"abc").to_bytes()`),
+  "a proxy of a function": of(`create_proxy(lambda: 1).apply.constructor(${realm})()`),
+  "a function that is called once": of(`create_once_callable(lambda: 1).constructor(${realm})()`),
+  "a call of such a function": of("create_once_callable(lambda: 1)()"),
+  "a converter": of(
+    `class A: pass\ndef convert(value, convert, cache):\n    return convert.constructor(${realm})()\nto_js(A(), default_converter=convert)`,
+  ),
+  "a converter of dictionaries": of(
+    `to_js({1: 2}, dict_converter=lambda entries: entries.constructor.constructor(${realm})())`,
+  ),
+  "an error": of(`
+try:
+    to_js([1]).at.call(None)
+except Exception as error:
+    value = error.js_error.constructor.constructor(${realm})()
+value`),
+  "an error that is made": of(`JsException("Error", "message", "stack").constructor.constructor(${realm})()`),
+  "a promise": of(
+    `import asyncio\nto_js(asyncio.get_running_loop().create_future())\nawait to_js([1]).then(lambda value: value)`,
+  ),
+  "the loop of events": `import pyodide.webloop\npyodide.webloop.scheduleCallback.constructor(${realm})()`,
+  "a module by its finder":
+    "from _pyodide._importhook import jsfinder\njsfinder.jsproxies['pyodide_js'].runPython('1')",
+  "a module that is registered": of(
+    "import sys\nfrom _pyodide._importhook import jsfinder\nsys.meta_path.append(jsfinder)\nfrom js import process",
+  ),
+  "the interpreter's own modules":
+    "import sys\nfrom _pyodide._importhook import jsfinder\nsys.meta_path.append(jsfinder)\nfrom pyodide_js import _module",
+  "all objects of the garbage collector": `
+import gc
+from pyodide.ffi import JsProxy
+found = [value for held in gc.get_objects() if isinstance(held, dict) for value in held.values() if isinstance(value, JsProxy)]
+found[0].constructor.constructor(${realm})()`,
+  "the core": `import _pyodide_core\n_pyodide_core.to_js([1]).constructor.constructor(${realm})()`,
+  "a script": `from pyodide.code import run_js\nrun_js("typeof process")`,
+  "a function of the machine by its name":
+    "import ctypes\nrun = ctypes.CDLL(None).emscripten_run_script_string\nrun.restype = ctypes.c_char_p\nrun(b'typeof process').decode()",
+  "a function of Python's own": "import ctypes\nctypes.pythonapi.emscripten_run_script_int(b'1 + 41')",
+  "a library": `open("/output/a.so", "wb").write(b"\\0asm\\1\\0\\0\\0")\nimport ctypes\nctypes.CDLL("/output/a.so")`,
+  "a module of WebAssembly": `
+import importlib.machinery, importlib.util
+open("/output/a.so", "wb").write(b"\\0asm\\1\\0\\0\\0")
+loader = importlib.machinery.ExtensionFileLoader("a", "/output/a.so")
+importlib.util.module_from_spec(importlib.util.spec_from_loader("a", loader))`,
+  "a command": "import os\nif os.system('true') != 0: raise OSError",
+};
+
+/** A program that tries all of them, whose result is the names of those that led anywhere. */
+export const programOfRoads = `
+import json
+from pyodide.code import eval_code_async
+through = []
+for name, code in json.loads(${JSON.stringify(JSON.stringify(roads))}).items():
+    try:
+        await eval_code_async(code, {})
+        through.append(name)
+    except Exception: pass
+through`;
+
+/** For an open interpreter, those that end the process, or talk in its place: what is left of them is an error, which may be the sandbox's own. */
 export const breakingPython: Hostile[] = escapes("harmless", {
   "an end of the process": "process.exit(0)",
   "an abort of the process": "process.abort()",
