@@ -152,8 +152,8 @@ interface Owned {
 const owned: Record<"webhook" | "schedule", Owned> = {
   webhook: {
     ...{ owners: "webhooks", table: "webhook_deliveries", column: "webhook_id", kind: "delivery" },
-    outcomes: `count(*) FILTER (WHERE status = 'delivered') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed,
-      0 AS cancelled`,
+    outcomes: `count(*) FILTER (WHERE status = 'delivered') AS completed, count(*) FILTER (WHERE status = 'failed' OR status = 'pending' AND failures > 0)
+      AS failed, 0 AS cancelled`,
     agent: "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id) = ?",
     agents: (viewer: Viewer) =>
       ofAgents(viewer, "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id)"),

@@ -252,3 +252,17 @@ test("deliveries of webhooks and times of schedules are counted by what became o
   const { data } = await report("group_by=webhook&bucket=hour&from=2026-11-21");
   expect(data).toMatchObject([{ name: id, count: 3, completed: 2, failed: 1, points: [{ count: 3 }] }]);
 });
+
+test("what a webhook did not take counts as failed while it is retried, and what was not tried yet does not", async () => {
+  const client = await server.client({ project: "hooks" });
+  const { id } = (await client.post("/v1/webhooks", { url: "https://example.com/", events: ["run.failed"] })).body;
+  const insert = server.db.sqlite.query(
+    `INSERT INTO webhook_deliveries (project_id, environment, id, webhook_id, type, status, failures, created_at_ms)
+     VALUES (?, ?, ?, ?, 'run.failed', 'pending', ?, ?)`,
+  );
+  const { project_id, environment } = client.scope;
+  for (const [n, failures] of [0, 1, 9].entries())
+    insert.run(project_id, environment, firstIdAt("delivery", time + 10 + n), id, failures, time);
+  const { body } = await client.get("/v1/analytics?group_by=webhook&bucket=hour&from=2026-11-21");
+  expect(body.data).toMatchObject([{ name: id, count: 3, completed: 0, failed: 2, cancelled: 0 }]);
+});

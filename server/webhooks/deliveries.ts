@@ -25,6 +25,12 @@ const keep_ms = 30 * 24 * 3_600_000;
 const rowsPerWrite = 50;
 const againPerWrite = 500;
 
+/** Of those that wait for an attempt: the first one, or one after a failure. */
+const waiting: Record<string, string | undefined> = {
+  pending: "status = 'pending' AND failures = 0",
+  retrying: "status = 'pending' AND failures > 0",
+};
+
 /** What was sent, and what came of it: looked up, asked for again, and forgotten after 30 days. */
 export function createDeliveryStore({
   db,
@@ -107,12 +113,18 @@ export function createDeliveryStore({
   return {
     list(viewer: Viewer, webhookId: string, page: Page) {
       webhook(viewer, webhookId);
+      const { status = "", ...filters } = page.filters;
+      const waits = waiting[status];
       return listPage(
         db,
         {
-          ...{ table: webhookDeliveries, kind: "delivery", scope: viewer, page },
+          ...{ table: webhookDeliveries, kind: "delivery", scope: viewer },
+          page: waits ? { ...page, filters } : page,
           within: inScope(viewer, { webhook_id: webhookId }),
-          where: ofAgents(viewer, "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id)"),
+          where: [
+            ...ofAgents(viewer, "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id)"),
+            ...(waits ? [{ sql: waits, values: [] }] : []),
+          ],
         },
         shownDelivery,
       );

@@ -1,5 +1,6 @@
 import { siblingId } from "../core/ids.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
+import type { deliveryStatuses } from "../wire/names.ts";
 import { changeable } from "../wire/schema.ts";
 import type { AttemptRow, DeliveryRow, WebhookRow } from "./row.ts";
 
@@ -23,6 +24,10 @@ export const shownWebhook = (row: WebhookRow) => ({
 const statusOf = ({ enabled, failing_since_ms }: WebhookRow) =>
   !enabled ? ("disabled" as const) : failing_since_ms === null ? ("active" as const) : ("failing" as const);
 
+/** What waits for its next attempt has failed too: it is not what waits for its first one. */
+const deliveryStatus = ({ status, failures }: DeliveryRow): (typeof deliveryStatuses)[number] =>
+  status === "pending" && failures > 0 ? "retrying" : status;
+
 /** A delivery as it stands in a list. */
 export const shownDelivery = (row: DeliveryRow) => ({
   id: row.id,
@@ -32,7 +37,7 @@ export const shownDelivery = (row: DeliveryRow) => ({
   type: row.type,
   run_id: row.run_id,
   seq: row.seq,
-  status: row.status,
+  status: deliveryStatus(row),
   attempts_count: row.attempts,
   next_attempt_at: timestampOrNull(row.next_at_ms),
   metadata: {},

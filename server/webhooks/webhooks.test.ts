@@ -439,9 +439,9 @@ describe("an event that is not taken", () => {
     await run(client, await makeAgent(client));
     await app.deliverWebhooks();
     let delivery = await deliveryOf(client, id);
-    expect(delivery).toMatchObject({ status: "pending", attempts_count: 1 });
+    expect(delivery).toMatchObject({ status: "retrying", attempts_count: 1 });
     expect(await get(client, id)).toMatchObject({ status: "failing", failure_count: 1 });
-    while (delivery.status === "pending") {
+    while (delivery.status === "retrying") {
       app.set(Date.parse(delivery.next_attempt_at) - 1);
       await app.deliverWebhooks();
       expect((await deliveryOf(client, id)).attempts_count).toBe(delivery.attempts_count);
@@ -467,6 +467,30 @@ describe("an event that is not taken", () => {
     await app.deliverWebhooks();
     expect(await deliveryOf(client, id)).toMatchObject({ status: "delivered", attempts_count: 11 });
     expect(await get(client, id)).toMatchObject({ status: "active", failure_count: 0 });
+  });
+
+  test("is found as retried for as long as it fails, and as pending only before its first attempt", async () => {
+    await using app = clockedApp();
+    await using receiver = startWebhookReceiver(() => new Response("No.", { status: 500 }));
+    const client = await app.client();
+    const { id } = await makeWebhook(client, { url: receiver.url, events: ["run.completed"] });
+    await run(client, await makeAgent(client));
+    const found = async () => {
+      const statuses = ["pending", "retrying", "failed", "delivered"];
+      const lists = await Promise.all(statuses.map((status) => deliveriesOf(client, id, `&status=${status}`)));
+      return statuses.filter((status, index) => {
+        expect(lists[index]!.every((each: { status: string }) => each.status === status)).toBe(true);
+        return lists[index]!.length > 0;
+      });
+    };
+    expect(await found()).toEqual(["pending"]);
+    await app.deliverWebhooks();
+    expect(await found()).toEqual(["retrying"]);
+    for (let hour = 0; hour < 3; hour++) await next(app, client, id);
+    expect(await found()).toEqual(["retrying"]);
+    receiver.answerWith(() => new Response(null, { status: 204 }));
+    await next(app, client, id);
+    expect(await found()).toEqual(["delivered"]);
   });
 
   test("waits as long as the receiver asks for, but not longer than a day", async () => {

@@ -829,6 +829,7 @@ const own: Record<string, Sentences> = {
     body: "What is sent; null where it is not kept any more.",
     run_id: "The run of the event; null where it is of none.",
     seq: "The event's number in the run's journal; null where it is of none.",
+    status: "`pending` waits for its first attempt. `retrying` has failed, and is tried again. `failed` is not.",
     type: "The event.",
   },
   DeliveryResponse: { status: "The status of the response.", truncated: "Whether the body was longer." },

@@ -106,7 +106,7 @@ export type SentEvent = WebhookEvent | typeof testEvent;
 
 export const webhookStatuses = ["active", "failing", "disabled"] as const;
 export const disabledReasons = ["requested", "gone", "failing"] as const;
-export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
+export const deliveryStatuses = ["pending", "retrying", "delivered", "failed"] as const;
 
 export const actorTypes = ["api_key", "user", "cli"] as const;
 

@@ -29,6 +29,7 @@ import { StackChart } from "./stack-chart.tsx";
 import {
   bucketLabel,
   bucketsOf,
+  openOf,
   outcomesOf,
   rangeLabel,
   rangesOf,
@@ -283,8 +284,11 @@ export function OwnedCard({ of, ...props }: CardProps & { of: "webhook" | "sched
       about={`${share(completed, count)} of ${formatCount(count)} succeeded.`}
       stacked={outcomesOf(
         report,
-        isWebhook ? ["Delivered", "Cancelled", "Failed"] : ["Completed", "Skipped or cancelled", "Failed or missed"],
+        isWebhook
+          ? ["Delivered", "Pending", "Failed or retrying"]
+          : ["Completed", "Skipped or cancelled", "Failed or missed"],
         now,
+        isWebhook ? openOf : undefined,
       )}
       say={formatCount}
       asTable={props.asTable}

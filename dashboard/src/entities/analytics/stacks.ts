@@ -45,13 +45,19 @@ function sumsOf(report: AnalyticsReport, reads: readonly ((counts: Counts) => nu
 const barsOf = (rows: ReadonlyMap<number, number[]>, bucket: "hour" | "day") =>
   [...rows].map(([at, values]) => ({ at, until: at + unit_ms[bucket], values }));
 
-/** What became of runs, calls, deliveries or times of schedules, whatever series they are of. */
-export function outcomesOf(report: AnalyticsReport, words: readonly [string, string, string], now: number): Stacked {
-  const reads = [
-    ({ completed }: Counts) => completed,
-    ({ cancelled }: Counts) => cancelled,
-    ({ failed }: Counts) => failed,
-  ];
+const cancelledOf = ({ cancelled }: Counts): number => cancelled;
+/** What is not over: it has become nothing yet. */
+export const openOf = ({ count, completed, cancelled, failed }: Counts): number =>
+  count - completed - cancelled - failed;
+
+/** What became of runs, calls, deliveries or times of schedules, whatever series they are of. `between` reads the second part. */
+export function outcomesOf(
+  report: AnalyticsReport,
+  words: readonly [string, string, string],
+  now: number,
+  between = cancelledOf,
+): Stacked {
+  const reads = [({ completed }: Counts) => completed, between, ({ failed }: Counts) => failed];
   const tones: readonly Tone[] = ["model", "rest", "bad"];
   const bars = sumsOf(report, reads, now);
   const used = reads.map((_, index) => index !== 1 || bars.some(({ values }) => values[1]! > 0));

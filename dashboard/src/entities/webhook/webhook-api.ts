@@ -49,7 +49,7 @@ export function deliveryQuery(at: At, id: string, delivery: string) {
   return queryOptions({
     queryKey: [...webhookApi.of(at, id).queryKey, "delivery", delivery],
     queryFn: ({ signal }) => get<WholeDelivery>(webhookApi.url(at, id, deliveryPath(delivery)), signal),
-    refetchInterval: ({ state }) => (state.data?.status === "pending" ? 1_500 : false),
+    refetchInterval: ({ state }) => (state.data?.next_attempt_at ? 1_500 : false),
   });
 }
 

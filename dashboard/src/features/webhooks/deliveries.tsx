@@ -61,7 +61,17 @@ export function Deliveries({
           none={
             status || type || after || before ? (
               <EmptyState icon={ListFilter} title="No results">
-                <Button onClick={() => onSearch({})}>Clear filters</Button>
+                {status === "failed" && webhook.failure_count > 0 && (
+                  <p className="max-w-[46ch] text-muted">
+                    The endpoint does not take events. Each is retried for three days before it has failed.
+                  </p>
+                )}
+                <span className="flex gap-2">
+                  {status === "failed" && webhook.failure_count > 0 && (
+                    <Button onClick={() => onSearch({ type, status: "retrying" })}>Show retrying</Button>
+                  )}
+                  <Button onClick={() => onSearch({})}>Clear filters</Button>
+                </span>
               </EmptyState>
             ) : (
               <EmptyState icon={Inbox} title="No deliveries yet">
@@ -89,7 +99,7 @@ export function Deliveries({
 
 /** One delivery in the list; it opens beside it. */
 function DeliveryRow({ delivery, search, isOpen }: { delivery: Delivery; search: DeliveriesSearch; isOpen: boolean }) {
-  const { id, type, run_id, event_id, status, attempts_count, next_attempt_at } = delivery;
+  const { id, type, run_id, event_id, attempts_count, next_attempt_at } = delivery;
   return (
     <li
       className={clsx(
@@ -119,7 +129,7 @@ function DeliveryRow({ delivery, search, isOpen }: { delivery: Delivery; search:
         <span className="block text-sm text-ink">
           <Time at={delivery.created_at} />
         </span>
-        {status === "pending" && next_attempt_at && attempts_count > 0 ? (
+        {next_attempt_at && attempts_count > 0 ? (
           <>
             Next attempt <Until at={next_attempt_at} />
           </>

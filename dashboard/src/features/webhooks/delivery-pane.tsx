@@ -81,7 +81,7 @@ export function DeliveryPane({ webhookId, id, search }: { webhookId: string; id:
           <Fact name="Created">
             <Time at={delivery.created_at} />
           </Fact>
-          {delivery.next_attempt_at && delivery.status === "pending" && (
+          {delivery.next_attempt_at && (
             <Fact name="Next attempt">
               <Until at={delivery.next_attempt_at} />
             </Fact>

@@ -16,14 +16,14 @@ export function WebhookPill({ webhook: { status, disabled_reason } }: { webhook:
 
 const outcomes: Record<Delivery["status"], Look> = {
   pending: ["info", Clock, "Pending"],
+  retrying: ["warn", Clock, "Retrying"],
   delivered: ["ok", Check, "Delivered"],
   failed: ["bad", X, "Failed"],
 };
-const retried: Look = ["warn", Clock, "Retrying"];
 
 export const outcomeWords = wordsOf(outcomes);
 
 /** What became of a delivery. */
-export function DeliveryPill({ delivery: { status, attempts_count } }: { delivery: Delivery }) {
-  return <LookPill look={status === "pending" && attempts_count > 0 ? retried : outcomes[status]} />;
+export function DeliveryPill({ delivery: { status } }: { delivery: Delivery }) {
+  return <LookPill look={outcomes[status]} />;
 }
