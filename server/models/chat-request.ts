@@ -70,8 +70,9 @@ const toImage = ({ mime_type, data = "" }: PromptImage) => ({
   image_url: { url: `data:${mime_type};base64,${data}` },
 });
 
+/** The text of these parts; of a single one its own, and no copy of what may be long. */
 const said = (parts: AssistantPart[], type: "text" | "reasoning"): string =>
-  parts.map((part) => (part.type === type ? part.text : "")).join("");
+  parts.reduce((text, part) => (part.type === type ? text + part.text : text), "");
 
 const toCall = ({ id, name, arguments: args, metadata }: ToolCall) => ({
   id,

@@ -46,7 +46,11 @@ const nothing: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_to
 
 /** What a call took, as far as that can be told from its request and from how much was said. */
 export function estimatedUsage({ messages, tools, settings }: ModelRequest, said: number): ModelUsage {
-  const asked = JSON.stringify(messages).length + JSON.stringify(tools).length;
+  // Message by message: all of them as one text would be as much memory again.
+  const asked = messages.reduce(
+    (sum, message) => sum + JSON.stringify(message).length + 1,
+    1 + JSON.stringify(tools).length,
+  );
   return {
     ...unknownUsage,
     input_tokens: tokensIn(asked),
