@@ -23,7 +23,7 @@ const nothing: Brief = { state: initialState, shortened: [] };
  * Reads how runs stand, for lists. Of one that is over its first and last entry say it all. One that is not, or came from
  * elsewhere, is folded without its large fields, and what was folded is kept: its next entries are added to that.
  */
-export function createBriefs(journal: Pick<Journal, "readBrief" | "startOf" | "read">) {
+export function createBriefs(journal: Pick<Journal, "readBrief" | "startOf" | "has">) {
   const kept = new Map<string, Brief>();
 
   /** Null for a run that is gone. */
@@ -55,7 +55,7 @@ export function createBriefs(journal: Pick<Journal, "readBrief" | "startOf" | "r
       found = entries.length;
     }
     const { state } = folding;
-    if (!state.run || journal.read(id, state.seq - 1, 1).length === 0) return null; // Deleted, perhaps meanwhile.
+    if (!state.run || !journal.has(id, state.seq)) return null; // Deleted, perhaps meanwhile.
     const brief = { state: { ...state, messages: [], calls: [] }, shortened };
     keep(id, brief);
     return brief;

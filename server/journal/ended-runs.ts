@@ -62,7 +62,7 @@ const entriesPerRead = 200;
 
 interface EndedRunsOptions {
   db: Db;
-  journal: Pick<Journal, "read">;
+  journal: Pick<Journal, "readSome">;
   log: Log;
   /** Throws while the disk is nearly full. */
   requireRoom?: () => void;
@@ -92,11 +92,11 @@ export function createEndedRuns({ db, journal, log, requireRoom }: EndedRunsOpti
     try {
       for (let after = 0; ; ) {
         const entries = work(() => {
-          const entries = journal.read(run.id, after, entriesPerRead);
+          const { entries } = journal.readSome(run.id, after, entriesPerRead);
           for (const entry of entries) for (const one of due) one.entry(entry);
           return entries;
         });
-        if (entries.length < entriesPerRead) return due;
+        if (entries.length === 0) return due;
         after = entries.at(-1)!.seq;
         await rest();
       }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { completed, created, started } from "../core/__fixtures__/events.ts";
+import { answer, completed, created, started, text } from "../core/__fixtures__/events.ts";
 import { newId } from "../core/ids.ts";
 import type { RunEvent } from "../core/run-event.ts";
 import { fold } from "../core/run-state.ts";
@@ -16,12 +16,17 @@ async function withLongRun() {
   await fixture.journal.append(id, [created({ run_id: id, ...fixture.scope }), ...steps(longFrom)]);
   const reads: number[] = [];
   const folds = createFolds({
+    ...fixture.journal,
     read(runId, after, limit) {
       const entries = fixture.journal.read(runId, after, limit);
       reads.push(entries.length);
       return entries;
     },
-    head: fixture.journal.head,
+    readSome(runId, after, limit) {
+      const some = fixture.journal.readSome(runId, after, limit);
+      reads.push(some.entries.length);
+      return some;
+    },
   });
   return Object.assign(fixture, { id, folds, reads, whole: () => fold(fixture.journal.read(id)) });
 }
@@ -78,14 +83,71 @@ test("others have their turn while a long run is folded", async () => {
 test("nothing is kept of a run that was deleted, and a short run needs no preparation", async () => {
   using fixture = await withLongRun();
   const { journal, runs, service, author, scope, id } = fixture;
-  await journal.prepare(id);
+  await journal.prepared([id], async () => {});
   await service.cancel(scope, id, null);
   await runs.remove(author, id);
   expect(journal.state(id).run).toBeNull();
   expect(await journal.stateInSlices(id)).toBeNull();
   const short = newId("run");
   await journal.append(short, [created({ run_id: short, ...scope })]);
-  expect(journal.prepare(short)).toBeUndefined();
+  let isDone = false;
+  const written = journal.prepared([short], async () => {
+    isDone = true;
+  });
+  expect(isDone).toBe(true);
+  await written;
+});
+
+/** Runs with so many entries each, of which every second one has an answer of so many characters. */
+async function withRuns(count: number, entries: number, length: number) {
+  const fixture = await withLongRun();
+  const said = (index: number) => completed(index, { answer: answer([text("x".repeat(length))]) });
+  const ids = Array.from({ length: count }, () => newId("run"));
+  for (const id of ids) {
+    const events = Array.from({ length: entries / 2 }, (_, index) => [started(index), said(index)]).flat();
+    await fixture.journal.append(id, [created({ run_id: id, ...fixture.scope }), ...events]);
+  }
+  return Object.assign(fixture, { ids });
+}
+
+test("a write about many runs folds none of them: that was done before, and is held until the write is done", async () => {
+  using fixture = await withRuns(10, 100, 1000);
+  const { folds, reads, journal, ids } = fixture;
+  await folds
+    .prepared(ids, async () => {
+      reads.length = 0;
+      for (const id of ids) expect(folds.state(id)).toEqual(fold(journal.read(id)));
+      expect(Math.max(...reads)).toBe(0);
+      expect(folds.bytes().held).toBeGreaterThan(10 * 50 * 1000);
+      // Another write about the same runs ends first.
+      await folds.prepared(ids, async () => {});
+      expect(folds.bytes().held).toBeGreaterThan(0);
+      throw new Error("taken back");
+    })
+    .catch(({ message }: Error) => expect(message).toBe("taken back"));
+  expect(folds.bytes().held).toBe(0);
+});
+
+test("others have their turn while a run of few and large entries is folded for a write", async () => {
+  using fixture = await withRuns(1, 20, 200_000);
+  const { folds, ids, journal } = fixture;
+  expect([journal.isLong(ids[0]!, 21), journal.isLong(ids[0]!, 1)]).toEqual([true, true]);
+  const { turns } = await turnsDuring(() => folds.prepared(ids, async () => {}));
+  expect(turns).toBeGreaterThanOrEqual(10);
+});
+
+test("what is in memory of long runs has a bound in bytes, however few they are", async () => {
+  using fixture = await withRuns(4, 200, 100_000); // 10 MB each.
+  const { folds, ids } = fixture;
+  for (const id of ids) {
+    await folds.stateInSlices(id);
+    expect(folds.bytes().kept).toBeWithin(1, 16 * 1024 * 1024);
+  }
+  using many = await withRuns(8, 200, 100_000);
+  await many.folds.prepared(many.ids, async () => {
+    expect(many.folds.bytes().held).toBeWithin(1, 64 * 1024 * 1024);
+    for (const id of many.ids) expect(many.folds.state(id).messages).toHaveLength(101);
+  });
 });
 
 test("a run whose record goes while it is folded is gone, and not half of it", async () => {
@@ -93,10 +155,10 @@ test("a run whose record goes while it is folded is gone, and not half of it", a
   const { db, journal, id } = fixture;
   let asked = 0;
   const folds = createFolds({
-    head: journal.head,
-    read(...which) {
+    ...journal,
+    readSome(...which) {
       if (++asked === 3) db.sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(id);
-      return journal.read(...which);
+      return journal.readSome(...which);
     },
   });
   expect(await folds.stateInSlices(id)).toBeNull();

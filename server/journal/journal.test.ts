@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { created, started } from "../core/__fixtures__/events.ts";
+import { answer, completed, created, started, text } from "../core/__fixtures__/events.ts";
 import { newId } from "../core/ids.ts";
-import type { RunEvent } from "../core/run-event.ts";
+import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { noUsage } from "../core/usage.ts";
 import { runFixture } from "../testing/run-fixture.ts";
 import { testActor } from "../testing/test-actor.ts";
@@ -23,6 +23,23 @@ test("entries count from 1 without gaps, over any number of appends", async () =
   expect(fixture.journal.read(fixture.run_id).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(fixture.journal.head(fixture.run_id)).toMatchObject({ seq: 7, status: "in_progress", attempt: 1 });
   expect(fixture.journal.read(fixture.run_id, 5, 1).map(({ seq }) => seq)).toEqual([6]);
+});
+
+test("long entries are read a megabyte at a time, and short ones as many as are asked for", async () => {
+  using fixture = await begun();
+  const { journal, run_id } = fixture;
+  const said = (length: number) => completed(0, { answer: answer([text("x".repeat(length))]) });
+  await journal.append(run_id, [...Array(5).fill(said(400_000)), ...Array(50).fill(said(10)), said(3_000_000)]);
+  const sizes: number[] = [];
+  const all: JournalEntry[] = [];
+  for (let some = journal.readSome(run_id, 0, 20); some.entries.length > 0; ) {
+    sizes.push(some.entries.length);
+    all.push(...some.entries);
+    some = journal.readSome(run_id, all.at(-1)!.seq, 20);
+  }
+  expect(sizes).toEqual([4, 20, 20, 13]);
+  expect(all).toEqual(journal.read(run_id));
+  expect([journal.isLarge(run_id), journal.isAtHand(run_id)]).toEqual([true, false]);
 });
 
 test("nothing is appended to a run that is over, and what is refused leaves no trace", async () => {

@@ -66,6 +66,9 @@ interface BriefEntry extends JournalEntry {
 const keptLength = 16 * 1024;
 const keptRuns = 1000;
 
+// Of entries that are read at once, as JSON.
+const someBytes = 1024 * 1024;
+
 /** All entries of a run, and how long they are as JSON. */
 interface KeptRun {
   entries: readonly JournalEntry[];
@@ -104,6 +107,9 @@ export function createJournal({
   const selectEvents = sqlite.query<EventRow, [string, number, number]>(
     "SELECT seq, at_ms, data, blobs FROM run_events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
   );
+  const selectOne = sqlite.query<{ seq: number }, [string, number]>(
+    "SELECT seq FROM run_events WHERE run_id = ? AND seq = ?",
+  );
   // Right at the beginning, but for what guardrails say of the input.
   const selectStart = sqlite.query<{ waits: number; at: number | null }, [string, number, number]>(
     `SELECT count(*) FILTER (WHERE type = 'run.queued') AS waits, max(at_ms) FILTER (WHERE type = 'run.started') AS at
@@ -112,6 +118,13 @@ export function createJournal({
   const selectCalls = sqlite.query<{ type: RunSummary["last_calls"][number] }, [string, string, number]>(
     `SELECT data ->> '$.step_type' AS type FROM run_events WHERE run_id = ? AND run_events.type = 'step.started'
        AND data ->> '$.step_type' IN (SELECT value FROM json_each(?)) ORDER BY seq DESC LIMIT ?`,
+  );
+  // What stands in blobs, as often as it is named: each entry gets its own.
+  const selectBytes = sqlite.query<{ bytes: number }, [string]>(
+    `SELECT coalesce(sum(octet_length(content)), 0) AS bytes FROM run_events AS one
+     CROSS JOIN json_each(one.blobs) AS field CROSS JOIN runs ON runs.id = one.run_id
+     CROSS JOIN blobs ON blobs.project_id = runs.project_id AND blobs.environment = runs.environment
+       AND blobs.hash = field.value WHERE one.run_id = ? AND one.blobs IS NOT NULL`,
   );
   const selectCount = sqlite.query<{ n: number }, [string, string]>(
     "SELECT count(*) AS n FROM run_events WHERE run_id = ? AND type IN (SELECT value FROM json_each(?))",
@@ -239,11 +252,43 @@ export function createJournal({
     const kept = records.known(runId)?.entries;
     if (kept) return kept.slice(after, limit < 0 ? undefined : after + limit);
     db.snapshot.begin();
-    return selectEvents.all(runId, after, limit).map((row) => ({
-      seq: row.seq,
-      at: row.at_ms,
-      event: pack.unpack(runId, row.data, row.blobs),
-    }));
+    return selectEvents.all(runId, after, limit).map((row) => entryOf(runId, row).entry);
+  }
+
+  function entryOf(runId: string, { seq, at_ms, data, blobs }: EventRow): { entry: JournalEntry; length: number } {
+    const { event, length } = pack.unpack(runId, data, blobs);
+    return { entry: { seq, at: at_ms, event }, length };
+  }
+
+  /**
+   * The same up to about a megabyte, and how many bytes those are as JSON: of long entries so many as a limit counts would
+   * be in memory at once. None at the end.
+   */
+  function readSome(runId: string, after: number, limit: number): { entries: JournalEntry[]; bytes: number } {
+    const kept = records.known(runId);
+    if (kept) return { entries: kept.entries.slice(after, after + limit), bytes: kept.length };
+    db.snapshot.begin();
+    const entries: JournalEntry[] = [];
+    let bytes = 0;
+    for (const row of selectEvents.all(runId, after, limit)) {
+      const { entry, length } = entryOf(runId, row);
+      entries.push(entry);
+      bytes += length;
+      if (bytes >= someBytes) break;
+    }
+    return { entries, bytes };
+  }
+
+  /** Whether this entry is there; it is not read. */
+  function has(runId: string, seq: number): boolean {
+    db.snapshot.begin();
+    return selectOne.get(runId, seq) !== null;
+  }
+
+  /** Whether its entries are longer than what `readSome` reads at once. */
+  function isLarge(runId: string): boolean {
+    if (records.known(runId)) return false;
+    return selectBytes.get(runId)!.bytes > someBytes;
   }
 
   /** The same without what is large and does not say how the run stands: neither read nor unpacked. */
@@ -258,7 +303,7 @@ export function createJournal({
   const head = (runId: string): RunFacts | null => facts.of(runId);
 
   return {
-    ...createFolds({ read, head }),
+    ...createFolds({ read, readSome, has, head, isLarge }),
     insert,
     insertRecord,
     commit,
@@ -268,7 +313,12 @@ export function createJournal({
     partial,
     append,
     read,
+    readSome,
+    has,
+    isLarge,
     readBrief,
+    /** Whether all entries of a run are in memory, and few. */
+    isAtHand: (runId: string): boolean => records.known(runId) != null,
     /** When a run that had to wait behind `after` began to work; null: it never did. Undefined: it did not wait. */
     startOf(runId: string, after: number): number | null | undefined {
       const { waits, at } = selectStart.get(runId, after, after)!;

@@ -84,12 +84,16 @@ export function createPack({ sqlite, kept }: Pick<Db, "sqlite" | "kept">) {
     return { data: JSON.stringify(small), blobs: Object.keys(moved).length > 0 ? JSON.stringify(moved) : null, length };
   }
 
-  function unpack(runId: string, data: string, blobs: string | null): RunEvent {
+  /** With the length of what was unpacked. */
+  function unpack(runId: string, data: string, blobs: string | null): { event: RunEvent; length: number } {
     const event = parseExact<RunEvent & Record<string, unknown>>(data);
-    if (!blobs) return event;
-    for (const [field, hash] of Object.entries(JSON.parse(blobs) as Record<string, string>))
-      event[field] = parseExact(found(selectRunBlob.get(runId, hash), hash).content);
-    return event;
+    let { length } = data;
+    for (const [field, hash] of Object.entries(blobs ? (JSON.parse(blobs) as Record<string, string>) : {})) {
+      const { content } = found(selectRunBlob.get(runId, hash), hash);
+      event[field] = parseExact(content);
+      length += content.length;
+    }
+    return { event, length };
   }
 
   /** The same with only those large fields that say how the run stands, and of long ones as much as a list shows. */

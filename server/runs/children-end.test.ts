@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { completed, created, started } from "../core/__fixtures__/events.ts";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import type { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
+import type { RunCreated } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { agentTool, httpTool, runFixture, tool } from "../testing/run-fixture.ts";
+import { turnsDuring } from "../testing/turns.ts";
 
 const agent = (script: ScriptEntry[], more: Partial<AgentSnapshot> = {}): Partial<AgentSnapshot> => ({
   settings: { script },
@@ -50,6 +54,23 @@ describe("the end of a run is the end of all that works for it", () => {
       expect(fixture.runs.get(fixture.scope, id).tool_calls).toMatchObject([{ status: "cancelled" }]);
       expect(fixture.pool.driving()).toBe(0);
     }
+  });
+
+  test("when it is cancelled, in one write, and others have their turn before however many they are", async () => {
+    using fixture = runFixture();
+    const { journal, scope, db } = fixture;
+    const root = newId("run");
+    const steps = Array.from({ length: 50 }, (_, index) => [started(index), completed(index)]).flat();
+    const parts: Partial<RunCreated>[] = [
+      { run_id: root },
+      ...Array.from({ length: 9 }, () => ({ run_id: newId("run"), parent_run_id: root, depth: 1 })),
+    ];
+    for (const part of parts) await journal.append(part.run_id!, [created({ ...part, ...scope }), ...steps]);
+    const commits = db.write.commits();
+    const { turns } = await turnsDuring(() => fixture.service.cancel(scope, root, null));
+    expect(db.write.commits() - commits).toBe(1);
+    expect(below(fixture, root).map(({ status }) => status)).toEqual(Array(9).fill("cancelled"));
+    expect(turns).toBeGreaterThanOrEqual(100);
   });
 
   test("when its time is up", async () => {

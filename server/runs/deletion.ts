@@ -81,8 +81,7 @@ export function createRunDeletion({
   return {
     /** Deletes what the journal tells of a run that is over; what was asked and what came of it stays. */
     async forgetTrace(scope: Viewer & Author, id: string): Promise<void> {
-      await journal.prepare(id);
-      await db.write(() => {
+      const write = () => {
         const row = standing(scope, id);
         if (row.summary !== null) throw notFound();
         if (!isOver(row.status)) throw notTerminal();
@@ -92,7 +91,8 @@ export function createRunDeletion({
         for (const child of children) if (child.summary === null) eraseTrace(child);
         eraseTrace(row);
         audit.note(scope, "trace.deleted", siblingId(id, "trace"), { agent_id: row.agent_id, status: row.status });
-      });
+      };
+      await journal.prepared([id], () => db.write(write));
       await journal.partial.clear();
     },
 

@@ -1,7 +1,7 @@
 import { exceededBy, saidOf } from "../core/budget.ts";
 import { runError } from "../core/run-error.ts";
 import type { RunError } from "../core/run-event.ts";
-import type { RunState } from "../core/run-state.ts";
+import { isOver, type RunState } from "../core/run-state.ts";
 import { noUsage } from "../core/usage.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Inserted, Journal } from "../journal/journal.ts";
@@ -19,31 +19,30 @@ interface EndingOptions {
 /** Ends runs that somebody cancels, or whose time is up. */
 export function createEndings({ journal, runs, pool, ends }: EndingOptions) {
   /** Looks again inside the write: it may have moved on in the meantime. */
-  async function failExpired(runId: string, at: number): Promise<Inserted[]> {
-    const ready = prepare(runId);
-    if (ready) await ready;
-    return journal.commitAll(() => {
-      if (runs.expiry(runId) !== at) return [];
-      const state = journal.state(runId);
-      return ends.failed(state, expiredError(state, at));
-    });
-  }
+  const failExpired = (runId: string, at: number): Promise<Inserted[]> =>
+    journal.prepared(endingWith(runId), () =>
+      journal.commitAll(() => {
+        if (runs.expiry(runId) !== at) return [];
+        const state = journal.state(runId);
+        return ends.failed(state, expiredError(state, at));
+      }),
+    );
 
   /** All that is folded when it ends. */
-  const prepare = (runId: string) => journal.prepare(runId, ...runs.unfinishedBelow(runId));
+  const endingWith = (runId: string): string[] => [runId, ...runs.unfinishedBelow(runId)];
 
   return {
     /** Cancels, at once and for good: the journal says so before anybody is told to stop. */
     async cancel(scope: Viewer, runId: string, reason: string | null, note?: Note): Promise<void> {
-      const ready = runs.standing(scope, runId).summary === null && prepare(runId);
-      if (ready) await ready;
-      const ended = await journal.commitAll(() => {
-        // Asked of the row: a run whose trace was deleted has no journal that could be folded.
+      // Asked of the row: a run whose trace was deleted has no journal that could be folded.
+      const folded = isOver(runs.standing(scope, runId).status) ? [] : endingWith(runId);
+      const write = () => {
         const before = runs.standing(scope, runId);
         const inserted = before.status === "cancelled" ? [] : ends.cancelled(before, reason);
         note?.(runs.standing(scope, runId), before.seq);
         return inserted;
-      }, scope);
+      };
+      const ended = await journal.prepared(folded, () => journal.commitAll(write, scope));
       for (const id of [runId, ...ended.map(([id]) => id)]) pool.abort(id);
     },
     /** Fails a run whose time is up; one whose journal is damaged is given up, or it would be asked for ever. */

@@ -108,6 +108,48 @@ test("a long run that is over is read without its lists from two of its entries"
   expect(bare).toEqual(whole);
 });
 
+test.each([true, false])(
+  "a run of few and large entries (over: %s) is read whole, and again without its lists, of which nothing is read then",
+  async (isOver) => {
+    await using server = testApp();
+    const client = await server.client();
+    const run_id = newId("run");
+    const id = newId("tool_call");
+    const events: RunEvent[] = [
+      created({ run_id, ...client.scope, metadata: { a: "1" } }),
+      started(0),
+      completed(0, { answer: answer([text("x".repeat(700_000)), asks(id)]) }),
+      requested(id, 1),
+      toolStarted(id, 1),
+      toolCompleted(id, 1, { output: "y".repeat(200_000) }),
+      completed(1, { step_type: "tool_call" }),
+      started(2, { turn_index: 1 }),
+      completed(2, { answer: answer([text("z".repeat(700_000))]) }),
+    ];
+    const { usage } = stateOf(...events);
+    const end: RunEvent[] = [{ type: "run.completed", output: "Done.", output_json: null, usage }];
+    await journalOf(server).append(run_id, [...events, ...(isOver ? end : [])]);
+    const { messages, tool_calls, request_id: _, ...whole } = (await client.get(`/v1/runs/${run_id}`)).body;
+    expect([messages.length, tool_calls.length, tool_calls[0].output.length]).toEqual([4, 1, 200_000]);
+    const bare = async () => {
+      const { request_id: __, ...rest } = (await client.get(`/v1/runs/${run_id}?exclude=messages,tool_calls`)).body;
+      return rest;
+    };
+    if (!isOver) expect(await bare()).toEqual(whole);
+    server.db.sqlite.run("UPDATE blobs SET content = '{' WHERE octet_length(content) > 100000");
+    expect(await bare()).toEqual(whole);
+  },
+);
+
+test("a large input is not shortened where a run is read without its lists", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const run_id = newId("run");
+  const input = "x".repeat(200_000);
+  await journalOf(server).append(run_id, [created({ run_id, ...client.scope, input }), started(0)]);
+  expect((await client.get(`/v1/runs/${run_id}?exclude=messages,tool_calls`)).body.input).toBe(input);
+});
+
 test("a long run is cancelled, and the same request is answered again as it was", async () => {
   await using server = testApp();
   const client = await server.client();

@@ -101,13 +101,12 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
     produce: (state: RunState) => RunEvent[],
   ): Promise<boolean> {
     try {
-      const ready = journal.prepare(runId);
-      if (ready) await ready;
-      await write(runId, () => {
+      const inserted = () => {
         const head = journal.head(runId);
         if (!head || isOver(head.status)) return [];
         return insert(runId, produce(journal.state(runId)), attempt);
-      });
+      };
+      await journal.prepared([runId], () => write(runId, inserted));
       return true;
     } catch (error) {
       if (await giveUp(runId, error)) return true;

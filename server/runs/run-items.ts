@@ -24,7 +24,7 @@ type Row = BriefRow & Scope & { expires_at_ms: number | null; summary: string | 
 type Rest = () => Promise<void>;
 
 interface RunItemOptions {
-  journal: Pick<Journal, "read" | "lastCalls">;
+  journal: Pick<Journal, "read" | "has" | "lastCalls">;
   briefOf: Briefs;
   /** Of a queued run. */
   placeOf: (row: Row) => number | null;
@@ -44,7 +44,7 @@ export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
   async function withMessages(row: Row, rest: Rest): Promise<RunItem | null> {
     if (row.summary !== null) return { ...runSummary(runOfSummary(row.summary), []), messages: [], tool_calls: [] };
     const state = await foldInSlices(entriesOf(row.id), rest);
-    if (!state.run || journal.read(row.id, state.seq - 1, 1).length === 0) return null; // Deleted, perhaps meanwhile.
+    if (!state.run || !journal.has(row.id, state.seq)) return null; // Deleted, perhaps meanwhile.
     const bare = runObject({ ...state, messages: [], calls: [] }, row.expires_at_ms, placeOf(row));
     const last_calls = journal.lastCalls(row.id);
     const isLong = byteLength(JSON.stringify(bare)) > pageRoom / 2;

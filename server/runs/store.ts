@@ -44,6 +44,9 @@ const shown = { sql: isShown, values: [] };
 // Each with the id behind it.
 const indexed = ["status", "agent_id", "thread_id", "user_id", "parent_run_id", "source_run_id"];
 
+// Fields of entries that stand in the lists of a run alone.
+const ofLists = new Set(["answer", "call"]);
+
 // How many runs that are over are kept as they are answered, unless they are long.
 const overMost = 200;
 
@@ -69,7 +72,8 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   const queueRows = createQueueRows(sqlite, journal);
   const tree = createRunTree(sqlite, journal);
   const { placeOf } = queueRows;
-  const items = createRunItems({ journal, briefOf: createBriefs(journal), placeOf });
+  const briefOf = createBriefs(journal);
+  const items = createRunItems({ journal, briefOf, placeOf });
 
   function asked(
     scope: Viewer,
@@ -112,16 +116,34 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
 
   /** The run without these lists; as soon as it is folded, where that takes long. */
   function show(row: RunRow, without: readonly RunList[] = []): ShownRun | Promise<ShownRun> {
-    if (row.summary === null && row.seq >= longFrom) return showLong(row, without);
-    if (row.summary === null && isOver(row.status) && without.length === 0) return over.of(row.id);
+    if (row.summary === null) {
+      const isWhole = isOver(row.status) && without.length === 0;
+      const known = isWhole ? over.known(row.id) : undefined;
+      if (known) return known;
+      if (isBare(without) && !journal.isAtHand(row.id)) return showBare(row);
+      if (journal.isLong(row.id, row.seq)) return showLong(row, without);
+      if (isWhole) return over.of(row.id);
+    }
     const run = read(row);
     for (const list of without) delete (run as Partial<RunObject>)[list];
     return run;
   }
 
+  /** The run without its lists: what they hold, which may be most of it, is not read. */
+  async function showBare(row: RunRow): Promise<LongRun> {
+    const state = isOver(row.status) ? ended(row) : await underWay(row);
+    return state ? inParts(state, row.expires_at_ms, placeOf(row), runLists) : showLong(row, runLists);
+  }
+
+  /** Null where a field that is shown is so long that it was not read. */
+  async function underWay(row: RunRow): Promise<RunState | null> {
+    const brief = await briefOf(row, inSlices());
+    if (!brief) throw notFound();
+    return brief.shortened.every((field) => ofLists.has(field)) ? brief.state : null;
+  }
+
   async function showLong(row: RunRow, without: readonly RunList[]): Promise<LongRun> {
-    const isBare = runLists.every((list) => without.includes(list));
-    const state = (isBare && isOver(row.status) && ended(row)) || (await journal.stateInSlices(row.id));
+    const state = await journal.stateInSlices(row.id);
     if (!state) throw notFound(); // It was deleted while it was read.
     return inParts(state, row.expires_at_ms, placeOf(row), without);
   }
@@ -176,7 +198,9 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     showAsOf(viewer: Viewer, answer: RunAnswer): ShownRun | Promise<ShownRun> {
       const { id, seq, expires_at_ms } = answer;
       if (!seq) return show(standing(viewer, id));
-      return seq < longFrom ? asOf(viewer, answer) : longAsOf(viewer, standing(viewer, id), seq, expires_at_ms);
+      return journal.isLong(id, seq)
+        ? longAsOf(viewer, standing(viewer, id), seq, expires_at_ms)
+        : asOf(viewer, answer);
     },
     /** Summaries, or with their messages and calls as far as a page has room for them. */
     list(scope: Viewer, page: Page, { messages = false, ...more }: Partial<RunQuery> & { messages?: boolean } = {}) {
@@ -228,6 +252,8 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     },
   };
 }
+
+const isBare = (without: readonly RunList[]): boolean => runLists.every((list) => without.includes(list));
 
 /** A run in this state. */
 export const shownAs = (state: RunState, expiresAt: number | null): ShownRun =>

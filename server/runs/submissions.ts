@@ -38,16 +38,15 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
     let before = 0;
     // Only where somebody looks: else the answers of a tick would not share it.
     const screened = areScreened(scope, runId) ? await screenAnswers(scope, runId, answers) : noScreens;
-    const ready = prepare(runId);
-    if (ready) await ready;
-    const changed = await journal.commitAll(() => {
+    const write = () => {
       const { status, summary, seq } = runs.standing(scope, runId);
       if (summary !== null) throw notAwaiting(status);
       before = seq;
       const inserted = insertAnswers(scope, runId, answers, screened);
       note?.(runs.standing(scope, runId), before);
       return inserted;
-    }, scope);
+    };
+    const changed = await journal.prepared(askedOf(runId), () => journal.commitAll(write, scope));
     for (const [id] of changed) {
       if (isOver(journal.head(id)!.status)) pool.abort(id);
       else pool.start(id);
@@ -59,7 +58,16 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
   async function screenAnswers(scope: Viewer, runId: string, answers: readonly ToolAnswer[]): Promise<AnswerScreens> {
     const screened: AnswerScreens = new Map();
     refuseTwice(answers);
-    await prepare(runId);
+    await journal.prepared(askedOf(runId), () => screenAll(scope, runId, answers, screened));
+    return screened;
+  }
+
+  async function screenAll(
+    scope: Viewer,
+    runId: string,
+    answers: readonly ToolAnswer[],
+    screened: AnswerScreens,
+  ): Promise<void> {
     for (const { state, own } of ownersOf(journal.state(runId), answers, () => statesBelow(runId))) {
       const agent = journal.snapshot(scope, state.run!.agent_hash);
       for (const answer of own) {
@@ -67,7 +75,6 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
         if (call) screened.set(call.id, await screenAnswer(agent, call.tool, answer));
       }
     }
-    return screened;
   }
 
   function areScreened(scope: Viewer, runId: string): boolean {
@@ -112,7 +119,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
   }
 
   /** All whose calls the answers may be about. */
-  const prepare = (runId: string) => journal.prepare(runId, ...runs.below(runId));
+  const askedOf = (runId: string): string[] => [runId, ...runs.below(runId)];
 
   /** One after the other, and only as many as are looked at. One that cannot be read has no calls that anybody could answer. */
   function* statesBelow(runId: string): Generator<RunState> {

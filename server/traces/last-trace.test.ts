@@ -15,9 +15,9 @@ function growingJournal(count: number) {
   let [end, reads] = [entries.length, 0];
   return {
     head: () => (end === 0 ? null : ({ seq: end } as RunFacts)),
-    read(_: string, after = 0, limit = -1) {
+    readSome(_: string, after: number, limit: number) {
       if (after === 0) reads++;
-      return entries.slice(after, Math.min(end, after + limit));
+      return { entries: entries.slice(after, Math.min(end, after + limit)), bytes: 0 };
     },
     cut: (to: number) => {
       end = to;

@@ -17,7 +17,7 @@ const longFrom = 200;
  * Reads traces, and keeps the last long one for some seconds: whoever shows it asks for one page after the other, and
  * each would fold the whole journal again. What was appended since makes it another trace.
  */
-export function createLastTrace(journal: Pick<Journal, "head" | "read">) {
+export function createLastTrace(journal: Pick<Journal, "head" | "readSome">) {
   let kept: Kept | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
 

@@ -155,9 +155,9 @@ async function pushFixture(url: string, options: Partial<PushOptions> = {}) {
       const head = fixture.journal.head(id);
       return head && { ...head, project_id: own.project ?? head.project_id };
     },
-    read: (...asked: Parameters<typeof fixture.journal.read>) => {
+    readSome: (...asked: Parameters<typeof fixture.journal.readSome>) => {
       own.onRead?.();
-      return fixture.journal.read(...asked);
+      return fixture.journal.readSome(...asked);
     },
   };
   const push = createOtlpPush({ target: targetOf(url, true), journal, otlp, log, ...options });

@@ -14,7 +14,7 @@ import { readTrace } from "./read-trace.ts";
 
 export interface PushOptions {
   target: OtlpTarget;
-  journal: Pick<Journal, "head" | "read">;
+  journal: Pick<Journal, "head" | "readSome">;
   otlp: Pick<OtlpSource, "own">;
   log: Log;
   /** How often a request is made, with longer and longer pauses between, before its runs are given up. */

@@ -16,7 +16,10 @@ function journalOf(held: readonly JournalEntry[]) {
   let gone = false;
   const journal = {
     head: () => ({ seq: held.length }) as RunFacts,
-    read: (_: string, after = 0, limit = -1) => (gone ? [] : held.slice(after, after + limit)),
+    readSome: (_: string, after: number, limit: number) => ({
+      entries: gone ? [] : held.slice(after, after + limit),
+      bytes: 0,
+    }),
   };
   const remove = () => {
     gone = true;

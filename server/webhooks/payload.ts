@@ -2,10 +2,9 @@ import { siblingId } from "../core/ids.ts";
 import type { JournalEntry, ToolRequest } from "../core/run-event.ts";
 import { lastText, type RunInput } from "../core/run-input.ts";
 import { type RunObject, runObject, runOfSummary } from "../core/run-object.ts";
-import { fold } from "../core/run-state.ts";
+import { fold, type RunState } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
-import { longFrom } from "../journal/folds.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Port } from "../lib/port.ts";
 import type { DeliveryRow } from "./row.ts";
@@ -37,7 +36,7 @@ export function createPayloads({
 }: {
   db: Pick<Db, "sqlite">;
   followed: Port<Followed>;
-  journal: Pick<Journal, "read" | "stateAt">;
+  journal: Pick<Journal, "read" | "stateAt" | "isLong">;
 }) {
   const selectSummary = db.sqlite.query<{ summary: string | null }, [string]>("SELECT summary FROM runs WHERE id = ?");
   // Several webhooks hear of the same event, and it is read once: the newest last, as JSON.
@@ -57,11 +56,14 @@ export function createPayloads({
 
   /** The run as the entry left it. What came after it is not read. */
   async function readData(run_id: string, { seq, event }: JournalEntry, expiresAt: number | null): Promise<EventData> {
-    const state = seq < longFrom ? fold(journal.read(run_id, 0, seq)) : await journal.stateAt(run_id, seq);
+    const state = await stateAt(run_id, seq);
     if (!state) return { object: thin(summaryOf(run_id)), truncated: true }; // It went while it was read.
     const object = thin(runObject({ ...state, messages: [] }, expiresAt));
     return event.type === "tool.requested" ? { object, tool_call: shownCall(event.call) } : { object };
   }
+
+  const stateAt = async (run_id: string, seq: number): Promise<RunState | null> =>
+    journal.isLong(run_id, seq) ? journal.stateAt(run_id, seq) : fold(journal.read(run_id, 0, seq));
 
   /** What is left of a run whose trace was deleted. */
   function summaryOf(run_id: string): RunObject {
@@ -73,7 +75,7 @@ export function createPayloads({
   /** A run as its own webhook is told of it, in the words of whoever follows it. */
   async function bodyForFollower(run_id: string, seq: number, expiresAt: number | null): Promise<string> {
     const entry = journal.read(run_id, seq - 1, 1)[0];
-    const state = entry && (seq < longFrom ? fold(journal.read(run_id, 0, seq)) : await journal.stateAt(run_id, seq));
+    const state = entry && (await stateAt(run_id, seq));
     const run = state ? runObject({ ...state, messages: [] }, expiresAt) : summaryOf(run_id);
     const text = followed().body(run);
     if (Buffer.byteLength(text) <= most_bytes) return text;
