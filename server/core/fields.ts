@@ -12,11 +12,18 @@ export const ModelName = Type.String({ maxLength: 300 });
 export const Flag = Type.Boolean();
 export const True = Type.Literal(true);
 
+/** As the API writes times. */
+export const Timestamp = Type.String({
+  pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?Z$",
+});
+
 const far = 1e15;
+/** Thirty years: of a time that is written with four digits of its year, so many leave another one. */
+const long_ms = 1e12;
 export const Count = Type.Integer({ minimum: 0, maximum: far });
 export const CountOrNull = Type.Union([Count, Type.Null()]);
 export const Money = Type.Union([Type.Number({ minimum: 0, maximum: 1e9 }), Type.Null()]);
-export const Milliseconds = Type.Number({ minimum: 0, maximum: far });
+export const Milliseconds = Type.Integer({ minimum: 0, maximum: long_ms });
 /** Steps and turns number arrays: a high one would make a long one. */
 export const index = (most: number) => Type.Integer({ minimum: 0, maximum: most - 1 });
 

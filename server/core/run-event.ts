@@ -19,6 +19,7 @@ import {
   many,
   Short,
   Text,
+  Timestamp,
   True,
 } from "./fields.ts";
 import { limits } from "./limits.ts";
@@ -154,7 +155,7 @@ export const RequiredCall = exact({
   tool: Short,
   arguments: Json,
   needs: Needs,
-  expires_at: Short,
+  expires_at: Timestamp,
   /** The child run whose call this is; absent for the run's own. */
   run_id: optional(Id),
 });

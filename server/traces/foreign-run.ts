@@ -63,7 +63,8 @@ export async function readCapsuleContent(content: CapsuleContent, now: number, p
   if (content.runs.length === 0) throw invalid("runs", "The capsule contains no run.");
   for (const [i, { run_id, parent_run_id, agent_hash, entries }] of content.runs.entries()) {
     const path = `runs[${i}].`;
-    if (i > 0 !== runs.some((run) => run.run_id === parent_run_id) || runs.some((run) => run.run_id === run_id))
+    const isInPlace = i === 0 ? parent_run_id === null : runs.some((run) => run.run_id === parent_run_id);
+    if (!isInPlace || runs.some((run) => run.run_id === run_id))
       throw invalid(`${path}parent_run_id`, "Expected one run and its subagent runs.");
     const snapshot = content.agents.get(agent_hash);
     if (snapshot === undefined) throw invalid(`${path}agent_hash`, "The capsule does not contain the run's agent.");

@@ -3,10 +3,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { capsuleTables } from "../core/capsule-format.ts";
 import { newId } from "../core/ids.ts";
 import type { JournalEntry } from "../core/run-event.ts";
+import { parseExact } from "../lib/exact-numbers.ts";
 import { capsuleOf, exportOf, importCapsule, richRun } from "../testing/capsules.ts";
+import { corpus } from "../testing/corpus.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { createRandom, type Random } from "../testing/random.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import { exportedAgent } from "./exported-agent.ts";
 import { ownRecord } from "./own-record.ts";
 
 let server: TestApp;
@@ -408,6 +411,138 @@ test("a capsule with anything more, less or other in it than the format has is r
   }
   expect([standing(), countOf("runs")]).toEqual([before, imported]);
 }, 60_000);
+
+/** Values for a column, in all types that SQLite knows: a file need not keep to its own schema. */
+const columnValues: [what: string, sql: string][] = [
+  ["NULL", "NULL"],
+  ["nothing", "''"],
+  ["a text", "'run_x'"],
+  ["the run's id", "(SELECT run_id FROM capsule)"],
+  ["another row's id", "(SELECT run_id FROM runs ORDER BY position DESC LIMIT 1)"],
+  ["a NUL", "char(0)"],
+  ["half a character", "CAST(x'eda080' AS TEXT)"],
+  ["a long text", "replace(hex(zeroblob(50000)), '0', 'x')"],
+  ["a name that objects have", "'__proto__'"],
+  ["JSON of nothing", "'null'"],
+  ["a list", "'[]'"],
+  ["an object", "'{}'"],
+  ["JSON with a long number", `'{"type":2512292042121000001}'`],
+  ["a number", "7"],
+  ["a number below 0", "-1"],
+  ["the largest number", "9223372036854775807"],
+  ["a number without end", "9e999"],
+  ["a part of one", "0.5"],
+  ["bytes", "x'00ff'"],
+];
+
+const namesIn = /^ {2}(\w+) /gm;
+const columnsOf: [table: string, column: string][] = capsuleTables.flatMap((sql) =>
+  [...sql.matchAll(namesIn)].flatMap(([, name]) =>
+    name === "PRIMARY" ? [] : [[/TABLE (\w+)/.exec(sql)![1]!, name!] as [string, string]],
+  ),
+);
+
+/** The capsule with a value in a column, of its first row, its last one or all: its tables do not check what they take. */
+function written(
+  table: string,
+  column: string,
+  sql: string,
+  rows: "first" | "last" | "all",
+): Uint8Array<ArrayBuffer> | null {
+  const own = capsuleTables.find((text) => text.startsWith(`CREATE TABLE ${table} (`))!;
+  // Of the same length: written over in the file, behind the back of SQLite, and back again.
+  const loose = own.replace(/NOT NULL|STRICT(, )?/g, (word) => " ".repeat(word.length));
+  const key = own.includes("WITHOUT ROWID") ? /seq|position/.exec(own)![0] : "rowid";
+  const at = {
+    first: `= (SELECT min(${key}) FROM ${table})`,
+    last: `= (SELECT max(${key}) FROM ${table})`,
+    all: "NOT NULL",
+  };
+  const replaced = (bytes: Uint8Array, from: string, to: string) =>
+    new Uint8Array(Buffer.from(Buffer.from(bytes).toString("latin1").replace(from, to), "latin1"));
+  const sqlite = Database.deserialize(replaced(capsule, own, loose));
+  try {
+    const { changes } = sqlite.run(`UPDATE ${table} SET ${column} = ${sql} WHERE ${key} ${at[rows]}`);
+    if (changes === 0) return null;
+    return replaced(sqlite.serialize(), loose, own);
+  } catch (error) {
+    if (error instanceof Error && error.name === "SQLiteError") return null; // SQLite itself takes no such value there.
+    throw error;
+  } finally {
+    sqlite.close();
+  }
+}
+
+test("a capsule whose first run is below another one is refused", async () => {
+  for (const of of ["'run_x'", "(SELECT run_id FROM capsule)", "(SELECT run_id FROM runs WHERE position = 1)"]) {
+    const below = changed((db) => db.run(`UPDATE runs SET parent_run_id = ${of} WHERE position = 0`));
+    const { status, body } = await importCapsule(server, client, below);
+    expect([status, body.error.param]).toEqual([400, "runs[0].parent_run_id"]);
+  }
+});
+
+// All of them at once take minutes: SEED chooses others.
+test("a capsule with any value in any of its columns is refused in words, or shown like any other", async () => {
+  const random = createRandom(Number(process.env.SEED ?? 1));
+  const before = standing();
+  expect(columnsOf.length).toBe(26);
+  let refused = 0;
+  for (const [table, column] of columnsOf)
+    for (let i = 0; i < 6; i++) {
+      const [what, sql] = random.pick(columnValues);
+      const rows = random.pick(["first", "last", "all"] as const);
+      const bytes = written(table, column, sql, rows);
+      if (!bytes) continue;
+      const answer = await importCapsule(server, client, bytes);
+      if (answer.status !== 201) refused++;
+      await expectHarmless(answer, `${table}.${column} = ${what} (${rows})`);
+    }
+  expect(refused).toBeGreaterThan(20);
+  expect(standing()).toBe(before);
+}, 60_000);
+
+/** Every place in a value, by the names and numbers that lead there. */
+function* placesIn(value: unknown, path: (string | number)[] = []): Generator<(string | number)[]> {
+  if (path.length > 0) yield path;
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, inner] of Object.entries(value))
+    yield* placesIn(inner, [...path, Array.isArray(value) ? Number(name) : name]);
+}
+
+test("an export with nonsense in any field of any kind of entry is refused, or shown like any other", async () => {
+  const random = createRandom(Number(process.env.SEED ?? 1));
+  const before = standing();
+  const seen = new Set<string>();
+  const numbers = ["2512292042121000001", "0.1234567890123456789"].map(parseExact);
+  for (const { entries, agent } of corpus) {
+    const trace = { object: "trace", run_id: "run_x", agent: exportedAgent(agent), raw: entries, steps: [] };
+    for (const path of placesIn(trace)) {
+      const [top, at] = path;
+      const ofEntry = top === "raw" && typeof at === "number" ? [entries[at]!.event.type, ...path.slice(2)] : path;
+      const kind = ofEntry.map((part) => (typeof part === "number" ? "#" : part)).join(".");
+      if (seen.size === seen.add(kind).size) continue;
+      const copy = structuredClone(trace);
+      const within = path.slice(0, -1).reduce<Record<string | number, unknown>>((of, part) => of[part] as never, copy);
+      const value = random.pick([...nonsense(), ...numbers, 0, 1, 1e15, "run_x", [null], [{}], undefined]);
+      if (value === undefined) delete within[path.at(-1)!];
+      else within[path.at(-1)!] = value;
+      await expectHarmless(await client.post("/v1/traces", copy), `${kind} = ${JSON.stringify(value)?.slice(0, 60)}`);
+    }
+  }
+  expect(seen.size).toBeGreaterThan(600);
+  expect(standing()).toBe(before);
+}, 120_000);
+
+test("what an entry tells of a step of another kind is refused: each kind is shown in a way of its own", async () => {
+  const { entries, agent } = corpus.find(({ name }) => name === "v2/compacted")!;
+  const at = entries.findIndex(({ event }) => event.type === "context.compacted");
+  const raw = structuredClone(entries) as { event: { step_index?: number } }[];
+  raw[at]!.event.step_index = 0;
+  const { status, body } = await client.post("/v1/traces", {
+    ...{ object: "trace", run_id: "run_x", agent: exportedAgent(agent), raw, steps: [] },
+  });
+  expect([status, body.error.param]).toEqual([400, "runs[0].entries"]);
+});
 
 test("a capsule whose bits were flipped, or that was cut off, is refused in words, or shown like any other", async () => {
   const random = createRandom(Number(process.env.SEED ?? 1));
