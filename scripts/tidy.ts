@@ -83,9 +83,11 @@ function folderOf(path: string): string {
 
 /** Files of the wire without schemas: these would bring their library into the browser. */
 const isPureWire = (path: string) => /^server\/wire\/(names|frames|fold-frames)\.ts$/.test(path);
+/** How JSON is read on both sides. */
+const isJsonReading = (path: string) => path === "server/lib/exact-numbers.ts";
 
 function dashboardFault({ from, to, typeOnly }: Import): string | null {
-  if (to.startsWith("server/core/") || isPureWire(to)) return null;
+  if (to.startsWith("server/core/") || isPureWire(to) || isJsonReading(to)) return null;
   if (to.startsWith("server/")) {
     const isShape = /^server\/(wire\/[\w-]+|\w+\/schema)\.ts$/.test(to);
     return typeOnly && isShape ? null : "only server/core, and the types of server/wire and of a schema.ts";

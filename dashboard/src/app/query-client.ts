@@ -1,4 +1,5 @@
-import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient, replaceEqualDeep } from "@tanstack/react-query";
+import { holdsExactNumber } from "../../../server/lib/exact-numbers.ts";
 import { sessionQuery } from "../entities/session/session.ts";
 import { ApiError } from "../lib/api.ts";
 import { reportLost } from "../lib/connection.ts";
@@ -22,6 +23,8 @@ export const queryClient = new QueryClient({
       staleTime: 5_000,
       retry: (count, error) => count < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
       retryDelay: (count) => 400 * 2 ** count,
+      // A number that is kept as its text may not be taken apart, as it is where two answers share what is equal.
+      structuralSharing: (before, after) => (holdsExactNumber(after) ? after : replaceEqualDeep(before, after)),
       networkMode: "always", // The server may be this machine, which answers without any network.
     },
     mutations: { networkMode: "always" },

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { ApiError, get, post, query, remove, resourceUrl } from "./api.ts";
+import { ApiError, get, post, query, remove, resourceUrl, sendPlain } from "./api.ts";
+import { jsonText, readJson } from "./json-text.ts";
 
 const server = Bun.serve({
   port: 0,
@@ -13,6 +14,8 @@ const server = Bun.serve({
         body: request.method === "POST" ? await request.json() : null,
       });
     }
+    if (pathname === "/exact")
+      return new Response(await request.text(), { headers: { "content-type": "application/json" } });
     if (pathname === "/one")
       return Response.json({ error: { code: "name_taken", message: "Taken.", param: "name" } }, { status: 409 });
     if (pathname === "/html") return new Response("<h1>Bad gateway</h1>", { status: 502 });
@@ -50,6 +53,15 @@ test.each(["..", ".", "%2e%2E"])(
     expect(await get(`${new URL("/echo", server.url).href}?a=/../`)).toMatchObject({ method: "GET" });
   },
 );
+
+test("numbers of many digits come and go as they are, through a person's editor too", async () => {
+  const text = '{"id":2512292042121000001,"of":[1e400,7]}';
+  const { value } = readJson(text);
+  const url = new URL("/exact", server.url).href;
+  const came = await post<Record<string, unknown>>(url, value);
+  expect([JSON.stringify(came), jsonText(came.id)]).toEqual([text, "2512292042121000001"]);
+  expect((await sendPlain("POST", url, text)).text).toBe(JSON.stringify(came, null, 2));
+});
 
 test("a refusal tells its code, its request, its faults and how long to wait", async () => {
   expect(await refusal("/refused")).toMatchObject({

@@ -1,3 +1,4 @@
+import { parseExact } from "../../../server/lib/exact-numbers.ts";
 import { isUnattended } from "./attention.ts";
 
 /** What the server says where it refuses. */
@@ -46,7 +47,7 @@ export function post<T>(path: string, body: unknown = {}, headers: Record<string
 export async function postFile<T>(path: string, file: Blob, type: string): Promise<T> {
   const response = await request("POST", path, file, undefined, { "Content-Type": type });
   if (!response.ok) throw await refusalOf(response);
-  return (await response.json().catch(() => null)) as T;
+  return await bodyOf<T>(response);
 }
 
 /** PATCH of a path under `/console/api`. */
@@ -89,7 +90,7 @@ export async function sendPlain(method: string, path: string, body: string | nul
   if (!/json|text/.test(type))
     return { status: response.status, text: `${(await response.blob()).size} bytes, ${type}` };
   const text = await response.text();
-  return { status: response.status, text: /json/.test(type) ? JSON.stringify(JSON.parse(text), null, 2) : text };
+  return { status: response.status, text: /json/.test(type) ? JSON.stringify(parseExact(text), null, 2) : text };
 }
 
 async function send<T>(
@@ -101,8 +102,15 @@ async function send<T>(
 ): Promise<T> {
   const response = await request(method, path, body === undefined ? undefined : JSON.stringify(body), signal, more);
   if (!response.ok) throw await refusalOf(response);
-  return (await response.json().catch(() => null)) as T;
+  return await bodyOf<T>(response);
 }
+
+/** The body, whose numbers keep all their digits; null where it is no JSON. */
+const bodyOf = <T>(response: Response): Promise<T> =>
+  response
+    .text()
+    .then(parseExact<T>)
+    .catch(() => null as T);
 
 async function request(
   method: string,

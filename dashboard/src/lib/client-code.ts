@@ -1,3 +1,5 @@
+import { isExactNumber } from "../../../server/lib/exact-numbers.ts";
+
 /** A call of a client's method, as the API's documentation and the dashboard show it. */
 interface ClientCall {
   /** `agents.versions.list` */
@@ -147,16 +149,19 @@ function sentBody({ body }: ClientCall): unknown {
   return fields;
 }
 
-/** JSON as TypeScript writes it. */
+/** JSON as TypeScript writes it: an integer that no number can hold is a `bigint`. */
 const typescriptLiteral = (value: unknown): string =>
-  JSON.stringify(value, null, 2).replace(/^(\s*)"([a-z_]\w*)":/gim, "$1$2:");
+  JSON.stringify(value, (_, one) => (isExactNumber(one) ? `\0${one.rawJSON}` : one), 2)
+    .replace(/"\\u0000(-?\d+)"/g, "$1n")
+    .replace(/"\\u0000([^"]+)"/g, "$1")
+    .replace(/^(\s*)"([a-z_]\w*)":/gim, "$1$2:");
 
 /** JSON's escapes are Python's too, but for characters that JSON lets stand and Python ends a line at none of. */
 function pythonLiteral(value: unknown): string {
   if (value === null || value === undefined) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(", ")}]`;
-  if (typeof value !== "object") return JSON.stringify(value);
+  if (typeof value !== "object" || isExactNumber(value)) return JSON.stringify(value);
   const fields = Object.entries(value).filter(([, one]) => one !== undefined);
   return `{${fields.map(([name, one]) => `${JSON.stringify(name)}: ${pythonLiteral(one)}`).join(", ")}}`;
 }

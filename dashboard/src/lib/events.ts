@@ -1,3 +1,4 @@
+import { parseExact } from "../../../server/lib/exact-numbers.ts";
 import type { RunFrame } from "../../../server/wire/events.ts";
 import { isLastFrame } from "../../../server/wire/frames.ts";
 import { frameNames } from "../../../server/wire/names.ts";
@@ -112,7 +113,7 @@ export function retryDelay(refusals: number): number {
 /** A frame, or null for data that is no JSON object: a broken line must not end the page. */
 export function toFrame<Each = Frame>(event: string, message: { data: string; lastEventId: string }): Each | null {
   try {
-    const data: unknown = JSON.parse(message.data);
+    const data: unknown = parseExact(message.data);
     if (typeof data !== "object" || data === null) return null;
     return { id: message.lastEventId, event, data } as Each;
   } catch {

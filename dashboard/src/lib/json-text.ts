@@ -1,3 +1,5 @@
+import { isExactNumber, parseExact } from "../../../server/lib/exact-numbers.ts";
+
 /** What a text is as JSON, or why it is none. */
 type ReadJson = { value: unknown; fault: null } | { value: undefined; fault: string };
 
@@ -21,7 +23,7 @@ export function readJson(text: string): ReadJson {
   if (text.trim() === "") return { value: undefined, fault: "Enter a JSON value. Put text in quotes." };
   if (nests(text) > deepest) return { value: undefined, fault: `Invalid JSON: nested deeper than ${deepest} levels` };
   try {
-    return { value: JSON.parse(text), fault: null };
+    return { value: parseExact(text), fault: null };
   } catch (error) {
     return { value: undefined, fault: `Invalid JSON: ${error instanceof Error ? error.message : "unknown"}` };
   }
@@ -32,12 +34,12 @@ export const jsonText = (value: unknown): string => JSON.stringify(value, null, 
 
 /** An object of JSON, for what has to be one: arguments. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
 /** The fields of what may be an object. */
 export function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  return typeof value === "object" && value !== null && !isExactNumber(value) ? (value as Record<string, unknown>) : {};
 }
 
 /** A whole number where a text is one, else the text: the server says what is wrong with it. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { parseExact } from "../../../server/lib/exact-numbers.ts";
 import { schemaOfSchemas } from "./schema-of-schemas.ts";
 import { descriptionAt, propertiesAt, schemasAt, typeWords, valueFaults, valuesAt } from "./schema-walk.ts";
 
@@ -71,4 +72,12 @@ describe("what does not fit a schema", () => {
       { path: ["required"], message: "Expected array." },
     ]);
   });
+});
+
+test("a number of many digits is a number, and an integer where it has no part of one", () => {
+  const [integer, fraction] = ["2512292042121000001", "0.1234567890123456789"].map(parseExact);
+  const faultsOf = (type: string, value: unknown) => valueFaults({ type }, value).map(({ message }) => message);
+  expect([faultsOf("integer", integer), faultsOf("number", fraction)]).toEqual([[], []]);
+  expect(faultsOf("integer", fraction)).toEqual(["Expected integer."]);
+  expect(faultsOf("object", integer)).toEqual(["Expected object."]);
 });

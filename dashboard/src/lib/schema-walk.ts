@@ -1,3 +1,4 @@
+import { isExactNumber, isNumber } from "../../../server/lib/exact-numbers.ts";
 import { isJsonObject } from "./json-text.ts";
 
 /** A JSON Schema, of which nothing is sure but that it is an object. */
@@ -149,6 +150,7 @@ function isOf(type: unknown, value: unknown): boolean {
   if (type === "null") return value === null;
   if (type === "array") return Array.isArray(value);
   if (type === "object") return isJsonObject(value);
-  if (type === "integer") return Number.isInteger(value);
+  if (type === "integer") return isExactNumber(value) ? /^-?\d+$/.test(value.rawJSON) : Number.isInteger(value);
+  if (type === "number") return isNumber(value);
   return typeof value === type;
 }

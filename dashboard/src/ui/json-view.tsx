@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { isNumber } from "../../../server/lib/exact-numbers.ts";
 import { formatBytes, formatCount } from "../lib/format.ts";
 
 const shortValue = 44;
@@ -74,7 +75,7 @@ function Leaf({ value }: { value: unknown }) {
 }
 
 function Inline({ value }: { value: unknown }) {
-  if (typeof value === "number") return <span className="text-code-number">{value}</span>;
+  if (isNumber(value)) return <span className="text-code-number">{JSON.stringify(value)}</span>;
   if (typeof value === "boolean" || value == null) return <span className="text-code-literal">{String(value)}</span>;
   if (typeof value === "string") return <span className="text-code-string">{JSON.stringify(value)}</span>;
   const parts = Object.entries(value).map(([key, child], index) => (
@@ -103,5 +104,5 @@ function Inline({ value }: { value: unknown }) {
 
 /** True for what needs lines of its own: an object or array that is not short. */
 function isBranch(value: unknown): value is object {
-  return typeof value === "object" && value !== null && JSON.stringify(value).length >= shortValue;
+  return typeof value === "object" && value !== null && !isNumber(value) && JSON.stringify(value).length >= shortValue;
 }

@@ -1,6 +1,7 @@
 import { mostTurns } from "../../../../server/core/agent-snapshot.ts";
 import { type DoorName, doorNames } from "../../../../server/core/doors.ts";
 import { limits } from "../../../../server/core/limits.ts";
+import { parseExact } from "../../../../server/lib/exact-numbers.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import type { Definition } from "./definition.ts";
 
@@ -98,7 +99,7 @@ export const agentFields: Record<keyof Definition, AgentField> = {
     },
     read: ({ reasoning_effort, parallel_tool_calls, other_settings }, { number, json }) =>
       present({
-        ...(other_settings && JSON.parse(other_settings)),
+        ...(other_settings && parseExact<object>(other_settings)),
         temperature: number("temperature", { least: 0, most: limits.temperature }),
         max_output_tokens: number("max_output_tokens", { least: 1, most: limits.output_tokens, isWhole: true }),
         reasoning_effort: reasoning_effort || undefined,

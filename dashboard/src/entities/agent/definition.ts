@@ -1,4 +1,5 @@
 import type { Agent, CreateAgent } from "../../../../server/agents/schema.ts";
+import { isExactNumber } from "../../../../server/lib/exact-numbers.ts";
 
 /** What an agent is at a version: all that is not said of every resource, or counted. */
 export type Definition = Omit<
@@ -27,7 +28,7 @@ export function isSame(a: unknown, b: unknown): boolean {
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || isExactNumber(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))

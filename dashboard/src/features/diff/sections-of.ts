@@ -1,5 +1,6 @@
 import type { Both } from "../../../../server/core/diff.ts";
 import { stepKinds } from "../../../../server/core/step-kinds.ts";
+import { isExactNumber, parseExact } from "../../../../server/lib/exact-numbers.ts";
 import type { DiffStep as StepPair, TraceStep } from "../../../../server/wire/trace.ts";
 import { isJsonObject, jsonText } from "../../lib/json-text.ts";
 
@@ -122,8 +123,8 @@ const jsonMax = 256_000;
 function jsonIn(text: string): object | null {
   if (text.length > jsonMax || !/^\s*[{[]/.test(text)) return null;
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" ? value : null;
+    const value: unknown = parseExact(text);
+    return typeof value === "object" && !isExactNumber(value) ? value : null;
   } catch {
     return null;
   }
