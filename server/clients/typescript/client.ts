@@ -7,6 +7,7 @@ import {
   UnexpectedResponseError,
 } from "./errors.ts";
 import { fetchTrusting } from "./fetch-trusting.ts";
+import { writeJson } from "./json.ts";
 import { parsedObject, readText } from "./read-body.ts";
 import { mayRetry, retryDelay, sleep } from "./retries.ts";
 
@@ -123,7 +124,7 @@ export class Client {
           ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
           ...headers,
         },
-        body: isRaw ? ((body as RequestInit["body"]) ?? null) : JSON.stringify(body),
+        body: isRaw ? ((body as RequestInit["body"]) ?? null) : writeJson(body),
         redirect: "manual", // The key and what is sent are for this server.
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
       });

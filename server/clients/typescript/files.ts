@@ -1,5 +1,6 @@
 import type { Client, RequestOptions } from "./client.ts";
 import { RunnelError } from "./errors.ts";
+import { writeJson } from "./json.ts";
 
 /** What a file is made of. A `File` has its name. */
 export type FileContent = Blob | Uint8Array<ArrayBuffer> | ArrayBuffer | string;
@@ -37,7 +38,7 @@ function multipart(content: FileContent, filename: string, fields: object): Blob
   const start = (name: string): string => `--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"`;
   const parts: FileContent[] = Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined) return [];
-    return [`${start(name)}\r\n\r\n${typeof value === "object" ? JSON.stringify(value) : String(value)}\r\n`];
+    return [`${start(name)}\r\n\r\n${typeof value === "object" ? writeJson(value) : String(value)}\r\n`];
   });
   const type = (content instanceof Blob && content.type) || "application/octet-stream";
   // Last: the server knows what the file is for before its bytes come.

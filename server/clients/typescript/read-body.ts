@@ -1,4 +1,5 @@
 import { UnexpectedResponseError } from "./errors.ts";
+import { parseJson } from "./json.ts";
 
 /**
  * The body of a response as text. Throws an `UnexpectedResponseError` when it is longer than `limit` bytes, before it is
@@ -40,7 +41,7 @@ export function decodedBy(decoder: TextDecoder, bytes?: Uint8Array): string {
 export function parsedObject(text: string, from: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (cause) {
     throw unlike(from, cause);
   }

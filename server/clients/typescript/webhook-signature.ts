@@ -1,4 +1,5 @@
 import { WebhookVerificationError } from "./errors.ts";
+import { parseJson } from "./json.ts";
 
 type HeaderSource = Headers | Record<string, string | string[] | undefined>;
 
@@ -31,7 +32,7 @@ export async function verifyWebhook<Event>(
       const [version, value = ""] = signature.split(",");
       // `verify` compares in constant time.
       if (version === "v1" && (await crypto.subtle.verify("HMAC", key, fromBase64(value), signed)))
-        return JSON.parse(new TextDecoder().decode(bytes)) as Event;
+        return parseJson(new TextDecoder().decode(bytes)) as Event;
     }
   }
   throw new WebhookVerificationError("The signature is not of this secret.");
