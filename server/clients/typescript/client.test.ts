@@ -27,6 +27,14 @@ test("a query leaves out what is not said, and writes objects and lists as the A
 });
 
 describe("a request", () => {
+  test("is sent, and answered, with all digits of a long integer", async () => {
+    const json = '{"value":2512292042121000001}';
+    const { client, asked } = clientOf(() => new Response(json));
+    const value = 2512292042121000001n;
+    expect(await client.json<object>("PUT", "/v1/memory/mem_1/keys/k", { body: { value } })).toEqual({ value });
+    expect(asked[0]!.body).toBe(json);
+  });
+
   test("that is a POST has one key for all attempts, and others have none", async () => {
     const { client, asked } = clientOf((_, __, index) => (index === 0 ? soon(503) : Response.json({ id: "agt_1" })));
     expect(await client.json<object>("POST", "/v1/agents", { body: { name: "Weather" } })).toEqual({ id: "agt_1" });
