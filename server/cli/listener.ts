@@ -236,8 +236,9 @@ function explained(error: unknown, host: string, port: number, flag = "--port"):
   const { code, message } = error as Partial<NodeJS.ErrnoException>;
   if (code === "EADDRINUSE")
     return new CliError(`Port ${port} of ${host} is taken. ${flag} gives another one, 0 any free one.`);
-  // For a name that is not found, one of the two ways to listen gives no code, and the other one a wrong code.
-  if (["EADDRNOTAVAIL", "ENOTFOUND", "EINVAL"].includes(code ?? "") || message?.startsWith("Failed to listen at"))
+  // A name that is not found gives EAGAIN where no name server responds. One of the two ways to listen gives no code, the
+  // other one a wrong code.
+  if (["EADDRNOTAVAIL", "ENOTFOUND", "EINVAL", "EAGAIN"].includes(code ?? "") || message?.startsWith("Failed to listen at"))
     return new CliError(`--host ${host} is no address of this machine, and no name of one.`);
   if (code === "EACCES")
     return new CliError(
