@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
 import { plainListQuery, readPage } from "../http/page.ts";
-import { Subject } from "../http/schemas.ts";
+import { SubjectFilter } from "../http/schemas.ts";
 import { AuditEntry } from "../wire/audit.ts";
 import { listOf } from "../wire/schema.ts";
 import type { AuditStore } from "./store.ts";
@@ -25,7 +25,7 @@ export const auditRoutes = ({ auth, entries }: { auth: Auth; entries: AuditStore
 /** Who did what to which thing. */
 const auditFilters = {
   action: Type.String({ pattern: "^[a-z_]{1,64}\\.[a-z_]{1,64}$" }),
-  actor_id: Subject,
-  target_id: Subject,
-  request_id: Subject,
+  actor_id: SubjectFilter,
+  target_id: SubjectFilter,
+  request_id: SubjectFilter,
 };

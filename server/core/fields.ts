@@ -6,6 +6,8 @@ import { limits } from "./limits.ts";
 /** Ids of elsewhere are data; nothing in them could be a path, a header or a line. */
 export const Id = Type.String({ pattern: "^[\\w.:-]{1,128}$" });
 export const Hash = Type.String({ pattern: "^[\\w.:-]{1,128}$" });
+/** Of ids that clients choose: not `.` and `..`, which no path can name. Without look-ahead, which not every reader of OpenAPI has. */
+export const namedInPaths = "^(?:[^.]|\\.[^.]|\\.\\.[\\s\\S])";
 export const Text = Type.String();
 export const Short = Type.String({ maxLength: 4096 });
 export const ModelName = Type.String({ maxLength: 300 });

@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { limits } from "../core/limits.ts";
-import { Chunking, idOf, Metadata, Subject } from "../http/schemas.ts";
+import { Chunking, idOf, Metadata, ScopeId } from "../http/schemas.ts";
 import { exact, named, oneOf } from "../lib/schema.ts";
 import { filePurposes, fileStatuses, uploadPurposes } from "../wire/names.ts";
 
@@ -13,7 +12,7 @@ export const CreateFile = exact({
   content_base64: Type.Optional(Type.String()),
   text: Type.Optional(Type.String()),
   memory_id: Type.Optional(idOf("memory")),
-  scope_id: Type.Optional(Type.String({ minLength: 1, maxLength: limits.scope_id_length })),
+  scope_id: Type.Optional(ScopeId),
   chunking: Type.Optional(Chunking),
   metadata: Type.Optional(Metadata),
   expires_in_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: tenYears_seconds })),
@@ -25,7 +24,7 @@ export const CreateFileInParts = Type.Object({
   file: Type.String({ contentMediaType: "application/octet-stream" }),
   purpose: oneOf(uploadPurposes),
   memory_id: Type.Optional(idOf("memory")),
-  scope_id: Type.Optional(Subject),
+  scope_id: Type.Optional(ScopeId),
   chunking: Type.Optional(
     named(
       "ChunkingInParts",

@@ -3,6 +3,7 @@ import { ValueErrorIterator, ValueErrorType } from "@sinclair/typebox/errors";
 import { TypeSystemPolicy } from "@sinclair/typebox/system";
 import { ParseError, ValidationError } from "elysia";
 import { AppError, type Fault } from "../core/errors.ts";
+import { namedInPaths } from "../core/fields.ts";
 import { notFound } from "../core/not-found.ts";
 import { isDiskFull } from "../db/disk-full.ts";
 import { isExactNumber } from "../lib/exact-numbers.ts";
@@ -124,6 +125,12 @@ function fromValidation(error: ValidationError): AppError {
   return validationError([...faults.values()]);
 }
 
+/** What is wrong first with a body that a door has checked itself. */
+export function firstFault(errors: Iterable<SchemaError>): Fault {
+  for (const each of errors) for (const fitting of ofItsType(each)) return toFault(fitting);
+  return { param: null, code: "invalid_value", message: "This is no request." };
+}
+
 const isOverfull = ({ type, value }: SchemaError): boolean =>
   type === ValueErrorType.ObjectMaxProperties && Object.keys(value as object).length > manyNames;
 
@@ -145,8 +152,12 @@ function toFault(fitting: SchemaError): Fault {
   const members = types.slice(1);
   if (members.length > 0 && members.every((type) => typeof type === "string"))
     return fault(param, `Expected one of the types ${members.join(", ")}.`);
+  if (schema.pattern === namedInPaths) return fault(param, otherIdExpected);
   return fault(param, sentence(message));
 }
+
+/** Why an id that a client chose is not taken. */
+export const otherIdExpected = 'Expected another id than "." or "..".';
 
 const membersOf = ({ schema }: SchemaError) => (schema.anyOf as { type?: unknown }[] | undefined) ?? [];
 

@@ -6,6 +6,7 @@ import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { abridged } from "../core/abridged.ts";
 import { byteLength } from "../core/byte-length.ts";
 import { AppError, type Fault } from "../core/errors.ts";
+import { namedInPaths } from "../core/fields.ts";
 import { isId, type Kind } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
@@ -15,7 +16,7 @@ import { columnsOf, createReader, nameOf, type Relation } from "../db/rows.ts";
 import { oneOf } from "../lib/schema.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { Condition, Narrow } from "./condition.ts";
-import { fault, refuse } from "./errors.ts";
+import { fault, otherIdExpected, refuse } from "./errors.ts";
 import type { Query } from "./operation.ts";
 import { queryOf } from "./query-of.ts";
 import { sortedIds } from "./sorted-ids.ts";
@@ -117,7 +118,8 @@ function readParameter(page: Page, name: string, value: string, filters: Query):
   if (!rule) return "There is no such filter.";
   if (!Value.Check(rule, rule.type === "number" ? numberIn(value) : value)) {
     const choices = rule.anyOf?.map(({ const: choice }: { const: string }) => choice);
-    return choices ? `Expected one of ${choices.join(", ")}.` : "This is not a possible value.";
+    if (choices) return `Expected one of ${choices.join(", ")}.`;
+    return rule.pattern === namedInPaths && /^\.\.?$/.test(value) ? otherIdExpected : "This is not a possible value.";
   }
   page.filters[name] = value;
   return null;

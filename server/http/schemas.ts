@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { mostTurns, rerankTypes } from "../core/agent-snapshot.ts";
 import { Budget as anyBudget } from "../core/budget-schema.ts";
-import { Metadata as anyMetadata } from "../core/fields.ts";
+import { Metadata as anyMetadata, namedInPaths } from "../core/fields.ts";
 import { idPattern, type Kind } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { reasoningEfforts, toolChoices } from "../core/providers.ts";
@@ -16,8 +16,15 @@ export const Metadata = named("Metadata", anyMetadata);
 
 export const idOf = (kind: Kind) => Type.String({ pattern: idPattern(kind) });
 
-/** A name that a client chose, such as the id of one of its users. */
-export const Subject = Type.String({ minLength: 1, maxLength: limits.subject_length });
+/** An id of the client's own, as a list is filtered by it: one that was taken before there was a rule is found too. */
+export const SubjectFilter = Type.String({ minLength: 1, maxLength: limits.subject_length });
+
+/** An id that a client chose, such as that of one of its users. No path can name one that is `.` or `..`. */
+export const Subject = Type.String({ ...SubjectFilter, pattern: namedInPaths });
+
+/** Whose a part of a memory store is: a user or a session, in the client's own words. */
+export const ScopeIdFilter = Type.String({ minLength: 1, maxLength: limits.scope_id_length });
+export const ScopeId = Type.String({ ...ScopeIdFilter, pattern: namedInPaths });
 
 /** Parameters of a path that ends in an id; one that cannot be an id is 404. */
 export const pathOf = (kind: Kind) => pathWith({ id: idOf(kind) });

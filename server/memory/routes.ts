@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { memoryKindNames } from "../core/agent-snapshot.ts";
 import type { Auth } from "../http/auth.ts";
 import { listQuery, plainListQuery, readPage } from "../http/page.ts";
-import { idOf, pathOf, pathWith } from "../http/schemas.ts";
+import { idOf, pathOf, pathWith, ScopeId } from "../http/schemas.ts";
 import { oneOf } from "../lib/schema.ts";
 import { DeletedKey, Memory, MemoryEntry, MemoryKey, MemoryMatches } from "../wire/memory.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
@@ -29,6 +29,7 @@ const keyParams = pathWith({ id: idOf("memory"), key: Type.String() });
 const storeFilters = { kind: oneOf(memoryKindNames) };
 // The scope stands in the query, since the body of a value is the value's own.
 const ofOneKey = { scope_id: keyFilters.scope_id };
+const ofNewKey = { scope_id: ScopeId };
 
 interface MemoryRoutes {
   auth: Auth;
@@ -204,13 +205,13 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) =>
     .put(
       "/:id/keys/:key",
       ({ principal, params, body, request }) =>
-        keys.put(principal, placeOf(params, request), body, readIfMatch(request.headers)),
+        keys.put(principal, placeOf(params, request, ofNewKey), body, readIfMatch(request.headers)),
       {
         operation: {
           id: "memory.keys.set",
           summary: "Set the value of a key; with `If-Match` only over that version",
           needs: "run",
-          query: ofOneKey,
+          query: ofNewKey,
           returns: MemoryKey,
           errors: ["precondition_failed"],
           requestHeaders: ["If-Match"],
@@ -237,7 +238,7 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) =>
       },
     );
 
-function placeOf({ id, key }: { id: string; key: string }, { url }: Request): KeyPlace {
-  const { scope_id = null } = readPage(url, ofOneKey).filters;
+function placeOf({ id, key }: { id: string; key: string }, { url }: Request, query = ofOneKey): KeyPlace {
+  const { scope_id = null } = readPage(url, query).filters;
   return { memory_id: id, scope_id, key };
 }

@@ -1,7 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { memoryKindNames, memoryScopes } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
-import { Chunking, idOf, JsonObject, Metadata, passageChoices, RerankInput } from "../http/schemas.ts";
+import {
+  Chunking,
+  idOf,
+  JsonObject,
+  Metadata,
+  passageChoices,
+  RerankInput,
+  ScopeId,
+  ScopeIdFilter,
+} from "../http/schemas.ts";
 import { exact, named, oneOf, orNull, partial, partly } from "../lib/schema.ts";
 import { entryStatuses, searchModes } from "../wire/names.ts";
 
@@ -36,9 +45,6 @@ export const UpdateMemory = partial({
 });
 export type UpdateMemory = Static<typeof UpdateMemory>;
 
-/** Whose it is: a user or a session, in the client's own words. */
-const ScopeId = Type.String({ minLength: 1, maxLength: limits.scope_id_length });
-
 /** Of entries, numbers and truth values too: a filter compares them as such. */
 const EntryMetadata = named(
   "EntryMetadata",
@@ -71,7 +77,7 @@ export const SearchMemory = partly(
     mode: oneOf(searchModes),
     filter: orNull(JsonObject),
     score_threshold: orNull(Type.Number({ minimum: 0, maximum: 1 })),
-    scope_id: ScopeId,
+    scope_id: ScopeIdFilter,
     rerank: orNull(RerankInput),
     ...passageChoices,
   },
@@ -82,12 +88,12 @@ export const PutKey = exact({ value: Type.Unknown(), ttl_seconds: Type.Optional(
 export type PutKey = Static<typeof PutKey>;
 
 export const keyFilters = {
-  scope_id: ScopeId,
+  scope_id: ScopeIdFilter,
   prefix: Type.String({ minLength: 1, maxLength: limits.key_length }),
 };
 
 export const entryFilters = {
   file_id: idOf("file"),
-  scope_id: ScopeId,
+  scope_id: ScopeIdFilter,
   status: oneOf(entryStatuses),
 };

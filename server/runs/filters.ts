@@ -7,7 +7,7 @@ import { runStatuses } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Condition } from "../http/condition.ts";
 import { type Page, readPage } from "../http/page.ts";
-import { idOf, Subject } from "../http/schemas.ts";
+import { idOf, SubjectFilter } from "../http/schemas.ts";
 import { oneOf } from "../lib/schema.ts";
 import type { Asked } from "../search/narrow.ts";
 import { anyFacet, facetWord, rangeWords } from "../search/place.ts";
@@ -21,7 +21,7 @@ export const runFilters = {
   status: oneOf(runStatuses),
   agent_id: idOf("agent"),
   thread_id: idOf("thread"),
-  user_id: Subject,
+  user_id: SubjectFilter,
   parent_run_id: idOf("run"),
   origin: oneOf(origins),
   source_run_id: idOf("run"),

@@ -2,11 +2,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { replayAgents, replayModes } from "../core/run-event.ts";
-import { AgentOverrides, Budget, idOf, JsonObject, Metadata, RunInput } from "../http/schemas.ts";
+import { AgentOverrides, Budget, idOf, JsonObject, Metadata, RunInput, Subject } from "../http/schemas.ts";
 import { exact, named, oneOf } from "../lib/schema.ts";
 import { RequestTool } from "./request-tools.ts";
-
-const Subject = Type.String({ minLength: 1, maxLength: limits.subject_length });
 
 /** In place of a thread's id: a thread that begins with the run. */
 export const newThread = "new";

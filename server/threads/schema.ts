@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
-import { InputMessage, Metadata, Subject } from "../http/schemas.ts";
+import { InputMessage, Metadata, Subject, SubjectFilter } from "../http/schemas.ts";
 import { oneOf, orNull, partial } from "../lib/schema.ts";
 import { threadStatuses } from "../wire/names.ts";
 
@@ -24,4 +24,4 @@ export const CreateMessage = InputMessage;
 export type CreateMessage = Static<typeof CreateMessage>;
 
 /** Query parameters by which threads are listed, besides those of every list. */
-export const threadFilters = { user_id: Subject, session_id: Subject, status: oneOf(threadStatuses) };
+export const threadFilters = { user_id: SubjectFilter, session_id: SubjectFilter, status: oneOf(threadStatuses) };

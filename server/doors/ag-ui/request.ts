@@ -29,7 +29,7 @@ const Name = Type.String({ minLength: 1, maxLength: limits.subject_length });
 
 /** Body of `POST /ag-ui/v1/agents/:id`. */
 export const RunAgentInput = open({
-  threadId: Name,
+  threadId: Subject,
   runId: Name,
   protocolVersion: given(Text),
   messages: Type.Array(Message),

@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Fault } from "../../core/errors.ts";
-import { limits } from "../../core/limits.ts";
 import type { ToolAnswer } from "../../core/submit.ts";
 import { fault, invalid, refuse } from "../../http/errors.ts";
 import { JsonObject, Subject } from "../../http/schemas.ts";
@@ -30,8 +29,8 @@ type Part = Static<typeof Part>;
 
 const Message = open({ id: Type.Optional(Text), role: Text, parts: Type.Array(Part) });
 
-/** Of what a client calls a chat. */
-const ChatId = Type.String({ minLength: 1, maxLength: limits.subject_length });
+/** What a client calls a chat; addresses name it too. */
+const ChatId = Subject;
 
 /** Body of `POST /ui/v1/agents/:id/chat`. */
 export const SendMessages = open({

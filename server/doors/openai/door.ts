@@ -1,11 +1,10 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { AppError } from "../../core/errors.ts";
-import { errorHeaders, invalid, toAppError } from "../../http/errors.ts";
+import { errorHeaders, firstFault, toAppError, validationError } from "../../http/errors.ts";
 import { isKeptStatus, replayedHeader } from "../../http/idempotency.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Api, ApiAnswer, DoorAccess, Forward } from "../../http/within.ts";
-import { dotted } from "../../lib/json-schema.ts";
 import { lazy } from "../../lib/lazy.ts";
 import { openAiError } from "./errors.ts";
 
@@ -83,8 +82,7 @@ export function readerOf<T extends TSchema>(schema: T): (body: unknown) => Stati
   const check = lazy(() => TypeCompiler.Compile(schema));
   return (body) => {
     if (check().Check(body)) return body;
-    const first = check().Errors(body).First();
-    throw invalid(dotted(first?.path ?? ""), `${first?.message ?? "This is no request"}.`);
+    throw validationError([firstFault(check().Errors(body))]);
   };
 }
 
