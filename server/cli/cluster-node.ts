@@ -11,7 +11,6 @@ import {
   type Person,
   passedHeader,
   passOn,
-  pathOf,
 } from "../cluster/between-nodes.ts";
 import { createDirectory, type Directory } from "../cluster/directory.ts";
 import { joinCells, type Lead } from "../cluster/node.ts";
@@ -23,23 +22,24 @@ import type { DataDir } from "../db/data-dir.ts";
 import { forgetVectors } from "../db/kept-vectors.ts";
 import { migrateApart } from "../db/migrate-apart.ts";
 import { type Db, openDatabase } from "../db/open.ts";
-import { dotSegmentRefused, hasDotSegment } from "../http/dot-segments.ts";
 import type { PublicUrl } from "../http/errors.ts";
+import { createTransportGate } from "../http/https-only.ts";
 import { selfSigned } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import { createMoveStore } from "../projects/moves.ts";
 import { type CellRouter, createCellRouter } from "./cell-router.ts";
-import { clusterAway, notPassed, orAway, refusing } from "./cluster-away.ts";
+import { clusterAway, notPassed, orAway } from "./cluster-away.ts";
 import { type ClusterPlan, fencedCode } from "./cluster-plan.ts";
 import { commandsElsewhere } from "./commands-elsewhere.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { exitCodes } from "./exit-code.ts";
-import type { ListenPlan } from "./listen-plan.ts";
+import { type ListenPlan, ownNamesOf, rulesOf } from "./listen-plan.ts";
 import type { Handle } from "./listener.ts";
 import { createProjectMover, type ProjectMover } from "./project-mover.ts";
 import { createProjectReceiver } from "./project-receiver.ts";
 import { shareTables } from "./shared-tables.ts";
+import { createSpareHandle } from "./spare-handle.ts";
 import { stopServer } from "./stop.ts";
 
 interface NodeOptions {
@@ -136,7 +136,14 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
     const ways = { directory, seal, entrance, publicUrl };
     const others = cluster.cells.length > 1 ? waysToOthers({ cluster, ...ways }) : null;
     const [cell] = cluster.cells;
-    entrance.letIn(spareHandle(others?.router.ofSpare ?? ofOneCell({ cell, ...ways }), publicUrl));
+    const { isRebound } = createTransportGate({
+      ...entrance,
+      rules: rulesOf(plan),
+      isOwnName: ownNamesOf(plan, entrance, publicUrl()),
+      onExposed() {}, // The leader notes it.
+    });
+    const handle = others?.router.ofSpare ?? ofOneCell({ cell, ...ways });
+    entrance.letIn(createSpareHandle({ handle, publicUrl, isRebound }));
     log.info("a spare, until a cell needs a leader", { cell: cluster.cells.join(), port: entrance.port });
     const lead = await spare.lead();
     isSpare = false;
@@ -215,14 +222,6 @@ function otherCells({ cluster, lead, dir, seal, log, directory, router }: OtherC
     lead: (given) => router.ofLeader({ ...given, cell }),
   };
 }
-
-const spareHandle =
-  (handle: Handle, publicUrl: PublicUrl): Handle =>
-  (request) => {
-    // The leader would see the address that was made of what was sent.
-    if (hasDotSegment(request)) return refusing(dotSegmentRefused(), publicUrl);
-    return /^\/healthz(\?|$)/.test(pathOf(request.url)) ? Response.json({ status: "spare" }) : handle(request);
-  };
 
 function ofOneCell({ directory, cell, seal, entrance, publicUrl }: SpareOptions): Handle {
   const whileLeading = createWhileLeading(directory.leaderOf);

@@ -1,4 +1,7 @@
 import { domainToASCII } from "node:url";
+import type { TransportRules } from "../http/https-only.ts";
+import { createOwnNames } from "../http/own-names.ts";
+import type { Certificate } from "../lib/certificate.ts";
 import { hostOf, portOf } from "../lib/egress-policy.ts";
 import { type Cidr, hasLoopback, isLoopback, parseAddress, parseCidr } from "../lib/ip-address.ts";
 import type { OwnAddress } from "../lib/own-addresses.ts";
@@ -163,10 +166,23 @@ export function ownAddresses(plan: ListenPlan, ports: readonly (number | null)[]
 }
 
 /** By which names the operator says that the server is reached. */
-export function namesOf(plan: ListenPlan, publicUrl?: string): string[] {
+function namesOf(plan: ListenPlan, publicUrl?: string): string[] {
   const url = publicUrl === undefined ? null : URL.parse(publicUrl);
   return [plan.host, ...domainsOf(plan), ...(url ? [hostOf(url) ?? ""] : [])].filter((name) => name !== "");
 }
+
+/** Whether a `Host` names this machine: as it listens, by its certificate, or by the public URL. */
+export const ownNamesOf = (
+  plan: ListenPlan,
+  entrance: { certificate(): Certificate | null },
+  publicUrl?: string,
+): ReturnType<typeof createOwnNames> =>
+  createOwnNames({ names: namesOf(plan, publicUrl), certificate: () => entrance.certificate()?.cert ?? null });
+
+/** How requests have to come in where a server listens so. */
+export const rulesOf = ({ tls, trustProxy, insecureHttp }: ListenPlan): TransportRules => ({
+  ...{ tls: tls !== null, trustProxy, insecureHttp },
+});
 
 /** The names that the server has its certificate for. */
 const domainsOf = ({ tls }: ListenPlan): string[] =>

@@ -11,7 +11,6 @@ import { createAudit } from "../db/audit.ts";
 import type { DataDir } from "../db/data-dir.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import type { PublicUrl } from "../http/errors.ts";
-import { createOwnNames } from "../http/own-names.ts";
 import { routable } from "../http/routable.ts";
 import { dashboardDir } from "../lib/assets.ts";
 import { build } from "../lib/build-info.ts";
@@ -28,7 +27,7 @@ import { exitCodes } from "./exit-code.ts";
 import { type Greeting, greetingText, unknownAddress } from "./greeting.ts";
 import { awaitSuccessor, handOver, takeOver } from "./handover.ts";
 import { createLeaderCommands } from "./leader-commands.ts";
-import { addressHere, addressOf, isBehindProxy, namesOf, ownAddresses } from "./listen-plan.ts";
+import { addressHere, addressOf, isBehindProxy, ownAddresses, ownNamesOf, rulesOf } from "./listen-plan.ts";
 import type { Handle } from "./listener.ts";
 import { mailSecrets } from "./mail-settings.ts";
 import { storesOf } from "./open-data.ts";
@@ -192,7 +191,6 @@ function composing(settings: Settings) {
   const { plan, egress, backupPlan, oidc, mail, localAccounts } = settings;
   const publicUrlAt = publicUrlFrom(settings);
   const pages = createDashboard({ folder: dashboardDir() });
-  const names = namesOf(plan, settings.publicUrl);
   return ({ entrance, dir, backups, node, ...parts }: Parts): App =>
     createApp({
       ...parts,
@@ -203,8 +201,8 @@ function composing(settings: Settings) {
       egress: { ...egress, own: ownAddresses(plan, [entrance.port, entrance.httpPort], settings.publicUrl) },
       transport: {
         ...entrance,
-        isOwnName: createOwnNames({ names, certificate: () => entrance.certificate()?.cert ?? null }),
-        rules: { tls: plan.tls !== null, trustProxy: plan.trustProxy, insecureHttp: plan.insecureHttp },
+        isOwnName: ownNamesOf(plan, entrance, settings.publicUrl),
+        rules: rulesOf(plan),
       },
       database: dir.database,
       audit_days: settings.audit_days,

@@ -148,6 +148,12 @@ const yes = () => true;
 /** They need no key, and no proxy has to be in between. `/metrics` has a token, and says itself who may read it. */
 const healthPath = /^https?:\/\/[^/]+\/(?:healthz|readyz)\/?(?:\?|$)/;
 
+export const reboundRefused = (): AppError =>
+  new AppError(
+    "validation_failed",
+    "From this machine it is asked by an address or a name of the machine, or by that of --public-url.",
+  );
+
 export function createTransportGate(options: GateOptions): TransportGate {
   const { rules, peerOf, isPlain = no, isVouchedFor = no, isOwnName = yes, onExposed } = options;
   // To ask the system for a peer costs a tenth of a read. All who ask do so before anything is awaited, one request after
@@ -188,11 +194,7 @@ export function createTransportGate(options: GateOptions): TransportGate {
           "validation_failed",
           "A request has exactly one Host header: a name or an address, and perhaps a port.",
         );
-      if (healthPath.test(request.url) && isRebound(request))
-        throw new AppError(
-          "validation_failed",
-          "From this machine it is asked by an address or a name of the machine, or by that of --public-url.",
-        );
+      if (healthPath.test(request.url) && isRebound(request)) throw reboundRefused();
       if (checked === "allowed") return;
       const authorization = request.headers.get("authorization");
       if (authorization === null && isOwnProbe(request)) return;

@@ -1,0 +1,42 @@
+import { afterAll, expect, test } from "bun:test";
+import { createTransportGate } from "../http/https-only.ts";
+import { createOwnNames } from "../http/own-names.ts";
+import { silentLog } from "../lib/log.ts";
+import { rawAsk } from "../testing/raw-ask.ts";
+import { createListener } from "./listener.ts";
+import { createSpareHandle } from "./spare-handle.ts";
+
+const { isRebound } = createTransportGate({
+  rules: { tls: false, trustProxy: [], insecureHttp: true },
+  peerOf: (request) => listener.peerOf(request),
+  isOwnName: createOwnNames({ names: ["runs.example"], certificate: () => null }),
+  onExposed() {},
+});
+const handle = createSpareHandle({
+  ...{ isRebound, publicUrl: () => "https://runs.example" },
+  handle: () => new Response("from the leader"),
+});
+const listener = createListener({ host: "127.0.0.1", port: 0, certificate: null, log: silentLog, handle });
+afterAll(() => listener.cut());
+
+const ask = async (target: string, host: string) => {
+  const { status, text } = await rawAsk(listener.port, { method: "GET", target, headers: { host } });
+  return { status, text };
+};
+
+test.each(["/healthz", "/healthz/", "/healthz?x=1"])(
+  "a spare's %s is asked from its own machine by a name of the machine only",
+  async (target) => {
+    for (const host of ["127.0.0.1", "localhost:8443", "runs.example"])
+      expect(await ask(target, host)).toEqual({ status: 200, text: '{"status":"spare"}' });
+    for (const host of ["evil.example", "localhost.evil.example"]) {
+      const { status, text } = await ask(target, host);
+      expect([status, JSON.parse(text).error.code]).toEqual([400, "validation_failed"]);
+    }
+  },
+);
+
+test("a spare passes on what is not its own, and leaves it to the leader who may ask", async () => {
+  for (const target of ["/readyz", "/v1/me", "/healthz/x", "/healthzz"])
+    expect(await ask(target, "evil.example")).toEqual({ status: 200, text: "from the leader" });
+});
