@@ -18,11 +18,17 @@ export const notPassed = (error: unknown, publicUrl: PublicUrl): Response =>
   error instanceof BodyStopped ? refusing(bodyStopped(), publicUrl) : clusterAway(publicUrl);
 
 /** A refusal of a node's own, which has no application to write it. */
-export function refusing(error: AppError, publicUrl: PublicUrl): Response {
+export const refusing = (error: AppError, publicUrl: PublicUrl): Response =>
+  answering(error.status, errorBody(error, publicUrl), errorHeaders(error));
+
+/** An answer of a node's own, with what every response has. */
+export function answering(status: number, body: object, more: Record<string, string> = {}): Response {
   const request_id = newId("request", Date.now());
-  const headers: Record<string, string> = { ...errorHeaders(error), "x-request-id": request_id };
+  const headers: Record<string, string> = {
+    ...{ ...more, "x-request-id": request_id, "x-content-type-options": "nosniff", "cache-control": "no-store" },
+  };
   tell(headers, noLimit); // Nothing was counted.
-  return Response.json({ ...errorBody(error, publicUrl), request_id }, { status: error.status, headers });
+  return Response.json({ ...body, request_id }, { status, headers });
 }
 
 /** A query to the engine within a request. Throws `cluster_unavailable` where the engine does not respond. */

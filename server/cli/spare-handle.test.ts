@@ -20,15 +20,15 @@ const listener = createListener({ host: "127.0.0.1", port: 0, certificate: null,
 afterAll(() => listener.cut());
 
 const ask = async (target: string, host: string) => {
-  const { status, text } = await rawAsk(listener.port, { method: "GET", target, headers: { host } });
-  return { status, text };
+  const { status, head, text } = await rawAsk(listener.port, { method: "GET", target, headers: { host } });
+  return { status, head, text };
 };
 
 test.each(["/healthz", "/healthz/", "/healthz?x=1"])(
   "a spare's %s is asked from its own machine by a name of the machine only",
   async (target) => {
     for (const host of ["127.0.0.1", "localhost:8443", "runs.example"])
-      expect(await ask(target, host)).toEqual({ status: 200, text: '{"status":"spare"}' });
+      expect((await ask(target, host)).text).toMatch(/^\{"status":"spare","request_id":"req_/);
     for (const host of ["evil.example", "localhost.evil.example"]) {
       const { status, text } = await ask(target, host);
       expect([status, JSON.parse(text).error.code]).toEqual([400, "validation_failed"]);
@@ -38,5 +38,14 @@ test.each(["/healthz", "/healthz/", "/healthz?x=1"])(
 
 test("a spare passes on what is not its own, and leaves it to the leader who may ask", async () => {
   for (const target of ["/readyz", "/v1/me", "/healthz/x", "/healthzz"])
-    expect(await ask(target, "evil.example")).toEqual({ status: 200, text: "from the leader" });
+    expect(await ask(target, "evil.example")).toMatchObject({ status: 200, text: "from the leader" });
+});
+
+test("what a spare says itself has the headers of every response", async () => {
+  for (const host of ["127.0.0.1", "evil.example"]) {
+    const { head, text } = await ask("/healthz", host);
+    const id = JSON.parse(text).request_id;
+    for (const header of [`x-request-id: ${id}`, "x-ratelimit-limit: 2147483647", "x-content-type-options: nosniff"])
+      expect(head).toContain(header);
+  }
 });

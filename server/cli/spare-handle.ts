@@ -2,7 +2,7 @@ import { pathOf } from "../cluster/between-nodes.ts";
 import { dotSegmentRefused, hasDotSegment } from "../http/dot-segments.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import { reboundRefused, type TransportGate } from "../http/https-only.ts";
-import { refusing } from "./cluster-away.ts";
+import { answering, refusing } from "./cluster-away.ts";
 import type { Handle } from "./listener.ts";
 
 interface SpareHandleOptions extends Pick<TransportGate, "isRebound"> {
@@ -18,5 +18,5 @@ export const createSpareHandle =
     // The leader would see the address that was made of what was sent.
     if (hasDotSegment(request)) return refusing(dotSegmentRefused(), publicUrl);
     if (!/^\/healthz\/?(\?|$)/.test(pathOf(request.url))) return handle(request);
-    return isRebound(request) ? refusing(reboundRefused(), publicUrl) : Response.json({ status: "spare" });
+    return isRebound(request) ? refusing(reboundRefused(), publicUrl) : answering(200, { status: "spare" });
   };

@@ -27,7 +27,14 @@ test.each([
 });
 
 test.each([
-  ...["https://*.example", "https://*", "https://shop.*", "https://*.example:8443", "http://*.localhost"],
+  ...[
+    "https://*.example",
+    "https://*",
+    "https://shop.*",
+    "https://%2a.example",
+    "https://*.example:8443",
+    "http://*.localhost",
+  ],
   ...["https://a!b.example", "https://a..example", "https://-a.example", "https://.example", "https://a,b.example"],
   ...["https://1.2.3.999", "https://a.example:99999", "https://ex ample.com", "https://a$b", "ftp://example.com"],
 ])("no page comes from %p, so that it is refused", (text) => {

@@ -1,7 +1,9 @@
 /** What is wrong with an origin that pages may come from, as a sentence; null: nothing. */
 export function originFault(text: string): string | null {
-  if (text.includes("*")) return "Expected one origin by its whole name: a * stands for no other ones.";
   const url = URL.parse(text);
+  if (`${text}${url?.hostname}`.includes("*"))
+    // An encoded one too.
+    return "Expected one origin by its whole name: a * stands for no other ones.";
   if (!url || (url.origin !== text && !isBare(url)))
     return "Expected an origin such as https://example.com: no path, no slash at its end.";
   if (url.origin !== text) return `Browsers write this origin ${url.origin}.`;
