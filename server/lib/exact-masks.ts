@@ -6,7 +6,8 @@ import { hasParts } from "./json.ts";
 
 /** What such a text begins with. */
 export const mark = `exact-number-${crypto.randomUUID()}:`;
-const marked = new RegExp(`"${mark}([^"]+)"`, "g");
+// Its quotes are escaped where the JSON stands as a text in JSON, as arguments do that go to OpenAI.
+const marked = new RegExp(`\\\\*"${mark}([^"\\\\]+)\\\\*"`, "g");
 
 /** A value with texts in the place of its exact numbers. */
 export const maskedValue = (value: unknown): unknown => (holdsExactNumber(value) ? maskedAll(value) : value);
@@ -57,9 +58,28 @@ function maskedFields(value: unknown, fields: ReadonlySet<string>): unknown {
 /** What ends a piece of a stream, of which each by itself is JSON: a line, an event with it, or all there is. */
 const ends = { line: ["\n"], event: ["\n\n", "\r\r", "\n\r\n"], whole: [] };
 
+const longestEnd = 3;
+const nothing = Buffer.alloc(0);
+
 /** The same for bytes as they come. A piece that has no end yet is held back, up to `most` bytes. */
 export function createStreamMask(piece: keyof typeof ends, fields: ReadonlySet<string>, most: number) {
-  let held = Buffer.alloc(0);
+  // In pieces, and looked through once: an event may come in thousands of them.
+  let held: Buffer[] = [];
+  let length = 0;
+  let tail = nothing;
+
+  function take(): Buffer {
+    const all = held.length === 1 ? held[0]! : Buffer.concat(held);
+    [held, length, tail] = [[], 0, nothing];
+    return all;
+  }
+
+  function hold(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    held.push(bytes);
+    length += bytes.length;
+    tail = Buffer.concat([tail, bytes.subarray(-longestEnd)]).subarray(1 - longestEnd);
+  }
 
   /** As Latin-1, in which each byte is a character: digits and quotes are the same ones, and others are not looked at. */
   function masked(pieces: Buffer): Uint8Array {
@@ -83,19 +103,23 @@ export function createStreamMask(piece: keyof typeof ends, fields: ReadonlySet<s
   return {
     /** What can be read of it by now. */
     push(bytes: Uint8Array): Uint8Array {
-      const all =
-        held.length > 0 ? Buffer.concat([held, bytes]) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-      const end = Math.max(0, ...ends[piece].map((end) => endOf(all, end)));
-      const ready = end === 0 && all.length > most ? all.length : end;
-      held = Buffer.from(all.subarray(ready));
-      return masked(all.subarray(0, ready));
+      const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+      const seen = tail.length > 0 ? Buffer.concat([tail, given]) : given;
+      const end = Math.max(0, ...ends[piece].map((end) => endOf(seen, end))) - tail.length;
+      const isTooLong = end <= 0 && length + given.length > most;
+      const ready = isTooLong ? given.length : Math.max(0, end);
+      if (ready === 0) {
+        hold(Buffer.from(given));
+        return nothing;
+      }
+      const first = given.subarray(0, ready);
+      if (held.length > 0) held.push(first);
+      const whole = held.length > 0 ? take() : first;
+      hold(Buffer.from(given.subarray(ready)));
+      return masked(whole);
     },
     /** The rest. */
-    end(): Uint8Array {
-      const rest = held;
-      held = Buffer.alloc(0);
-      return masked(rest);
-    },
+    end: (): Uint8Array => masked(take()),
   };
 }
 

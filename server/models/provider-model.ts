@@ -93,7 +93,7 @@ function openCalls(parts: AnswerParts, observer: AnswerObserver) {
       } else if (part.type === "tool-call") open.delete(part.toolCallId);
     },
     *rest(): Generator<ModelEvent> {
-      for (const { name, input } of open.values()) yield parts.toolCall(name, input);
+      for (const { name, input } of open.values()) yield parts.toolCall(name, unmaskedJson(input));
     },
   };
 }
