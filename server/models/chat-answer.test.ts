@@ -92,11 +92,13 @@ test.each([
   ["stop", "stop"],
   ["STOP", "stop"],
   ["eos", "stop"],
+  ["normal", "stop"],
   ["end_turn", "stop"],
   ["tool_calls", "tool_calls"],
   ["function_call", "tool_calls"],
   ["length", "length"],
   ["max_tokens", "length"],
+  ["time_limit", "length"],
   ["content_filter", "content_filter"],
   ["content_filter: SAFETY", "content_filter"],
 ])("%s is an end that is known", (reason, known) => {

@@ -2,11 +2,11 @@ import type { FinishReason } from "./port.ts";
 
 /** How providers and model servers spell each end of an answer, in lower case. */
 const spellings: Record<Exclude<FinishReason, "other">, readonly string[]> = {
-  stop: ["stop", "stop_sequence", "end_turn", "eos", "eos_token", "complete", "completed"],
+  stop: ["stop", "stop_sequence", "end_turn", "eos", "eos_token", "endoftext", "complete", "completed", "normal"],
   tool_calls: ["tool_calls", "tool_call", "tool_use", "function_call"],
   length: [
     ...["length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"],
-    "continuation",
+    ...["continuation", "token_limit", "time_limit"],
   ],
   content_filter: [
     ...["content_filter", "content_filtered", "refusal", "sensitive", "guardrail_intervened", "safety", "image_safety"],

@@ -29,7 +29,11 @@ function options({ settings, tools }: ModelRequest) {
   return { providerOptions: { openai } };
 }
 
-const isCut = (event: unknown): boolean => fieldsOf(event).type === "response.incomplete";
+/** Of an event by its type, of an answer in one piece by its status. */
+function isCut(said: unknown): boolean {
+  const { type, status } = fieldsOf(said);
+  return type === "response.incomplete" || (type === undefined && typeof status === "string" && status !== "completed");
+}
 
 const counts = {
   input_tokens: "input_tokens",

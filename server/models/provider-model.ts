@@ -33,7 +33,7 @@ interface Dialect {
   counts: Record<keyof ModelUsage, string | readonly string[]>;
   /** What must never show in an error message. */
   secrets: string[];
-  /** Whether an event of the provider says that the answer is cut off, of which the SDK tells only the reason, if there is one. */
+  /** Whether what the provider sent says that the answer is cut off, of which the SDK tells only the reason, if there is one. */
   isCut?(event: unknown): boolean;
 }
 
@@ -100,7 +100,7 @@ function openCalls(parts: AnswerParts, observer: AnswerObserver) {
 
 /** An answer that came in one piece, as if it had been streamed. */
 function* whole(
-  { content, finishReason, usage }: LanguageModelV4GenerateResult,
+  { content, finishReason, usage, response }: LanguageModelV4GenerateResult,
   parts: AnswerParts,
   dialect: Dialect,
 ): Generator<ModelEvent> {
@@ -113,6 +113,7 @@ function* whole(
     yield* parts.read({ type: `${type}-delta`, id, delta });
     yield* parts.read({ type: `${type}-end`, id });
   }
+  if (dialect.isCut?.(response?.body)) finishReason.raw ??= "incomplete";
   yield finished(finishReason, usageOf(usage, dialect.counts), dialect);
 }
 
@@ -141,7 +142,8 @@ function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Di
 function finished({ unified, raw }: LanguageModelV4FinishReason, usage: ModelUsage, { secrets }: Dialect): ModelEvent {
   const said = raw === undefined ? null : finishOf(raw);
   if (raw !== undefined && said === null) return { type: "error", error: failedEnd(raw, secrets), usage };
-  const finish = finishes[unified] ?? said;
+  const isCut = said === "length" || said === "content_filter";
+  const finish = isCut ? said : (finishes[unified] ?? said);
   return finish ? { type: "done", finish, usage } : { type: "error", error: incompleteError, usage };
 }
 

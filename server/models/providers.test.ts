@@ -567,6 +567,24 @@ describe.each(cases)("$provider", (each) => {
 });
 
 /** The parts of an answer as a run records them, with our own id on every call. */
+test.each([
+  [null, { type: "error", error: { code: "model_error", retryable: true } }],
+  [{ reason: "max_output_tokens" }, { type: "done", finish: "length" }],
+  [{ reason: "time_limit" }, { type: "done", finish: "length" }],
+])(
+  "an answer of OpenAI in one piece that says it is incomplete (%j) is not taken for a whole one",
+  async (why, end) => {
+    const whole = { ...(cases[0]!.whole as object), status: "incomplete", incomplete_details: why };
+    const answers = [new Response("", { headers: { "content-type": "text/event-stream" } }), Response.json(whole)];
+    using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => answers.shift()! });
+    const connection = { name: "openai", provider: "openai", base_url: `${server.url}v1`, api_key: "k" } as const;
+    const model = await openModel(connection, "gpt-5-mini");
+    const request: ModelRequest = { messages: [{ role: "user", content: "Hi" }], tools: [], settings: {} };
+    const events = await Array.fromAsync(model.stream(request, new AbortController().signal));
+    expect(events.at(-1)).toMatchObject(end);
+  },
+);
+
 test("a model of an Ollama that is not there is not available; it is waited for, as any server that is away", async () => {
   const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const base_url = `http://127.0.0.1:${gone.port}/v1`;
