@@ -9,7 +9,16 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** The same; a text that is none stands for itself. */
+/** The same with ordinary numbers, where they are computed with and go nowhere: a score may come with more digits. */
+export function roundedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a text says by {@link parsedJson}; one that is no JSON stands for itself. */
 export function jsonOrText(text: string): unknown {
   const value = parsedJson(text);
   return value === undefined ? text : value;

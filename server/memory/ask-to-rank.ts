@@ -1,5 +1,5 @@
 import type { ModelRequest } from "../core/model-call.ts";
-import { fieldsOf, parsedJson } from "../lib/json.ts";
+import { fieldsOf, roundedJson } from "../lib/json.ts";
 
 /** What a chat model reads of each passage, in UTF-16 code units. */
 const passageMax = 2000;
@@ -56,7 +56,7 @@ export const rankRequest = (question: string, passages: readonly string[]): Mode
 /** The scores in its answer, from 0 to 1 and in the order of the passages; null if there are none that can be read. */
 export function readScores(answer: string, count: number): number[] | null {
   const json = /\{[\s\S]*\}/.exec(answer)?.[0];
-  const { scores } = fieldsOf(json && parsedJson(json));
+  const { scores } = fieldsOf(json && roundedJson(json));
   if (!Array.isArray(scores)) return null;
   const given = Array.from({ length: count }, () => 0);
   for (const one of scores) {

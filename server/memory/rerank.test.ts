@@ -3,6 +3,7 @@ import type { Rerank } from "../core/agent-snapshot.ts";
 import { BudgetError, type Pay, unpaid } from "../models/payer.ts";
 import type { Match } from "../retrieval/search/searcher.ts";
 import { withEnoughTime } from "../testing/enough-time.ts";
+import { readScores } from "./ask-to-rank.ts";
 import { createRankMatches } from "./rerank.ts";
 
 const scope = { project_id: "proj_1", environment: "test" as const };
@@ -68,6 +69,19 @@ test("a server of Text Embeddings Inference is asked its own way, and at once fr
   expect(order((await it.rank(found)).matches)).toBe("bca");
   expect(it.asked.map(({ path }) => path)).toEqual(["/v1/rerank", "/rerank", "/rerank"]);
   expect(it.asked[2]!.body).toEqual({ query: "question", texts: ["a", "b", "c"], truncate: true });
+});
+
+test("scores are numbers however many digits a server writes of them", async () => {
+  const written = ["0.10000000000000001", "0.8999999999999999111821580299874768", "1e-400"];
+  const list = written.map((score, index) => `{"index":${index},"relevance_score":${score}}`);
+  await using it = serve(() => new Response(`{"results":[${list.join(",")}]}`));
+  const { matches, error } = await it.rank(found);
+  expect([error, order(matches), matches.map(({ score }) => score)]).toEqual([
+    null,
+    "bac",
+    [0.8999999999999999, 0.1, 0],
+  ]);
+  expect(readScores(`{"scores":[{"passage":1,"score":4.0000000000000000001}]}`, 1)).toEqual([0.4]);
 });
 
 test("scores without bounds keep their order between 0 and 1", async () => {

@@ -1,4 +1,4 @@
-import { parsedJson } from "../lib/json.ts";
+import { roundedJson } from "../lib/json.ts";
 import { textOf } from "./body-text.ts";
 import { modelFetch } from "./model-fetch.ts";
 import type { Connection } from "./port.ts";
@@ -62,7 +62,7 @@ export function createReranker() {
       await response.body?.cancel();
       throw failed(`The reranker returned status ${response.status}.`);
     }
-    const answer = (parsedJson(await bodyOf(response, signal)) ?? null) as Answer | unknown[] | null;
+    const answer = (roundedJson(await bodyOf(response, signal)) ?? null) as Answer | unknown[] | null;
     const scores = scoresOf(resultsOf(answer), documents.length);
     spoken.set(base_url, dialect);
     return { scores, tokens: tokensOf(answer) };
