@@ -448,7 +448,8 @@ export class RunnelChat extends HTMLElement {
     const outputs = await Promise.all(
       calls.map(async ({ id: tool_call_id, tool, arguments: args }) => {
         try {
-          return { tool_call_id, output: (await this.tools[tool]!(args)) ?? null };
+          const plain: unknown = JSON.parse(JSON.stringify(args)); // A page has numbers of its language alone.
+          return { tool_call_id, output: (await this.tools[tool]!(plain)) ?? null };
         } catch (error) {
           return { tool_call_id, output: String(error), is_error: true };
         }

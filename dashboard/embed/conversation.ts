@@ -1,4 +1,5 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
+import { parseExact } from "../../server/core/json.ts";
 import type { RunFrame } from "../../server/wire/events.ts";
 import type { Feedback } from "./feedback.ts";
 
@@ -154,7 +155,7 @@ export function createServer({ url, token, renew, onConnection, signal }: Server
     throw unreachable();
   }
 
-  const json = async <T>(response: Promise<Response>): Promise<T> => (await response).json() as Promise<T>;
+  const json = async <T>(response: Promise<Response>): Promise<T> => parseExact<T>(await (await response).text());
 
   return {
     follow,
@@ -219,7 +220,7 @@ async function* framesOf({ body }: Response, left: AbortSignal): AsyncGenerator<
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      yield { event: value.event, id: value.id, data: JSON.parse(value.data) } as Read;
+      yield { event: value.event, id: value.id, data: parseExact(value.data) } as Read;
     }
   } finally {
     left.removeEventListener("abort", leave);
