@@ -238,7 +238,10 @@ function explained(error: unknown, host: string, port: number, flag = "--port"):
     return new CliError(`Port ${port} of ${host} is taken. ${flag} gives another one, 0 any free one.`);
   // A name that is not found gives EAGAIN where no name server responds. One of the two ways to listen gives no code, the
   // other one a wrong code.
-  if (["EADDRNOTAVAIL", "ENOTFOUND", "EINVAL", "EAGAIN"].includes(code ?? "") || message?.startsWith("Failed to listen at"))
+  if (
+    ["EADDRNOTAVAIL", "ENOTFOUND", "EINVAL", "EAGAIN"].includes(code ?? "") ||
+    message?.startsWith("Failed to listen at")
+  )
     return new CliError(`--host ${host} is no address of this machine, and no name of one.`);
   if (code === "EACCES")
     return new CliError(
