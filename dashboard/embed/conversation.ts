@@ -1,5 +1,5 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import { parseExact } from "../../server/core/json.ts";
+import { parseExact } from "../../server/lib/exact-numbers.ts";
 import type { RunFrame } from "../../server/wire/events.ts";
 import type { Feedback } from "./feedback.ts";
 

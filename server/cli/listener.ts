@@ -1,4 +1,5 @@
 import http from "node:http";
+import { isIP } from "node:net";
 import { nodeName } from "../cluster/between-nodes.ts";
 import { noticingDotSegments } from "../http/dot-segments.ts";
 import { head_bytes } from "../http/refuse-large-head.ts";
@@ -233,15 +234,15 @@ export function leadHere(port: number, server: Bun.Server<undefined>): void {
 
 /** Says what to do about a port that cannot be had. */
 function explained(error: unknown, host: string, port: number, flag = "--port"): unknown {
-  const { code, message } = error as Partial<NodeJS.ErrnoException>;
+  const { code, message, syscall } = error as Partial<NodeJS.ErrnoException>;
   if (code === "EADDRINUSE")
     return new CliError(`Port ${port} of ${host} is taken. ${flag} gives another one, 0 any free one.`);
-  // A name that is not found gives EAGAIN where no name server responds. One of the two ways to listen gives no code, the
-  // other one a wrong code.
-  if (
-    ["EADDRNOTAVAIL", "ENOTFOUND", "EINVAL", "EAGAIN"].includes(code ?? "") ||
-    message?.startsWith("Failed to listen at")
-  )
+  // For a name that is not found, one of the two ways to listen gives no code, and the other one the code of whatever
+  // failed last: ENOENT and EAGAIN were seen.
+  const isUnknownName =
+    isIP(host) === 0 && syscall === "listen" && !["EACCES", "EMFILE", "ENFILE"].includes(code ?? "");
+  const hasNoAddress = ["EADDRNOTAVAIL", "ENOTFOUND", "EINVAL"].includes(code ?? "");
+  if (isUnknownName || hasNoAddress || message?.startsWith("Failed to listen at"))
     return new CliError(`--host ${host} is no address of this machine, and no name of one.`);
   if (code === "EACCES")
     return new CliError(
