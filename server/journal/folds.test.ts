@@ -133,7 +133,7 @@ test("others have their turn while a run of few and large entries is folded for 
   const { folds, ids, journal } = fixture;
   expect([journal.isLong(ids[0]!, 21), journal.isLong(ids[0]!, 1)]).toEqual([true, true]);
   const { turns } = await turnsDuring(() => folds.prepared(ids, async () => {}));
-  expect(turns).toBeGreaterThanOrEqual(10);
+  expect(turns).toBeGreaterThanOrEqual(3);
 });
 
 test("what is in memory of long runs has a bound in bytes, however few they are", async () => {

@@ -34,6 +34,8 @@ interface Source {
   readSome(runId: string, after: number, limit: number): { entries: JournalEntry[]; bytes: number };
   has(runId: string, seq: number): boolean;
   head(runId: string): { seq: number } | null;
+  /** Whether its entries are in memory and few: to fold them takes no time. */
+  isAtHand(runId: string): boolean;
   /** Whether its entries are more than a megabyte, as JSON. */
   isLarge(runId: string): boolean;
 }
@@ -42,7 +44,7 @@ interface Source {
  * How runs stand. They are folded in slices, and all but short ones are kept for some seconds: whoever asks again, or
  * writes next, folds only what came since. Only what is committed is kept, and only so much of it.
  */
-export function createFolds({ read, readSome, has, head, isLarge }: Source) {
+export function createFolds({ read, readSome, has, head, isAtHand, isLarge }: Source) {
   const kept = new Map<string, Kept>();
   const held = new Map<string, Held>();
 
@@ -86,20 +88,13 @@ export function createFolds({ read, readSome, has, head, isLarge }: Source) {
 
   async function addInSlices(folded: Folded, runId: string, end = Number.POSITIVE_INFINITY): Promise<void> {
     const rest = inSlices();
-    const { folding } = folded;
+    const { folding } = folded; // Somebody else may add to it while this one rests.
     while (folding.state.seq < end) {
       const { entries, bytes } = readSome(runId, folding.state.seq, Math.min(piece, end - folding.state.seq));
       if (entries.length === 0) return;
-      let isNew = false;
-      for (const entry of entries) {
-        // Somebody else may fold the same run meanwhile.
-        if (entry.seq > folding.state.seq) {
-          folding.add(entry);
-          isNew = true;
-        }
-        await rest();
-      }
-      if (isNew) folded.bytes += bytes;
+      for (const entry of entries) folding.add(entry);
+      folded.bytes += bytes;
+      await rest();
     }
   }
 
@@ -108,8 +103,9 @@ export function createFolds({ read, readSome, has, head, isLarge }: Source) {
    * the write is done: the write is short then, however many they are. What is damaged is met in the write.
    */
   function prepared<T>(runIds: readonly string[], write: () => Promise<T>): Promise<T> {
-    const entries = runIds.reduce((sum, id) => sum + (head(id)?.seq ?? 0), 0);
-    return entries < longFrom && !runIds.some(isLarge) ? write() : afterFolds(runIds, write);
+    const far = runIds.filter((id) => !isAtHand(id));
+    const entries = far.reduce((sum, id) => sum + (head(id)?.seq ?? 0), 0);
+    return entries < longFrom && !far.some(isLarge) ? write() : afterFolds(far, write);
   }
 
   async function afterFolds<T>(runIds: readonly string[], write: () => Promise<T>): Promise<T> {

@@ -285,10 +285,12 @@ export function createJournal({
     return selectOne.get(runId, seq) !== null;
   }
 
+  /** Whether all entries of a run are in memory, and few. */
+  const isAtHand = (runId: string): boolean => (records.known(runId) ?? null) !== null;
+
   /** Whether its entries are longer than what `readSome` reads at once. */
   function isLarge(runId: string): boolean {
-    if (records.known(runId)) return false;
-    return selectBytes.get(runId)!.bytes > someBytes;
+    return !isAtHand(runId) && selectBytes.get(runId)!.bytes > someBytes;
   }
 
   /** The same without what is large and does not say how the run stands: neither read nor unpacked. */
@@ -303,7 +305,7 @@ export function createJournal({
   const head = (runId: string): RunFacts | null => facts.of(runId);
 
   return {
-    ...createFolds({ read, readSome, has, head, isLarge }),
+    ...createFolds({ read, readSome, has, head, isAtHand, isLarge }),
     insert,
     insertRecord,
     commit,
@@ -315,10 +317,9 @@ export function createJournal({
     read,
     readSome,
     has,
+    isAtHand,
     isLarge,
     readBrief,
-    /** Whether all entries of a run are in memory, and few. */
-    isAtHand: (runId: string): boolean => records.known(runId) != null,
     /** When a run that had to wait behind `after` began to work; null: it never did. Undefined: it did not wait. */
     startOf(runId: string, after: number): number | null | undefined {
       const { waits, at } = selectStart.get(runId, after, after)!;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { completed, created, started } from "../core/__fixtures__/events.ts";
+import { answer, completed, created, started, text } from "../core/__fixtures__/events.ts";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import type { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -60,7 +60,8 @@ describe("the end of a run is the end of all that works for it", () => {
     using fixture = runFixture();
     const { journal, scope, db } = fixture;
     const root = newId("run");
-    const steps = Array.from({ length: 50 }, (_, index) => [started(index), completed(index)]).flat();
+    const said = answer([text("x".repeat(500))]);
+    const steps = Array.from({ length: 50 }, (_, index) => [started(index), completed(index, { answer: said })]).flat();
     const parts: Partial<RunCreated>[] = [
       { run_id: root },
       ...Array.from({ length: 9 }, () => ({ run_id: newId("run"), parent_run_id: root, depth: 1 })),
@@ -70,7 +71,7 @@ describe("the end of a run is the end of all that works for it", () => {
     const { turns } = await turnsDuring(() => fixture.service.cancel(scope, root, null));
     expect(db.write.commits() - commits).toBe(1);
     expect(below(fixture, root).map(({ status }) => status)).toEqual(Array(9).fill("cancelled"));
-    expect(turns).toBeGreaterThanOrEqual(100);
+    expect(turns).toBeGreaterThanOrEqual(10);
   });
 
   test("when its time is up", async () => {
