@@ -235,15 +235,21 @@ export function leadHere(port: number, server: Bun.Server<undefined>): void {
 /** Says what to do about a port that cannot be had. */
 function explained(error: unknown, host: string, port: number, flag = "--port"): unknown {
   const { code, message, syscall } = error as Partial<NodeJS.ErrnoException>;
-  if (code === "EADDRINUSE")
-    return new CliError(`Port ${port} of ${host} is taken. ${flag} gives another one, 0 any free one.`);
-  // For a name that is not found, one of the two ways to listen gives no code, and the other one the code of whatever
-  // failed last: ENOENT and EAGAIN were seen.
+  // A name that is not found has no code of its own: one way to listen gives none, and the other one the code of whatever
+  // failed last, of a port in use too.
   const isUnknownName =
-    isIP(host) === 0 && syscall === "listen" && !["EACCES", "EMFILE", "ENFILE"].includes(code ?? "");
+    isIP(host) === 0 &&
+    host !== "localhost" &&
+    syscall === "listen" &&
+    !["EACCES", "EMFILE", "ENFILE"].includes(code ?? "");
+  const isTaken = code === "EADDRINUSE";
+  if (isTaken && !isUnknownName)
+    return new CliError(`Port ${port} of ${host} is taken. ${flag} gives another one, 0 any free one.`);
   const hasNoAddress = ["EADDRNOTAVAIL", "ENOTFOUND", "EINVAL"].includes(code ?? "");
-  if (isUnknownName || hasNoAddress || message?.startsWith("Failed to listen at"))
-    return new CliError(`--host ${host} is no address of this machine, and no name of one.`);
+  if (isUnknownName || hasNoAddress || message?.startsWith("Failed to listen at")) {
+    const orTaken = isTaken && port !== 0 ? ` Or port ${port} is taken there: ${flag} gives another one.` : "";
+    return new CliError(`--host ${host} is no address of this machine, and no name of one.${orTaken}`);
+  }
   if (code === "EACCES")
     return new CliError(
       `Port ${port} may not be opened by this user. Allow it: setcap cap_net_bind_service=+ep on the executable, or AmbientCapabilities=CAP_NET_BIND_SERVICE in its systemd unit.`,
