@@ -27,7 +27,7 @@ test("a key made while the server runs is good at once, and a revoked one is bad
   expect((await server.post("/v1/agents", {}, key.secret)).body.error.code).toBe("insufficient_scope");
 
   await json("keys", "revoke", key.id);
-  expect((await server.get("/v1/me", key.secret)).body.error.code).toBe("invalid_api_key");
+  expect((await server.get("/v1/me", key.secret)).body.error.code).toBe("key_revoked");
   const { data } = await json("keys", "list", "--project", "default", "--env", "test");
   expect(data.find(({ id }: { id: string }) => id === key.id)).toMatchObject({ status: "revoked" });
   expect(JSON.stringify(data)).not.toContain(key.secret);

@@ -125,7 +125,7 @@ const paths = (
     ["/v1/agents%2fx", [404]],
     ["/v1%2fagents", [404]],
     ["/%76%31/me", [404]],
-    ["/v1/agents/..", [404]],
+    ["/v1/agents/..", [400]],
     ["/v1/agents/%c0%ae%c0%ae", [400, 404]],
     ["/v1/agents/%0d%0aX-A:%20b", [404]],
     ["/v1/agents/\xff", [404]],

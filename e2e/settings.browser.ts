@@ -69,7 +69,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     const origins = section("Web pages").getByLabel("Origins");
     await origins.fill("https://shop.example/");
     await section("Web pages").getByRole("button", { name: "Save origins" }).click();
-    await expect(origins).toHaveAccessibleDescription(/no slash at its end/);
+    await expect(origins).toHaveAccessibleDescription(/Browsers write this origin https:\/\/shop\.example\./);
     await origins.fill("https://shop.example\nhttp://localhost:5173");
     await section("Web pages").getByRole("button", { name: "Save origins" }).click();
     await saved("Web pages");

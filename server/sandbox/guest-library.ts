@@ -4,7 +4,10 @@
  */
 export const guestLibrary = String.raw`(host, limits) => {
   "use strict";
+  // A program may delete or replace what is global: the library has its own.
+  const { ArrayBuffer, BigInt, Error, InternalError, Number, Object, String, TypeError, Uint8Array } = globalThis;
   const { stringify, parse } = JSON;
+  const hasIn = Function.prototype.call.bind(String.prototype.includes);
   const isMemory = (thrown) => thrown instanceof InternalError && thrown.message === "out of memory";
   const describe = (thrown) => {
     if (!(thrown instanceof Error)) return "Uncaught " + show(thrown);
@@ -19,7 +22,7 @@ export const guestLibrary = String.raw`(host, limits) => {
     if (isOurs) Object.defineProperty(BigInt.prototype, "toJSON", toJSON);
     try {
       const json = stringify(value);
-      return json?.includes(limits.mark) ? json.replace(withDigits, "$1") : json;
+      return json !== undefined && hasIn(json, limits.mark) ? json.replace(withDigits, "$1") : json;
     } finally {
       if (isOurs) delete BigInt.prototype.toJSON;
     }
@@ -27,7 +30,7 @@ export const guestLibrary = String.raw`(host, limits) => {
   const numberIn = (text) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
   const revive = (_, value) =>
     typeof value === "string" && value.startsWith(limits.mark) ? numberIn(value.slice(limits.mark.length)) : value;
-  const read = (json) => (json.includes(limits.mark) ? parse(json, revive) : parse(json));
+  const read = (json) => (hasIn(json, limits.mark) ? parse(json, revive) : parse(json));
   const show = (value) => {
     if (typeof value === "string") return value;
     if (value instanceof Error) return describe(value);

@@ -96,7 +96,6 @@ const failing = ends("code_error", {
   "a recursion in toString": "const o = { toString() { return '' + this; } }; '' + o",
   "a recursion in a constructor": "class A { constructor() { new A(); } } new A()",
   "a circle as the result": "const o = {}; o.self = o; o",
-  "a large number as the result": "10n",
   "JSON that is deep": "JSON.parse('['.repeat(200000))",
   "no program": "this is not a program",
   "half a program": "function (",
@@ -157,6 +156,7 @@ const contained = [
     "no functions of the library": "typeof host",
     "no engine's own functions": "typeof gc",
   }),
+  ...gives(10, { "a big integer as the result": "10n" }),
   ...gives(1, {
     "a broken JSON": "JSON.stringify = () => { throw 1 }; JSON.parse = null; 1",
     "a broken prototype": "Object.prototype.toJSON = undefined; Object.prototype.x = 1; 1",
@@ -166,6 +166,7 @@ const contained = [
     "an emptied world":
       "for (const k of Object.getOwnPropertyNames(globalThis)) { try { delete globalThis[k] } catch {} } 1",
     "a polluted prototype": "({}).__proto__.polluted = 'yes'; 1",
+    "a text without its functions": "String.prototype.includes = null; delete String.prototype.replace; 1",
   }),
   ...harmless({
     "a key of a prototype in the result": `JSON.parse('{"__proto__": {"admin": true}}')`,
