@@ -266,6 +266,9 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     for (const key of ["Enter", " "]) await page.keyboard.press(key);
     const { required_action } = (await server.get(`/v1/runs/${run.id}`)).body;
     expect(required_action.submit_tool_outputs.tool_calls).toHaveLength(1);
+    // The page goes on to the call that waits, and with it the focus goes to that call's title.
+    await expect(row(page, /ship_parcel Waiting/)).toHaveAttribute("aria-selected", "true");
+    await expect(detail.getByRole("heading", { name: /^Approve/ })).toBeFocused();
     await page.keyboard.press("Tab");
     await expect(approve).toBeFocused();
     await page.keyboard.press("Enter");
