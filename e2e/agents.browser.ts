@@ -156,7 +156,9 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expectToFit(page, "chat page of the agent");
     const first = await link.textContent();
     expect((await server.get(`/v1/agents/${id}/chat_page`)).body).toMatchObject({
-      ...{ url: first, title: "Ask about refunds", access: "link" },
+      url: first,
+      title: "Ask about refunds",
+      access: "link",
       visitor_limits: { runs_per_minute: 6, runs_per_day: 20 },
     });
     await page.getByRole("button", { name: "New link" }).click();
@@ -270,16 +272,17 @@ test("an agent goes to live with its tools, is copied beside itself, and comes b
   await setUpAccount(page, server);
   await server.put("/v1/secrets/PARCEL_KEY", { value: "secret value" });
   const tool = await server.post("/v1/tools", {
-    ...{ name: "find_parcel", type: "http", description: "Finds a parcel.", url: "https://parcels.example/find" },
+    name: "find_parcel",
+    type: "http",
+    description: "Finds a parcel.",
+    url: "https://parcels.example/find",
     headers: { authorization: "Bearer {{secret.PARCEL_KEY}}" },
   });
   const agent = await server.post("/v1/agents", {
-    ...{
-      name: "Parcel desk",
-      instructions: "Find parcels.",
-      model: "openai_compatible/stub/words",
-      tools: [tool.body.id],
-    },
+    name: "Parcel desk",
+    instructions: "Find parcels.",
+    model: "openai_compatible/stub/words",
+    tools: [tool.body.id],
   });
   const act = async (name: string) => {
     await page.getByRole("button", { name: "More actions" }).click();

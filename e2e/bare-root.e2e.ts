@@ -22,7 +22,10 @@ async function scrapedUnderLoad(server: string, ca_file: string, work: () => Pro
   const folder = mkdtempSync(join(tmpdir(), "runnel-scraped-"));
   const documented = (name: string) => readFileSync(inProject("server/docs/files", name), "utf8");
   const job = {
-    ...{ job_name: "runnel", scheme: "https", tls_config: { ca_file }, authorization: { credentials: "scrape" } },
+    job_name: "runnel",
+    scheme: "https",
+    tls_config: { ca_file },
+    authorization: { credentials: "scrape" },
     static_configs: [{ targets: [new URL(server).host] }],
   };
   const config = { global: { scrape_interval: "5s" }, rule_files: ["alerts.yml"], scrape_configs: [job] };
@@ -31,7 +34,10 @@ async function scrapedUnderLoad(server: string, ca_file: string, work: () => Pro
   const address = `127.0.0.1:${freePort()}`;
   const flags = ["--config.file=prometheus.json", "--storage.tsdb.path=tsdb", `--web.listen-address=${address}`];
   const prometheus = Bun.spawn(["prometheus", ...flags, "--log.level=error"], {
-    ...{ cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "inherit" },
+    cwd: folder,
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "inherit",
   });
   const ask = async (query: string): Promise<number | undefined> => {
     const answer = await fetch(`http://${address}/api/v1/query?query=${encodeURIComponent(query)}`).catch(() => null);
@@ -81,9 +87,13 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system with
   const bucket = "backups";
   const endpoint = `http://127.0.0.1:${freePort()}`;
   const settings = {
-    ...{ AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret", AWS_ENDPOINT_URL: endpoint },
-    ...{ RUNNEL_BACKUP_TO: `s3://${bucket}/here`, RUNNEL_BACKUP_KEY: "5a".repeat(32) },
-    ...{ RUNNEL_SANDBOX: "strict", RUNNEL_METRICS_TOKEN: "scrape" },
+    AWS_ACCESS_KEY_ID: "id",
+    AWS_SECRET_ACCESS_KEY: "secret",
+    AWS_ENDPOINT_URL: endpoint,
+    RUNNEL_BACKUP_TO: `s3://${bucket}/here`,
+    RUNNEL_BACKUP_KEY: "5a".repeat(32),
+    RUNNEL_SANDBOX: "strict",
+    RUNNEL_METRICS_TOKEN: "scrape",
   };
   let store: Bun.Subprocess;
 
@@ -118,7 +128,8 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system with
     const tls = { ca: readFileSync(join(here.data, "tls/cert.pem"), "utf8") };
     const ask = (path: string, init: RequestInit = {}) =>
       fetch(`${address}${path}`, {
-        ...{ ...init, tls },
+        ...init,
+        tls,
         headers: { authorization: `Bearer ${keys.test}`, "content-type": "application/json" },
       });
     const json = async (path: string, body: object): Promise<Json> =>

@@ -73,7 +73,9 @@ test("conditions, guardrails and names of any kind are shown as they are", async
 
   const name = "👩‍👩‍👧‍👦 مكتب الاسترداد \u202eoops\u202c ".padEnd(60, "ﷺ");
   const agent = await make("/v1/agents", {
-    ...{ name, instructions: "x", model: "test/echo" },
+    name,
+    instructions: "x",
+    model: "test/echo",
     guardrails: [
       {
         type: "json_schema",
@@ -104,7 +106,9 @@ test("conditions, guardrails and names of any kind are shown as they are", async
 test("thousands of variables of a prompt, and a line of 240 kB, leave the page alive", async ({ page }) => {
   const names = Array.from({ length: 5_000 }, (_, i) => `{{v${i}}}`).join(" ");
   const agent = await make("/v1/agents", {
-    ...{ name: "Many", model: "test/echo", instructions: `{{constructor}} {{größe}} {{}} {{{{ ${names}` },
+    name: "Many",
+    model: "test/echo",
+    instructions: `{{constructor}} {{größe}} {{}} {{{{ ${names}`,
   });
   await page.goto(`${server.url}/dashboard/playground?agent=${agent.id}`);
   await expect(page.getByLabel("constructor", { exact: true })).toHaveValue("");

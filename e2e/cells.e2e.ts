@@ -11,7 +11,11 @@ async function signIn(cluster: Cluster, url: string) {
   let cookie = "";
   async function request(at: string, path: string, body?: object, method = body ? "POST" : "GET"): Promise<Json> {
     const headers = {
-      ...{ authorization: "", cookie, origin: at, "x-runnel-console": "1", "content-type": "application/json" },
+      authorization: "",
+      cookie,
+      origin: at,
+      "x-runnel-console": "1",
+      "content-type": "application/json",
     };
     const answer = await answered(at, path, "", { method, headers, ...(body && { body: JSON.stringify(body) }) });
     cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? cookie;
@@ -34,7 +38,8 @@ async function signIn(cluster: Cluster, url: string) {
 function startStore() {
   const lookedFor = new Set<string>();
   const server = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1" },
+    port: 0,
+    hostname: "127.0.0.1",
     fetch({ url }) {
       lookedFor.add(new URL(url).searchParams.get("prefix") ?? "");
       return new Response(null, { status: 503 });
@@ -47,8 +52,10 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
   test("any node takes any request and the console knows all projects, also after a leader has died", async () => {
     using store = startStore();
     const environment = {
-      ...{ RUNNEL_BACKUP_TO: "s3://backups/acme", AWS_ENDPOINT_URL: store.url },
-      ...{ AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" },
+      RUNNEL_BACKUP_TO: "s3://backups/acme",
+      AWS_ENDPOINT_URL: store.url,
+      AWS_ACCESS_KEY_ID: "id",
+      AWS_SECRET_ACCESS_KEY: "secret",
     };
     await using cluster = await startCluster({ nodes: 3, cell: "main,east", environment, lease_s: 15 });
     const { main, east, spare } = await bothLed(cluster);
@@ -92,11 +99,13 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
 
     // A chat page, for a new visitor and for a returning one.
     const page = await ask(main, `/v1/agents/${agent.id}/chat_page`, key, {
-      ...{ method: "PUT", body: JSON.stringify({ access: "link" }) },
+      method: "PUT",
+      body: JSON.stringify({ access: "link" }),
     });
     const visit = (url: string, cookie: string) =>
       answered(url, `/chat/${agent.id}/token`, "", {
-        ...{ method: "POST", body: JSON.stringify({ secret: new URL(page.url).hash.slice(1) }) },
+        method: "POST",
+        body: JSON.stringify({ secret: new URL(page.url).hash.slice(1) }),
         headers: { authorization: "", cookie },
       });
     for (const url of everywhere) {

@@ -86,16 +86,18 @@ const platforms: Record<string, Platform> = {
     environment: (api) => ({ SLACK_API: api, SLACK_SIGNING_SECRET: slackSecret, SLACK_BOT_TOKEN: "xoxb-1" }),
     tell: ({ id, text, conversation, before }) =>
       signedBySlack({
-        ...{
-          token: "unused",
-          team_id: "T061EG9R6",
-          api_app_id: "A0MDYCDME",
-          type: "event_callback",
-          event_id: `Ev${id}`,
-        },
+        token: "unused",
+        team_id: "T061EG9R6",
+        api_app_id: "A0MDYCDME",
+        type: "event_callback",
+        event_id: `Ev${id}`,
         event: {
-          ...{ type: "app_mention", user: "U061F7AUR", text: `<@U0LAN0Z89> ${text}`, channel: "C0LAN2Q65" },
-          ...{ ts: ts(conversation, before), ...(before > 0 && { thread_ts: ts(conversation) }) },
+          type: "app_mention",
+          user: "U061F7AUR",
+          text: `<@U0LAN0Z89> ${text}`,
+          channel: "C0LAN2Q65",
+          ts: ts(conversation, before),
+          ...(before > 0 && { thread_ts: ts(conversation) }),
         },
       }),
     forge: ({ headers, body }) => ({ body, headers: { ...headers, "x-slack-request-timestamp": longAgo } }),
@@ -106,7 +108,8 @@ const platforms: Record<string, Platform> = {
     },
     taken: { ok: true },
     expected: ({ conversation }, text) => ({
-      ...{ method: "POST", path: "/chat.postMessage" },
+      method: "POST",
+      path: "/chat.postMessage",
       headers: expect.objectContaining({ authorization: "Bearer xoxb-1" }),
       body: { channel: "C0LAN2Q65", thread_ts: ts(conversation), text },
     }),
@@ -115,18 +118,21 @@ const platforms: Record<string, Platform> = {
     environment: (api) => ({ DISCORD_API: api, DISCORD_PUBLIC_KEY: discordKey }),
     tell: ({ id, text, conversation }) =>
       signedByDiscord({
-        ...{ id: String(id), application_id: "775799577604522054", type: 2, token: `token-${id}`, version: 1 },
-        ...{
-          channel_id: `64566443320${conversation}`,
-          member: { user: { id: "53908232506183680", username: "Mason" } },
-        },
+        id: String(id),
+        application_id: "775799577604522054",
+        type: 2,
+        token: `token-${id}`,
+        version: 1,
+        channel_id: `64566443320${conversation}`,
+        member: { user: { id: "53908232506183680", username: "Mason" } },
         data: { id: "771825006014889984", name: "ask", type: 1, options: [{ name: "text", type: 3, value: text }] },
       }),
     forge: ({ headers, body }) => ({ body: `${body} `, headers }),
     handshake: { sent: () => signedByDiscord({ id: "1", type: 1, version: 1 }), answer: '{"type":1}' },
     taken: { id: "1" },
     expected: ({ id }, text) => ({
-      ...{ method: "PATCH", path: `/webhooks/775799577604522054/token-${id}/messages/@original` },
+      method: "PATCH",
+      path: `/webhooks/775799577604522054/token-${id}/messages/@original`,
       body: { content: text },
     }),
   },
@@ -137,7 +143,9 @@ const platforms: Record<string, Platform> = {
       body: JSON.stringify({
         update_id: id,
         message: {
-          ...{ message_id: id, date: 1_700_000_000, text },
+          message_id: id,
+          date: 1_700_000_000,
+          text,
           from: { id: conversation, is_bot: false, first_name: "Ada" },
           chat: { id: conversation, type: "private", first_name: "Ada" },
         },
@@ -146,23 +154,32 @@ const platforms: Record<string, Platform> = {
     forge: ({ headers, body }) => ({ body, headers: { ...headers, "x-telegram-bot-api-secret-token": "a-secrex" } }),
     taken: { ok: true, result: {} },
     expected: ({ id, conversation }, text) => ({
-      ...{ method: "POST", path: "/bot123:abc/sendMessage" },
+      method: "POST",
+      path: "/bot123:abc/sendMessage",
       body: {
-        ...{ chat_id: conversation, text },
+        chat_id: conversation,
+        text,
         reply_parameters: { message_id: id, allow_sending_without_reply: true },
       },
     }),
   },
   email: {
     environment: (api) => ({
-      ...{ POSTMARK_API: api, POSTMARK_TOKEN: "server-token", EMAIL_LOGIN: "inbound:secret" },
+      POSTMARK_API: api,
+      POSTMARK_TOKEN: "server-token",
+      EMAIL_LOGIN: "inbound:secret",
       EMAIL_FROM: "help@shop.example",
     }),
     tell: ({ id, text, conversation, before }) => ({
       headers: { ...json, authorization: `Basic ${btoa("inbound:secret")}` },
       body: JSON.stringify({
-        ...{ FromName: "Ada", From: "ada@example.com", To: "help@shop.example", Subject: "Weather" },
-        ...{ MessageID: `message-${id}`, MessageStream: "inbound", Date: "Mon, 23 Nov 2026 08:00:00 +0000" },
+        FromName: "Ada",
+        From: "ada@example.com",
+        To: "help@shop.example",
+        Subject: "Weather",
+        MessageID: `message-${id}`,
+        MessageStream: "inbound",
+        Date: "Mon, 23 Nov 2026 08:00:00 +0000",
         ...(before > 0 ? { StrippedTextReply: text, TextBody: `${text}\n> earlier` } : { TextBody: text }),
         Headers: [
           { Name: "Message-ID", Value: mail(conversation, before) },
@@ -173,10 +190,14 @@ const platforms: Record<string, Platform> = {
     forge: ({ headers, body }) => ({ body, headers: { ...headers, authorization: `Basic ${btoa("inbound:secrex")}` } }),
     taken: { ErrorCode: 0, Message: "OK" },
     expected: ({ conversation, before }, text) => ({
-      ...{ method: "POST", path: "/email" },
+      method: "POST",
+      path: "/email",
       headers: expect.objectContaining({ "x-postmark-server-token": "server-token" }),
       body: {
-        ...{ From: "help@shop.example", To: "ada@example.com", Subject: "Re: Weather", TextBody: text },
+        From: "help@shop.example",
+        To: "ada@example.com",
+        Subject: "Re: Weather",
+        TextBody: text,
         Headers: [
           { Name: "In-Reply-To", Value: mail(conversation, before) },
           { Name: "References", Value: `${mail(conversation)} ${mail(conversation, before)}` },
@@ -197,7 +218,8 @@ const programAt = (name: string, extension: string): string =>
 function startApi(taken: Json) {
   const posted: Posted[] = [];
   const api = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1" },
+    port: 0,
+    hostname: "127.0.0.1",
     idleTimeout: 0, // A connection that it closed might be used again at that moment.
     async fetch(request) {
       const [headers, path] = [Object.fromEntries(request.headers), new URL(request.url).pathname];
@@ -235,7 +257,9 @@ test.each(cases)(
     const AGENT = await createScripted(server, script, { tools: [hold.id] });
     const program = runner.start(runtime as Runtime, programAt(name, extensions[runtime]), {
       ...environment(api.url),
-      ...{ AGENT, PORT: String(port), WEBHOOK_SECRET: webhook.body.secret },
+      AGENT,
+      PORT: String(port),
+      WEBHOOK_SECRET: webhook.body.secret,
     });
     try {
       const send = ({ headers, body }: Sent) => fetch(url, { method: "POST", headers, body });

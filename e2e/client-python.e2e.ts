@@ -219,7 +219,10 @@ describe("the Python client", () => {
       return { loseResponse: before === 1 };
     });
     const { code, stdout, stderr } = await client.run(["once"], kind, {
-      ...{ AGENT, CALLED, TOOL: tool.name, RUNNEL_URL: proxy.url },
+      AGENT,
+      CALLED,
+      TOOL: tool.name,
+      RUNNEL_URL: proxy.url,
     });
     expect({ code, stdout, stderr }).toEqual({ ...whole, stdout: "completed Thank you.\n" });
     expect(readFileSync(CALLED, "utf8")).toBe("Oslo\n");

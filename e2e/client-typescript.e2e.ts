@@ -95,7 +95,10 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
           () => null,
           (error: Json) => ({
             kinds: [error.name, error instanceof library.APIError, error instanceof library.RunnelError],
-            ...{ status: error.status, code: error.code, requestId: error.requestId, docUrl: error.docUrl },
+            status: error.status,
+            code: error.code,
+            requestId: error.requestId,
+            docUrl: error.docUrl,
             params: error.errors.map(({ param }: Json) => param),
           }),
         );
@@ -181,7 +184,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       ];
     };
     const agent_id = await createSpeaker({ delay_ms: 600_000 }); // Not before the client has left.
-    expect(await start(name, program, { agent_id }).result).toEqual([...["enough", "enough", "enough", "never"]]);
+    expect(await start(name, program, { agent_id }).result).toEqual(["enough", "enough", "enough", "never"]);
     const { data } = (await server.get(`/v1/runs?agent_id=${agent_id}`)).body;
     for (const { id } of data) await server.post(`/v1/runs/${id}/cancel`, {}); // Else the kills below were theirs to answer for.
   });
@@ -335,7 +338,9 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
     }
     const outputsOf = async (runId: string): Promise<Json[]> =>
       (await server.get(`/v1/runs/${runId}`)).body.tool_calls.map(({ output, error, status }: Json) => [
-        ...[status, output, error?.message],
+        status,
+        output,
+        error?.message,
       ]);
 
     test("several at once; what one throws, the model reads", async () => {
@@ -371,7 +376,10 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect(told.events).toContain("run.requires_action");
       const clear = ["completed", { sky: "clear", city: "Oslo" }, undefined];
       expect(await outputsOf(told.run.id)).toEqual([
-        ...[clear, ["failed", null, "The thermometer is broken."], ["completed", null, undefined], clear],
+        clear,
+        ["failed", null, "The thermometer is broken."],
+        ["completed", null, undefined],
+        clear,
       ]);
     });
 

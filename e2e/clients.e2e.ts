@@ -98,9 +98,14 @@ describe("a program for OpenAI's API", () => {
         runnable.command,
         cwd,
         {
-          ...{ PATH: [runnable.programs, process.env.PATH].join(delimiter), HOME: cwd, AGENT: agent, ...quiet },
-          ...{ RUNNEL_URL: server.url, RUNNEL_API_KEY: server.keys.test },
-          ...{ NODE_EXTRA_CA_CERTS: certificate, SSL_CERT_FILE: certificate },
+          PATH: [runnable.programs, process.env.PATH].join(delimiter),
+          HOME: cwd,
+          AGENT: agent,
+          ...quiet,
+          RUNNEL_URL: server.url,
+          RUNNEL_API_KEY: server.keys.test,
+          NODE_EXTRA_CA_CERTS: certificate,
+          SSL_CERT_FILE: certificate,
         },
         240_000,
       );

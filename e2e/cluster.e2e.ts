@@ -24,13 +24,22 @@ const cleaned = (): Record<string, string> =>
 describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", () => {
   test("loses no run, repeats no completed step and leaves no gap when leaders and the engine die under it", async () => {
     const { counters, figures, logs } = await stormCluster({
-      ...{ cell: "main,east", runs: 24 },
+      cell: "main,east",
+      runs: 24,
       ways: ["killed", "unheard", "returned", "unheard", "paused", "failedOver"],
     });
     console.info(JSON.stringify(figures));
     expect({ counters, logs: Object.values(counters).some(Boolean) ? logs : "" }).toEqual({
       counters: {
-        ...{ lost: 0, repeated: 0, unsafe: 0, gaps: 0, unfenced: 0, refused: 0, unheard: 0, revoked: 0, damaged: 0 },
+        lost: 0,
+        repeated: 0,
+        unsafe: 0,
+        gaps: 0,
+        unfenced: 0,
+        refused: 0,
+        unheard: 0,
+        revoked: 0,
+        damaged: 0,
       },
       logs: "",
     });
@@ -79,7 +88,10 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
       await (await cluster.request(url, path, { method: "POST", body: JSON.stringify(body) })).json();
     const tool = await post("/v1/tools", { name: "slow", url: `${slow.url}/held` });
     const agent = await post("/v1/agents", {
-      ...{ name: "slow", instructions: "", model: "test/script", tools: [tool.id] },
+      name: "slow",
+      instructions: "",
+      model: "test/script",
+      tools: [tool.id],
       model_settings: { script: [{ tool_calls: [{ name: "slow", arguments: {} }] }, { text: "It is done." }] },
     });
     const run = post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
@@ -131,7 +143,9 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
       code: 0,
     });
     expect(await run(["keys", "revoke", "key_none"])).toMatchObject({
-      ...{ code: 1, stdout: "", stderr: "There is no key key_none.\n" },
+      code: 1,
+      stdout: "",
+      stderr: "There is no key key_none.\n",
     });
 
     const post = async (path: string, body: object) => {
@@ -150,7 +164,9 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
       .map((line) => JSON.parse(line).message);
     expect([logs.code, types[0], types.at(-1)]).toEqual([0, "run.created", "run.completed"]);
     expect(await run(["logs", "--run", `run_${"0".repeat(26)}`])).toMatchObject({
-      ...{ code: 1, stdout: "", stderr: expect.stringContaining("There is no run") },
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("There is no run"),
     });
 
     const folder = mkdtempSync(join(tmpdir(), "runnel-cluster-commands-"));
@@ -167,7 +183,8 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect((await run(["restore", backup, "--data-dir", restored], { RUNNEL_MASTER_KEY: "" })).code).toBe(0);
     writeFileSync(join(restored, clusterMark), "{}");
     expect(await run(["restore", backup, "--data-dir", restored])).toMatchObject({
-      ...{ code: 1, stderr: expect.stringContaining("belongs to a node of a cluster") },
+      code: 1,
+      stderr: expect.stringContaining("belongs to a node of a cluster"),
     });
     rmSync(folder, { recursive: true });
 
@@ -181,11 +198,14 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     });
 
     expect(await run(["keys", "list"], { RUNNEL_MASTER_KEY: "2".repeat(64) })).toMatchObject({
-      ...{ code: 1, stdout: "", stderr: expect.stringContaining("not signed with this cluster's RUNNEL_MASTER_KEY") },
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("not signed with this cluster's RUNNEL_MASTER_KEY"),
     });
     expect(await run(["keys", "list"], { RUNNEL_MASTER_KEY: "" })).toMatchObject({ code: 78 });
     expect(await run(["keys", "list", "--cell", "other"])).toMatchObject({
-      ...{ code: 78, stderr: expect.stringContaining('Nobody leads the cell "other"') },
+      code: 78,
+      stderr: expect.stringContaining('Nobody leads the cell "other"'),
     });
   }, 180_000);
 
@@ -269,7 +289,10 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
   test("the guide's cluster survives kill -9 of its leader at the one address that it prints", async () => {
     const env = { ...cleaned(), RUNNEL_EXECUTABLE: executable };
     const child = Bun.spawn([process.execPath, inProject("scripts/cluster.ts")], {
-      ...{ env, stdin: "ignore", stdout: "pipe", stderr: "inherit" },
+      env,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
     });
     let [said, isOver, wake] = ["", false, Promise.withResolvers<void>()];
     const reading = (async () => {

@@ -19,7 +19,10 @@ afterAll(() => server?.[Symbol.asyncDispose]());
 
 const wild = 'it\'s "quoted" $HOME `id` \\n \\ <b> é \u{1f600}\nnext';
 const agent = (name: string) => ({
-  ...{ name, instructions: wild, model: "test/echo", description: null },
+  name,
+  instructions: wild,
+  model: "test/echo",
+  description: null,
   metadata: { "a-b": wild.slice(0, 30), class: "x" },
   output_schema: { type: "object", properties: { class: { enum: [true, null, 1.5] } } },
 });
@@ -47,10 +50,8 @@ async function expectDone(name: string, printed: string): Promise<void> {
   expect(
     runs.filter(({ input }) => String(input).startsWith(name)).map(({ input, status }) => [input, status]),
   ).toEqual([
-    ...[
-      [`${name}: ${wild}`, "completed"],
-      [`${name}: waited`, "completed"],
-    ],
+    [`${name}: ${wild}`, "completed"],
+    [`${name}: waited`, "completed"],
   ]);
   const stores: Json[] = (await server.get("/v1/memory?limit=100")).body.data;
   const store = stores.find((one) => one.name === name)!;

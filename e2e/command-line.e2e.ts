@@ -110,7 +110,9 @@ test("an authority of the operator's own is trusted where NODE_EXTRA_CA_CERTS na
   const file = join(server.folder, "authority.pem");
   writeFileSync(file, ca);
   using issuer = Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0, tls: issue({ names: ["127.0.0.1"] }) },
+    hostname: "127.0.0.1",
+    port: 0,
+    tls: issue({ names: ["127.0.0.1"] }),
     fetch: (): Response => Response.json({ issuer: issuer.url.origin }),
   });
   const client = { RUNNEL_OIDC_CLIENT_ID: "runnel", RUNNEL_OIDC_CLIENT_SECRET: "secret" };

@@ -75,7 +75,8 @@ describe("a program for OpenAI's API", () => {
     const look = { name: "look", arguments: { at: "Oslo" } };
     const words = Array.from({ length: 20 }, (_, index) => `word${index}`).join(" ");
     agents = {
-      ...{ echo: agent, connected },
+      echo: agent,
+      connected,
       json: await createScripted(server, [{ text: '{"place": "Oslo"}' }]),
       look: await createScripted(server, [{ text: "I look.", tool_calls: [look] }, { text: "Rain." }]),
       handoff: await createScripted(server, [{ tool_calls: [{ name: "transfer_to_echo", arguments: {} }] }]),
@@ -116,9 +117,15 @@ describe("a program for OpenAI's API", () => {
     if (!command) return console.warn(`skipped: ${name} is not to be had`);
     const certificate = join(folder, "ca.pem");
     const environment = {
-      ...{ PATH: process.env.PATH ?? "", HOME: cwd, AGENT: agent, AGENTS: JSON.stringify(agents) },
-      ...{ RUNNEL_URL: server.url, RUNNEL_API_KEY: server.keys.test },
-      ...{ NODE_EXTRA_CA_CERTS: certificate, SSL_CERT_FILE: certificate, PYDANTIC_AI_NO_BANNER: "1" },
+      PATH: process.env.PATH ?? "",
+      HOME: cwd,
+      AGENT: agent,
+      AGENTS: JSON.stringify(agents),
+      RUNNEL_URL: server.url,
+      RUNNEL_API_KEY: server.keys.test,
+      NODE_EXTRA_CA_CERTS: certificate,
+      SSL_CERT_FILE: certificate,
+      PYDANTIC_AI_NO_BANNER: "1",
     };
     const program = Bun.spawn(command, { cwd, env: environment, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     const [said, errors, code] = await Promise.all([

@@ -65,7 +65,9 @@ describe.skipIf(!canEnterRoots)("the root file system of the image", () => {
     const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
     const inStatus = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1];
     expect([inStatus("Uid"), inStatus("CapEff"), inStatus("NoNewPrivs")]).toEqual([
-      ...[String(nonroot), "0000000000000000", "1"],
+      String(nonroot),
+      "0000000000000000",
+      "1",
     ]);
     const [program, ...health] = commandOf("HEALTHCHECK");
     expect(program).toBe(commandOf("ENTRYPOINT")[0]);

@@ -10,7 +10,16 @@ const model = (name: string) => `openai_compatible/stub/${name}`;
 
 async function setWindow(server: Runnel, name: string, tokens: number): Promise<void> {
   const { code } = await server.command(
-    ...["models", "prices", "set", model(name), "--input", "0", "--output", "0", "--context-window", `${tokens}`],
+    "models",
+    "prices",
+    "set",
+    model(name),
+    "--input",
+    "0",
+    "--output",
+    "0",
+    "--context-window",
+    `${tokens}`,
   );
   expect(code).toBe(0);
 }
@@ -119,7 +128,9 @@ test("a run's text and image are in its prompt, the image as the provider wants 
   });
   expect([image.status, note.status]).toEqual([201, 201]);
   const run = await server.post("/v1/runs?wait=60", {
-    ...{ agent_id, input: "What is it?", file_ids: [image.body.id, note.body.id] },
+    agent_id,
+    input: "What is it?",
+    file_ids: [image.body.id, note.body.id],
   });
   expect(run.body).toMatchObject({ status: "completed" });
   const { messages } = stub.requests[0]!;

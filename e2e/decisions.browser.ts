@@ -148,7 +148,9 @@ const approve = (page: Page): Locator => page.getByRole("button", { name: "Appro
 async function makeAgent(name: string, { slow = false, type = "code" } = {}): Promise<string> {
   const called = type === "code" ? "wipe" : "ask";
   const made = await server.post("/v1/tools", {
-    ...{ name: called, type, parameters: { type: "object", properties: { disk: { type: "string" } } } },
+    name: called,
+    type,
+    parameters: { type: "object", properties: { disk: { type: "string" } } },
     ...(type === "code" && { source: "() => 'wiped'", approval: "always" }),
   });
   const listed = await server.get("/v1/tools");
@@ -157,7 +159,11 @@ async function makeAgent(name: string, { slow = false, type = "code" } = {}): Pr
   const first = slow ? { text: "One moment, please wait for me now.", delta_ms: 300 } : { text: "One moment." };
   const script = [{ ...first, tool_calls }, { text: "Done." }];
   const { body } = await server.post("/v1/agents", {
-    ...{ name, instructions: "Wipe.", model: "test/script", model_settings: { script }, tools: [tool] },
+    name,
+    instructions: "Wipe.",
+    model: "test/script",
+    model_settings: { script },
+    tools: [tool],
   });
   return body.id;
 }

@@ -40,8 +40,13 @@ function shownIn(page: string, language: string): string {
 }
 
 const environment = (more: Record<string, string> = {}) => ({
-  ...{ PATH: process.env.PATH ?? "", HOME: folder, RUNNEL_URL: server.url, RUNNEL_API_KEY: server.keys.test },
-  ...{ NODE_EXTRA_CA_CERTS: join(folder, "ca.pem"), SSL_CERT_FILE: join(folder, "ca.pem"), ...more },
+  PATH: process.env.PATH ?? "",
+  HOME: folder,
+  RUNNEL_URL: server.url,
+  RUNNEL_API_KEY: server.keys.test,
+  NODE_EXTRA_CA_CERTS: join(folder, "ca.pem"),
+  SSL_CERT_FILE: join(folder, "ca.pem"),
+  ...more,
 });
 
 async function run(name: string, source: string, command: string, more: Record<string, string> = {}): Promise<Ended> {
@@ -114,7 +119,9 @@ test("a runnel calls the agents of another runnel as tools", async () => {
   await using far = await startRunnel({ flags: ["--insecure-http"] });
   await createAgent(far, "test/echo", { name: "far_echo", doors: { mcp: true } });
   const tool = await createTool(server, {
-    ...{ type: "mcp", parameters: undefined, server_url: `${far.url}/mcp` },
+    type: "mcp",
+    parameters: undefined,
+    server_url: `${far.url}/mcp`,
     headers: { authorization: `Bearer ${far.keys.test}` },
   });
   const name = `${tool.name}_far_echo`;
@@ -135,7 +142,8 @@ describe("the server is killed while a client reads", () => {
     await createAgent(killed, "half-60-10", { name: "speaker", doors: { mcp: true } });
     const fetched = (url: string | URL, init: RequestInit = {}) =>
       fetch(url, {
-        ...{ ...init, tls: { ca: killed.ca } },
+        ...init,
+        tls: { ca: killed.ca },
         headers: { ...Object.fromEntries(new Headers(init.headers)), authorization: `Bearer ${killed.keys.test}` },
       } as RequestInit);
     await using it = await connectMcp({ url: `${killed.url}/mcp`, fetch: fetched });
@@ -203,15 +211,21 @@ test("of the scenarios of MCP's conformance kit, those pass that ask for nothing
     return [...stdout.matchAll(/^✓ ([\w-]+): /gm)].map(([, name]) => name!);
   };
   const expected = [
-    ...["dns-rebinding-protection", "json-schema-2020-12", "ping", "prompts-get-simple", "prompts-get-with-args"],
-    ...["prompts-list", "resources-list", "server-initialize", "server-sse-multiple-streams", "server-sse-polling"],
-    ...[
-      "tools-call-elicitation",
-      "tools-call-error",
-      "tools-call-simple-text",
-      "tools-call-with-progress",
-      "tools-list",
-    ],
+    "dns-rebinding-protection",
+    "json-schema-2020-12",
+    "ping",
+    "prompts-get-simple",
+    "prompts-get-with-args",
+    "prompts-list",
+    "resources-list",
+    "server-initialize",
+    "server-sse-multiple-streams",
+    "server-sse-polling",
+    "tools-call-elicitation",
+    "tools-call-error",
+    "tools-call-simple-text",
+    "tools-call-with-progress",
+    "tools-list",
   ];
   // It gives each some seconds, which is not what is asked here.
   const passed = new Set<string>();
@@ -226,8 +240,11 @@ async function serveKit(to: Runnel): Promise<void> {
   const input_schema = { type: "object", properties: {} };
   const address = { type: "object", properties: { street: { type: "string" }, city: { type: "string" } } };
   const schema = {
-    ...{ $schema: "https://json-schema.org/draft/2020-12/schema", type: "object", $defs: { address } },
-    ...{ properties: { name: { type: "string" }, address: { $ref: "#/$defs/address" } }, additionalProperties: false },
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    $defs: { address },
+    properties: { name: { type: "string" }, address: { $ref: "#/$defs/address" } },
+    additionalProperties: false,
   };
   const texts = { type: "object", properties: { arg1: { type: "string" }, arg2: { type: "string" } } };
   const { id, name } = await createTool(to);
@@ -251,7 +268,9 @@ async function serveKit(to: Runnel): Promise<void> {
 /** The kit has no place for a key: this adds it, and hands on all else as it is. A page of its own address is one of ours. */
 function withKey(to: Runnel) {
   const listening = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
     async fetch(request) {
       const { pathname, origin } = new URL(request.url);
       const headers = new Headers(request.headers);

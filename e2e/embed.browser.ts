@@ -119,7 +119,10 @@ test("feedback is kept with its run, changed, taken back and there again after a
   const [good, bad] = ["Good answer", "Bad answer"].map((name) => chat(page).getByRole("button", { name }));
   const given = async () =>
     (await server.get(`/v1/scores?agent_id=${agent_id}`)).body.data.map(({ name, value, comment, author_id }: Json) => [
-      ...[name, value, comment, author_id],
+      name,
+      value,
+      comment,
+      author_id,
     ]);
   const hears = () =>
     page.evaluate(
@@ -383,7 +386,9 @@ test("documents are chosen, dropped, pasted and taken back, given to the run, sh
   await open(page, agent_id, `token="${await makeToken(agent_id)}" theme="light" files`);
   const picker = chat(page).locator("input[type=file]");
   const text = (name: string, content = "The code is 4711.") => ({
-    ...{ name, mimeType: "text/plain", buffer: Buffer.from(content) },
+    name,
+    mimeType: "text/plain",
+    buffer: Buffer.from(content),
   });
   await picker.setInputFiles([text("gone.txt"), text("program.exe"), text("empty.md", "")]);
   await expect(status(page)).toContainText("Only images and documents can be sent");

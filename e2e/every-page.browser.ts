@@ -134,8 +134,14 @@ test("every list of named things is searched by name, and says when nothing has 
 
 /** A part of a name that one of each kind has. */
 const named = {
-  ...{ agents: "invoice", tools: "PAY refund", memory: "manu", files: "policy", suites: "smoke" },
-  ...{ webhooks: "59999", schedules: "digest", "settings?tab=people": "owner@" },
+  agents: "invoice",
+  tools: "PAY refund",
+  memory: "manu",
+  files: "policy",
+  suites: "smoke",
+  webhooks: "59999",
+  schedules: "digest",
+  "settings?tab=people": "owner@",
 };
 
 test("a viewer sees every page, is told why nothing can be changed, and is offered nothing that would be refused", async ({

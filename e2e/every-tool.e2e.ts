@@ -66,9 +66,16 @@ test("the program has one agent use a tool of every type, within its budget", as
   expect(run.usage.total_tokens).toBeLessThan(50_000);
   const { steps } = (await server.get(`/v1/traces/${run.id}`)).body;
   expect(steps.map(({ type }: { type: string }) => type)).toEqual([
-    ...["model_call", "tool_call", "tool_call", "tool_call"],
-    ...["model_call", "tool_call"],
-    ...["model_call", "tool_call", "subagent", "tool_call"],
+    "model_call",
+    "tool_call",
+    "tool_call",
+    "tool_call",
+    "model_call",
+    "tool_call",
+    "model_call",
+    "tool_call",
+    "subagent",
+    "tool_call",
     "model_call",
   ]);
 

@@ -67,7 +67,8 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
   await test.step("the chunks of a PDF are outlined on its page, where one is chosen too", async () => {
     const { id } = (
       await server.post("/v1/files", {
-        ...{ filename: "paper.pdf", purpose: "retrieval" },
+        filename: "paper.pdf",
+        purpose: "retrieval",
         content_base64: readFileSync("server/docs/files/manual.pdf", "base64"),
       })
     ).body;

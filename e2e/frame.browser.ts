@@ -255,7 +255,11 @@ async function makeWaitingRun(): Promise<{ waiting: string; request: string; cal
   const { body: tool } = await server.post("/v1/tools", { name: "ask_owner", type: "client", description: "Asks." });
   const script = [{ tool_calls: [{ name: "ask_owner", arguments: {} }] }, { text: "Done." }];
   const { body: agent } = await server.post("/v1/agents", {
-    ...{ name: "Asking", instructions: "x", model: "test/script", model_settings: { script }, tools: [tool.id] },
+    name: "Asking",
+    instructions: "x",
+    model: "test/script",
+    model_settings: { script },
+    tools: [tool.id],
   });
   const { body: run, headers } = await server.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
   const [call] = run.required_action.submit_tool_outputs.tool_calls;

@@ -11,11 +11,15 @@ import { startModelServer, wordsOf } from "./model-server.ts";
 // The model says it in three pieces; the pattern, which the database holds, does not have it.
 const secret = "holds the word";
 const guardrail = (action: string, ...on: string[]) => ({
-  ...{ type: "regex", on, action },
+  type: "regex",
+  on,
+  action,
   config: { pattern: String.raw`holds\s+the\s+word` },
 });
 const judge = (on: string) => ({
-  ...{ type: "llm_judge", on: [on], action: "block" },
+  type: "llm_judge",
+  on: [on],
+  action: "block",
   config: { prompt: "It may not speak of what is forbidden.", model: "test/judge" },
 });
 const textOf = (frames: readonly Frame[]): string => textsOf(frames).join("");

@@ -68,7 +68,12 @@ export async function startRunnel({
   const cell = createCell(environment);
   const env = cleanEnvironment({ ...environment, ...cell?.environment });
   const start = (more: Record<string, string>): Start => ({
-    ...{ program, cwd, env: cleanEnvironment(more), log, dataDir, flags },
+    program,
+    cwd,
+    env: cleanEnvironment(more),
+    log,
+    dataDir,
+    flags,
   });
   const serve = (more = environment) =>
     cell ? startNodes(cell, start({ ...more, ...cell.environment })) : startProcess(start(more));

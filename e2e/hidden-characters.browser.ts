@@ -38,15 +38,35 @@ test("no page of the dashboard shows a character that turns its text round or hi
   test.setTimeout(240_000);
   const ids = await fill();
   const pages = [
-    ...["overview", "runs", "approvals", "threads", "agents", "tools", "memory", "files", "suites", "keys", "webhooks"],
-    ...["schedules", "settings?tab=audit", "playground", `playground?agent=${ids.agent}&thread=${ids.thread}`],
+    "overview",
+    "runs",
+    "approvals",
+    "threads",
+    "agents",
+    "tools",
+    "memory",
+    "files",
+    "suites",
+    "keys",
+    "webhooks",
+    "schedules",
+    "settings?tab=audit",
+    "playground",
+    `playground?agent=${ids.agent}&thread=${ids.thread}`,
     ...["output", "messages", "events", "raw"].map((tab) => `runs/${ids.run}?step=run&tab=${tab}`),
     ...["output", "messages", "request", "raw"].map((tab) => `runs/${ids.run}?step=0&tab=${tab}`),
     ...["arguments", "output", "raw"].map((tab) => `runs/${ids.run}?step=1&tab=${tab}`),
-    ...[`runs/${ids.waiting}?step=run`, `runs/${ids.run}/diff/${ids.waiting}`, `threads/${ids.thread}`],
+    `runs/${ids.waiting}?step=run`,
+    `runs/${ids.run}/diff/${ids.waiting}`,
+    `threads/${ids.thread}`,
     ...["", "?tab=versions", "?tab=runs"].map((tab) => `agents/${ids.agent}${tab}`),
-    ...[`memory/${ids.store}`, `memory/${ids.store}?tab=search`, `memory/${ids.values}`],
-    ...[`tools/${ids.tool}`, `schedules/${ids.schedule}`, `keys/${ids.key}`, `suites/${ids.suite}`],
+    `memory/${ids.store}`,
+    `memory/${ids.store}?tab=search`,
+    `memory/${ids.values}`,
+    `tools/${ids.tool}`,
+    `schedules/${ids.schedule}`,
+    `keys/${ids.key}`,
+    `suites/${ids.suite}`,
   ];
   let seen = 0;
   const faults: string[] = [];
@@ -176,18 +196,29 @@ async function fill(): Promise<Record<string, string>> {
   };
   const parameters = { type: "object", properties: { file: { type: "string", description: turned("File") } } };
   const tool = await make("/v1/tools", {
-    ...{ name: "open_file", type: "code", description: turned("Opens"), parameters, approval: "always" },
+    name: "open_file",
+    type: "code",
+    description: turned("Opens"),
+    parameters,
+    approval: "always",
     source: `() => ({ opened: ${JSON.stringify(turned("output"))}, [${JSON.stringify(turned("field"))}]: 1 })`,
   });
   const tool_calls = [{ name: "open_file", arguments: { file: turned("argument"), [turned("key")]: 1 } }];
   const script = [{ text: turned("First"), reasoning: turned("Thought"), tool_calls }, { text: answer }];
   const agent = await make("/v1/agents", {
-    ...{ name: turned("Agent"), description: turned("About"), instructions: turned("Instructions") },
-    ...{ model: "test/script", model_settings: { script }, tools: [tool.id] },
+    name: turned("Agent"),
+    description: turned("About"),
+    instructions: turned("Instructions"),
+    model: "test/script",
+    model_settings: { script },
+    tools: [tool.id],
   });
   const thread = await make("/v1/threads", { title: turned("Thread"), metadata: { of: turned("metadata") } });
   const run = await make("/v1/runs?wait=60", {
-    ...{ agent_id: agent.id, input: turned("Input"), thread_id: thread.id, user_id: "user" },
+    agent_id: agent.id,
+    input: turned("Input"),
+    thread_id: thread.id,
+    user_id: "user",
     metadata: { of: turned("metadata") },
   });
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
@@ -200,28 +231,30 @@ async function fill(): Promise<Record<string, string>> {
   const values = await make("/v1/memory", { name: turned("Values"), kind: "kv" });
   await make(`/v1/memory/${store.id}/entries`, { text: turned("Entry") });
   await server.fetch(`/v1/memory/${values.id}/keys/${encodeURIComponent(turned("Key"))}`, {
-    ...{
-      method: "PUT",
-      body: JSON.stringify({ value: turned("Value") }),
-      headers: { "content-type": "application/json" },
-    },
+    method: "PUT",
+    body: JSON.stringify({ value: turned("Value") }),
+    headers: { "content-type": "application/json" },
   });
   const schedule = await make("/v1/schedules", {
-    ...{ name: turned("Schedule"), agent_id: agent.id, cron: "0 4 * * *", timezone: "UTC", input: turned("Planned") },
+    name: turned("Schedule"),
+    agent_id: agent.id,
+    cron: "0 4 * * *",
+    timezone: "UTC",
+    input: turned("Planned"),
   });
   const key = await make("/v1/api_keys", { name: turned("API key"), scopes: ["read"] });
   const suite = await make("/v1/suites", { name: turned("Suite"), run_ids: [run.id] });
   filled = {
-    ...{
-      agent: agent.id,
-      tool: tool.id,
-      thread: thread.id,
-      run: run.id,
-      waiting: waiting.id,
-      store: store.id,
-      values: values.id,
-    },
-    ...{ schedule: schedule.id, key: key.id, suite: suite.id },
+    agent: agent.id,
+    tool: tool.id,
+    thread: thread.id,
+    run: run.id,
+    waiting: waiting.id,
+    store: store.id,
+    values: values.id,
+    schedule: schedule.id,
+    key: key.id,
+    suite: suite.id,
   };
   return filled;
 }

@@ -118,7 +118,10 @@ export const hostileCases: HostileCase[] = [
     },
   ),
   {
-    ...{ name: "same-page", does: "list", becomes: "UnexpectedResponseError", requests: 2 },
+    name: "same-page",
+    does: "list",
+    becomes: "UnexpectedResponseError",
+    requests: 2,
     answer: json('{"object":"list","data":[{"id":"agt_1"}],"has_more":true,"first_id":"agt_1","last_id":"agt_1"}'),
   },
   { name: "no-page", does: "list", answer: json('{"object":"list"}'), becomes: "UnexpectedResponseError", requests: 1 },
@@ -167,10 +170,16 @@ export const hostileCases: HostileCase[] = [
     8,
   ),
   stream("twice", events(created + created + began + token + token + began + completed + completed), [
-    ...["run.created", "step.started", "token", "run.completed"],
+    "run.created",
+    "step.started",
+    "token",
+    "run.completed",
   ]),
   stream("without-ids", events(withoutIds(created + began + token + completed)), [
-    ...["run.created", "step.started", "token", "run.completed"],
+    "run.created",
+    "step.started",
+    "token",
+    "run.completed",
   ]),
   stream("after-the-end", events(created + completed + began + token), ["run.created", "run.completed"]),
 ];

@@ -54,13 +54,18 @@ describe("the documentation lists what the parser answers by itself", () => {
     "no `Host`": () => [`GET /v1/me HTTP/1.1\r\n${close}\r\n`],
     "an address that is none, or a blank or an empty line too many before it": () => [
       ...["*", "", "x", "?", "#"].map((target) => get("", target)),
-      ...[` ${get()}`, `\r\n${get()}`, line("GET  /v1/me HTTP/1.1"), "\x16\x03\x01\x00\xa5\x01\x00\x00"],
+      ` ${get()}`,
+      `\r\n${get()}`,
+      line("GET  /v1/me HTTP/1.1"),
+      "\x16\x03\x01\x00\xa5\x01\x00\x00",
     ],
     "a chunk with too large an extension": () => [
       post("Transfer-Encoding: chunked\r\n", `2;a=${"b".repeat(20_000)}\r\n{}\r\n0\r\n\r\n`),
     ],
     "more than 64 KB of headers, or more than 200 of them": () => [
-      ...[get(`X: ${"a".repeat(70_000)}\r\n`), get("", `/${"x".repeat(70_000)}`), get(headers)],
+      get(`X: ${"a".repeat(70_000)}\r\n`),
+      get("", `/${"x".repeat(70_000)}`),
+      get(headers),
     ],
     "another version than HTTP/1.1 or 1.0, none, or a blank in the address": () =>
       ["GET /v1/me HTTP/1.2", "GET /v1/me HTTP/2.0", "GET /v1/me", "GET /v1/me x HTTP/1.1"].map(line),
@@ -73,8 +78,11 @@ describe("the documentation lists what the parser answers by itself", () => {
       const answer = await send(request);
       const told = { status: answer.status || "none", id: answer.headers.get("x-request-id"), text: answer.text };
       expect({ request: request.slice(0, 100), closed: answer.closed, ...told }).toEqual({
-        ...{ request: request.slice(0, 100), closed: true },
-        ...{ status: status === "none" ? status : Number(status), id: null, text: "" },
+        request: request.slice(0, 100),
+        closed: true,
+        status: status === "none" ? status : Number(status),
+        id: null,
+        text: "",
       });
     }
   });

@@ -53,8 +53,11 @@ function stored({ dataDir }: Runnel, generation = 1): Record<string, number> {
   try {
     const count = (table: string) => sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n;
     return {
-      ...{ files: count("files"), blobs: count("file_blobs"), document_chunks: count("document_chunks") },
-      ...{ entries: count("memory_entries"), chunks: count("memory_chunks") },
+      files: count("files"),
+      blobs: count("file_blobs"),
+      document_chunks: count("document_chunks"),
+      entries: count("memory_entries"),
+      chunks: count("memory_chunks"),
       vectors: count(`memory_1_vectors_${generation}_rowids`),
       words: count("memory_1_terms_docsize"),
     };
@@ -139,7 +142,13 @@ test.each([
   expect(chunks).toBeGreaterThanOrEqual(500);
   expect(file).toMatchObject({ status: "ready", processed: chunks, total: chunks });
   expect(stored(server)).toEqual({
-    ...{ files: 1, blobs: 1, document_chunks: chunks, entries: 1, chunks, vectors: chunks, words: chunks },
+    files: 1,
+    blobs: 1,
+    document_chunks: chunks,
+    entries: 1,
+    chunks,
+    vectors: chunks,
+    words: chunks,
   });
   expect((await search(server, memory_id, "ship number 321"))[0].text).toContain("ship number 321");
 });
@@ -197,7 +206,8 @@ test("a change of the embedding outlives a kill -9 in its middle, while the old 
   await using embeddings = startEmbeddingServer(64);
   const environment = {
     ...stubConnection(embeddings.url),
-    ...{ RUNNEL_MODEL_OLD_BASE_URL: old.url, RUNNEL_MODEL_OLD_API_KEY: "none" },
+    RUNNEL_MODEL_OLD_BASE_URL: old.url,
+    RUNNEL_MODEL_OLD_API_KEY: "none",
   };
   await using server = await startRunnel({ environment });
   const memory_id = await createStore(server, { model: "openai_compatible/old/words", dimensions: 32 });

@@ -206,8 +206,11 @@ async function makeNight(server: Runnel, tools: string): Promise<void> {
   await make("/v1/webhooks", { url: `${tools}/fails`, events: ["run.failed"] });
   const night = await scripted("Night clerk", [{ error: "The provider returned 503: overloaded." }]);
   const schedule = await make("/v1/schedules", {
-    ...{ name: "Nightly report", agent_id: night.id, input: "Write the report." },
-    ...{ cron: "0 2 * * *", timezone: "UTC" },
+    name: "Nightly report",
+    agent_id: night.id,
+    input: "Write the report.",
+    cron: "0 2 * * *",
+    timezone: "UTC",
   });
   await make(`/v1/schedules/${schedule.id}/trigger`, {});
 

@@ -146,13 +146,11 @@ test("with no mouse an agent is made, run, looked through, forked and approved",
   const complaints = watch(page);
   await using own = await startRunnel();
   await own.post("/v1/tools", {
-    ...{
-      name: "refund",
-      type: "code",
-      description: "Refunds an order.",
-      source: "() => 'refunded'",
-      approval: "always",
-    },
+    name: "refund",
+    type: "code",
+    description: "Refunds an order.",
+    source: "() => 'refunded'",
+    approval: "always",
   });
   await setUpAccount(page, own);
   await page.goto(`${own.url}/dashboard/overview`);
@@ -254,11 +252,18 @@ async function hold(page: Page, addresses: RegExp): Promise<() => void> {
 
 async function makeWaitingCall(): Promise<void> {
   const { body: tool } = await server.post("/v1/tools", {
-    ...{ name: "refund", type: "client", description: "Refunds.", approval: "always" },
+    name: "refund",
+    type: "client",
+    description: "Refunds.",
+    approval: "always",
   });
   const script = [{ tool_calls: [{ name: "refund", arguments: {} }] }, { text: "Done." }];
   const { body: agent } = await server.post("/v1/agents", {
-    ...{ name: "Desk", instructions: "x", model: "test/script", model_settings: { script }, tools: [tool.id] },
+    name: "Desk",
+    instructions: "x",
+    model: "test/script",
+    model_settings: { script },
+    tools: [tool.id],
   });
   const { status, body } = await server.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Both mugs broke." });
   expect([status, body.status]).toEqual([201, "requires_action"]);

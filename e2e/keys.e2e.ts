@@ -215,7 +215,8 @@ describe("a project", () => {
     const agent = { name: "a", instructions: "", model: "test/script", model_settings: { script } };
     const { body } = await send("POST", "/v1/agents", key.secret, agent);
     const stream = await server.stream("/v1/runs", {
-      ...{ body: { agent_id: body.id, input: "x", stream: true }, key: key.secret },
+      body: { agent_id: body.id, input: "x", stream: true },
+      key: key.secret,
     });
     const run: string = (await stream.until("token")).data.run_id;
     return { key, stream, run };

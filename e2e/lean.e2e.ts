@@ -27,7 +27,8 @@ test("a lean build is smaller by what it leaves out, and says that it is one", a
   const doctor = await runProgram([program, "doctor", "--json", "--data-dir", server.dataDir], folder, {});
   expect(doctor.code).toBe(0);
   expect(JSON.parse(doctor.stdout).findings).toContainEqual({
-    ...{ check: "embedding", result: "ok" },
+    check: "embedding",
+    result: "ok",
     detail: expect.stringContaining("lean build"),
   });
 });

@@ -55,7 +55,11 @@ test.skipIf(!figuresAvailable)(
     async function run(calls: number): Promise<string> {
       const script = [{ tool_calls: Array(calls).fill({ name: "html", arguments: {} }) }, { text: "Done." }];
       const { body: agent } = await server.post("/v1/agents", {
-        ...{ name: "a", instructions: "", model: "test/script", model_settings: { script }, tools: [id] },
+        name: "a",
+        instructions: "",
+        model: "test/script",
+        model_settings: { script },
+        tools: [id],
       });
       const body = JSON.stringify({ agent_id: agent.id, input: "Go", stream: true });
       const headers = { "content-type": "application/json" };

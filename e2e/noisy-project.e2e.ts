@@ -37,7 +37,16 @@ test.skipIf(!figuresAvailable)(
     const alone = await during(alone_seconds);
 
     const { stdout } = await server.command(
-      ...["keys", "create", "--project", "noisy", "--create-project", "--env", "test", "--scopes", "admin", "--json"],
+      "keys",
+      "create",
+      "--project",
+      "noisy",
+      "--create-project",
+      "--env",
+      "test",
+      "--scopes",
+      "admin",
+      "--json",
     );
     const order: Order = { url: server.url, ca: server.ca!, key: JSON.parse(stdout).secret, seconds: noisy_seconds };
     const attacks = join(import.meta.dir, "noisy/attacks.ts");

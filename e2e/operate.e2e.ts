@@ -95,7 +95,9 @@ test.skipIf(Bun.which("nginx") === null)(
     await using nginx = await startNginx(server);
     const post = (path: string, body: object, headers: Record<string, string> = {}, signal?: AbortSignal) =>
       nginx.send(path, {
-        ...{ method: "POST", body: JSON.stringify(body), signal },
+        method: "POST",
+        body: JSON.stringify(body),
+        signal,
         headers: { "content-type": "application/json", ...headers },
       });
     const create = async (path: string, body: object): Promise<Json> => {
@@ -244,7 +246,10 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
     const address = `127.0.0.1:${freePort()}`;
     const flags = ["--config.file=prometheus.yml", "--storage.tsdb.path=tsdb", `--web.listen-address=${address}`];
     const child = Bun.spawn(["prometheus", ...flags, "--log.level=error"], {
-      ...{ cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "inherit" },
+      cwd: folder,
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "inherit",
     });
     const ask = async (query: string): Promise<number | undefined> => {
       const url = `http://${address}/api/v1/query?query=${encodeURIComponent(query)}`;

@@ -154,7 +154,9 @@ test("the guide says that the connection is lost, and goes on with the stream wh
   await using own = await startRunnel({ flags: ["--http-port", "0", "--port", String(freePort())] });
   const text = Array.from({ length: 60 }, (_, n) => `stone ${n}`).join(", ");
   const { body: agent } = await own.post("/v1/agents", {
-    ...{ name: "Mason", instructions: "x", model: "test/script" },
+    name: "Mason",
+    instructions: "x",
+    model: "test/script",
     model_settings: { script: [{ text, delta_ms: 60 }] },
   });
   await setUpAccount(page, own);
@@ -218,12 +220,16 @@ async function makeTrouble(): Promise<void> {
   });
   for (let n = 0; n < 3; n++) await make("/v1/runs?wait=60", { agent_id: failing.id, input: "Digest." });
   const tool = await make("/v1/tools", {
-    ...{ name: "refund_payment", type: "client", description: "Pays back.", approval: "always" },
+    name: "refund_payment",
+    type: "client",
+    description: "Pays back.",
+    approval: "always",
     parameters: { type: "object", properties: {} },
   });
   const asking = await make("/v1/agents", {
     ...script({ tool_calls: [{ name: "refund_payment", arguments: {} }] }),
-    ...{ name: "Refund desk", tools: [tool.id] },
+    name: "Refund desk",
+    tools: [tool.id],
   });
   await make("/v1/runs?wait=60", { agent_id: asking.id, input: "Pay back." });
 }

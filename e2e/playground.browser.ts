@@ -239,7 +239,10 @@ test("a run that the server's sudden end cuts short goes on before the reader's 
   await using own = await startRunnel({ flags: ["--http-port", "0", "--port", String(freePort())] });
   const script = [{ text, delta_ms: 120 }];
   await own.post("/v1/agents", {
-    ...{ name: "River", instructions: "Tell.", model: "test/script", model_settings: { script } },
+    name: "River",
+    instructions: "Tell.",
+    model: "test/script",
+    model_settings: { script },
   });
   await setUpAccount(page, own);
   await page.getByRole("link", { name: "Playground" }).click();
@@ -375,10 +378,16 @@ async function refundDesk(server: Runnel): Promise<string> {
   ];
   const slow = [{ text: "Once upon a time there was a river. ".repeat(40), delta_ms: 150 }];
   await server.post("/v1/agents", {
-    ...{ name: "Slow teller", instructions: "Tell.", model: "test/script", model_settings: { script: slow } },
+    name: "Slow teller",
+    instructions: "Tell.",
+    model: "test/script",
+    model_settings: { script: slow },
   });
   const agent = await server.post("/v1/agents", {
-    ...{ name: "Refund desk", instructions: "Follow the policies.", model: "test/script", model_settings: { script } },
+    name: "Refund desk",
+    instructions: "Follow the policies.",
+    model: "test/script",
+    model_settings: { script },
     tools: [photo.body.id, (await server.post("/v1/tools", refund)).body.id],
   });
   return agent.body.id;

@@ -87,8 +87,12 @@ async function startClients(cluster: Cluster, toolsUrl: string, count: number) {
       }
       const sum = (of: (client: (typeof clients)[number]) => number) => clients.reduce((all, one) => all + of(one), 0);
       return {
-        ...{ unfinished, gaps, unsafe: tools.unsafe(), repeated: sum(({ done }) => tools.calledAfter(done)) },
-        ...{ otherwise: sum((client) => client.otherwise()), wrong: clients.flatMap((client) => client.wrong()) },
+        unfinished,
+        gaps,
+        unsafe: tools.unsafe(),
+        repeated: sum(({ done }) => tools.calledAfter(done)),
+        otherwise: sum((client) => client.otherwise()),
+        wrong: clients.flatMap((client) => client.wrong()),
         missing: sum((client) => Number(client.isMissing())),
       };
     },
@@ -150,11 +154,17 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
     await post(main, `/v1/memory/${memory.id}/entries`, key, { text: "The office in Bergen is closed on Mondays." });
     const asks = await post(main, "/v1/tools", key, { name: "asks", type: "client" });
     const refund = await post(main, "/v1/tools", key, {
-      ...{ name: "refund", url: `${tools.url}/refund`, approval: "always", parameters: { type: "object" } },
+      name: "refund",
+      url: `${tools.url}/refund`,
+      approval: "always",
+      parameters: { type: "object" },
     });
     const agentOf = (name: string) =>
       post(main, "/v1/agents", key, {
-        ...{ name, instructions: "", model: "test/script", tools: [asks.id, refund.id] },
+        name,
+        instructions: "",
+        model: "test/script",
+        tools: [asks.id, refund.id],
         model_settings: { script: [{ tool_calls: [{ name, arguments: {} }] }, { text: "All of it is done." }] },
       });
     const waiting = await Promise.all(
@@ -187,7 +197,10 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
       idempotent: false,
     });
     const slowAgent = await post(main, "/v1/agents", key, {
-      ...{ name: "slow", instructions: "", model: "test/script", tools: [slowTool.id] },
+      name: "slow",
+      instructions: "",
+      model: "test/script",
+      tools: [slowTool.id],
       model_settings: { script: [{ tool_calls: [{ name: "slow", arguments: {} }] }, { text: "Done." }] },
     });
     const asked = post(east, "/v1/runs?wait=60", key, { agent_id: slowAgent.id, input: "Go." });
@@ -196,7 +209,8 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
 
     const { code, stdout, stderr } = await move(cluster, "default", "--json");
     expect([code, stderr, code === 0 && JSON.parse(stdout)]).toEqual([
-      ...[0, ""],
+      0,
+      "",
       { id: project, name: "default", cell: "east" },
     ]);
     expect(await ended(tools)).toEqual(nothing);
@@ -207,7 +221,9 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
     for (const [table, rows] of Object.entries(known)) expect([table, after[table]! >= rows]).toEqual([table, true]);
     await stream.rest();
     expect([stream.ending(), stream.comments.at(-1), stream.frames.at(-1)!.event]).toEqual([
-      ...["ended", "closing", "run.requires_action"],
+      "ended",
+      "closing",
+      "run.requires_action",
     ]);
     await using goesOn = await read(waiting[0]!.id, stream.lastId());
     expect((await asked).object).toBe("run");
@@ -256,15 +272,17 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
 
   // Where the cell that it leaves dies, and where the one dies that it comes to. Each node dies there once.
   const points = [
-    ...["before_move.packed", "after_move.packed", "mid_move.sent", "before_move.cleared", "mid_move.cleared"],
-    ...[
-      "after_move.cleared",
-      "before_move.taken",
-      "after_move.taken",
-      "before_move.in",
-      "mid_move.in",
-      "after_move.in",
-    ],
+    "before_move.packed",
+    "after_move.packed",
+    "mid_move.sent",
+    "before_move.cleared",
+    "mid_move.cleared",
+    "after_move.cleared",
+    "before_move.taken",
+    "after_move.taken",
+    "before_move.in",
+    "mid_move.in",
+    "after_move.in",
   ];
   test.each(points)(
     "kill -9 at %s leaves one copy, and every run ends once",
@@ -297,7 +315,10 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
       const key = cluster.keys.test;
       const tool = await post(main, "/v1/tools", key, { name: "slow", url: slow.url });
       const agent = await post(main, "/v1/agents", key, {
-        ...{ name: "slow", instructions: "", model: "test/script", tools: [tool.id] },
+        name: "slow",
+        instructions: "",
+        model: "test/script",
+        tools: [tool.id],
         model_settings: { script: [{ tool_calls: [{ name: "slow", arguments: {} }] }, { text: "done" }] },
       });
       const run = await post(main, "/v1/runs", key, { agent_id: agent.id, input: "Go." });

@@ -79,8 +79,12 @@ test("through the operator's proxy goes what is for other machines, of commands 
     NO_PROXY: "direct.invalid,10.11.12.14",
   };
   const environment = {
-    ...{ ...named(others.url), no_proxy: operators.NO_PROXY, ...operators, ...store },
-    ...{ AWS_ENDPOINT_URL: "http://store.example", ...stubConnection("http://models.example/v1") },
+    ...named(others.url),
+    no_proxy: operators.NO_PROXY,
+    ...operators,
+    ...store,
+    AWS_ENDPOINT_URL: "http://store.example",
+    ...stubConnection("http://models.example/v1"),
   };
   for (const workers of ["0", "1"]) {
     const flags = [

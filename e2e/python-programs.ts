@@ -60,7 +60,9 @@ export async function installClient(server: Runnel, programs: string) {
       onLine?: (line: string) => void,
     ): Promise<Ended> =>
       runProgram([join(programs, "python"), write(names, kind)], {
-        ...{ cwd: folder, env: { ...environment, ...env }, onLine },
+        cwd: folder,
+        env: { ...environment, ...env },
+        onLine,
       }),
     /** Runs Python, or with `-m` a tool of its environment, with these arguments. */
     python: (...args: string[]): Promise<Ended> => {

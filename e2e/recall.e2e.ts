@@ -216,7 +216,9 @@ test("a run whose server is stopped while an embedding model lets it wait goes o
 /** An OpenAI-compatible embedding model on loopback that gives every text the same vector, once `before` lets it. */
 function startEmbeddingServer(before: (body: { input: string[] }) => Promise<void>) {
   const server = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
     async fetch(request) {
       const body = (await request.json()) as { input: string[] };
       await before(body);

@@ -173,8 +173,10 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
       const documented = readFileSync(inProject("server/docs/files/litestream.yml"), "utf8");
       const database = join(server.dataDir, "runnel.db");
       const own = {
-        ...{ "/data/runnel.db": database, "http://store:9000": endpoint },
-        ...{ "bucket: runnel": `bucket: ${bucket}`, "path: litestream": `path: ${basename(attempt)}` },
+        "/data/runnel.db": database,
+        "http://store:9000": endpoint,
+        "bucket: runnel": `bucket: ${bucket}`,
+        "path: litestream": `path: ${basename(attempt)}`,
       };
       writeFileSync(
         config,

@@ -29,7 +29,12 @@ async function startPaid() {
   });
   expect(asked()).toEqual({ model: 3, paid: 1, slow: 1 });
   return {
-    ...{ server, tools, agent, run, asked, environment },
+    server,
+    tools,
+    agent,
+    run,
+    asked,
+    environment,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await tools[Symbol.asyncDispose]();
@@ -61,7 +66,9 @@ test("a replay asks no model and no tool, today and after a restart, and names t
   const before = asked();
   for (const mode of ["strict", "verify"])
     expect(await made(server, path, { mode })).toMatchObject({
-      ...{ status: "completed", output: run.output, replay: { divergences: [], matched_steps: 5 } },
+      status: "completed",
+      output: run.output,
+      replay: { divergences: [], matched_steps: 5 },
       usage: { model_calls: 0, tool_calls: 0, total_tokens: 0 },
     });
   await server.stop();
@@ -71,7 +78,8 @@ test("a replay asks no model and no tool, today and after a restart, and names t
   expect((await made(server, path, {})).status).toBe("completed");
   const other = await made(server, path, { agent: "current" });
   expect(other).toMatchObject({
-    ...{ status: "failed", error: { code: "replay_diverged" } },
+    status: "failed",
+    error: { code: "replay_diverged" },
     replay: { matched_steps: 1, first_divergence: { step_index: 1, kind: "guardrail" } },
   });
   expect(other.error.divergence.expected_hash).not.toBe(other.error.divergence.actual_hash);

@@ -60,7 +60,10 @@ export async function startRoughProxy(server: Runnel, fateOf: FateOf = () => ({}
       outgoing.on("close", () => left.abort());
       const signal = AbortSignal.any([abort.signal, left.signal]);
       const response = await server.fetch(path, {
-        ...{ method, headers, signal, key: null },
+        method,
+        headers,
+        signal,
+        key: null,
         body: body.length > 0 ? new Uint8Array(body) : undefined,
       });
       if (fate.loseResponse) {

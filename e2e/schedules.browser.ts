@@ -102,16 +102,16 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
 
   await test.step("a run that fails is told with its reason, and five in a row switch it off", async () => {
     const { body: broken } = await server.post("/v1/agents", {
-      ...{ name: "Broken", instructions: "Be brief.", model: "test/context-overflow" },
+      name: "Broken",
+      instructions: "Be brief.",
+      model: "test/context-overflow",
     });
     const { body: failing } = await server.post("/v1/schedules", {
-      ...{
-        name: longName,
-        agent_id: broken.id,
-        input: "x ".repeat(300),
-        cron: "*/15 8-18 * * mon-fri",
-        timezone: "UTC",
-      },
+      name: longName,
+      agent_id: broken.id,
+      input: "x ".repeat(300),
+      cron: "*/15 8-18 * * mon-fri",
+      timezone: "UTC",
     });
     await page.goto(`${server.url}/dashboard/schedules/${failing.id}`);
     await page.getByRole("button", { name: "Run now" }).click();

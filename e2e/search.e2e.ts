@@ -132,7 +132,8 @@ test("of five thousand entries each owner finds exactly the nearest of his own, 
     for (const mode of ["vector", "hybrid"]) {
       const found = await search(server, store, { scope_id: "ann", query: "Anything", mode, filter, top_k: 50 });
       expect(found.map(({ metadata }) => metadata.index).sort((a, b) => a - b)).toEqual([
-        ...[0, 5],
+        0,
+        5,
         ...Array.from({ length: 10 }, (_, at) => 4950 + 5 * at),
       ]);
     }

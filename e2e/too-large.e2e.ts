@@ -62,7 +62,8 @@ describe.each([
         const close = status === 413 ? "" : "Connection: close\r\n";
         const answer = await sendThenRead(server, path, headers + close, chunked);
         expect({ time, line: answer.split("\r\n")[0], code: /"code":"(\w+)"/.exec(answer)?.[1] }).toMatchObject({
-          ...{ time, code },
+          time,
+          code,
           line: expect.stringContaining(`HTTP/1.1 ${status} `),
         });
         expect(answer).toMatch(/x-request-id: req_/i);

@@ -208,7 +208,10 @@ test("a tool is copied beside itself, goes to live, and there only what differs 
   const complaints = watch(page);
   await setUpAccount(page, server);
   const tool = await server.post("/v1/tools", {
-    ...{ name: "find_parcel", type: "http", description: "Finds a parcel.", url: "https://parcels.example/find" },
+    name: "find_parcel",
+    type: "http",
+    description: "Finds a parcel.",
+    url: "https://parcels.example/find",
     headers: { authorization: "secret value" },
   });
   await page.goto(`${server.url}/dashboard/tools/${tool.body.id}`);

@@ -12,7 +12,10 @@ export function WholeChat({ url, agent, token, id, messages: before }) {
   const headers = { Authorization: `Bearer ${token}` };
   const [transport] = useState(() => new DefaultChatTransport({ api: at, headers }));
   const chat = useChat({
-    ...{ id, messages: before, transport, resume: true },
+    id,
+    messages: before,
+    transport,
+    resume: true,
     sendAutomaticallyWhen: (all) =>
       lastAssistantMessageIsCompleteWithToolCalls(all) || lastAssistantMessageIsCompleteWithApprovalResponses(all),
     onToolCall: ({ toolCall: { toolName: tool, toolCallId, input } }) => {

@@ -22,11 +22,9 @@ test.beforeAll(async () => {
   const modules = await uiModules();
   test.info().skip(modules === null, "the AI SDK is not to be had");
   writePrograms(join(folder, "app"), modules!, {
-    ...{
-      "ui-shown.jsx": shownIn("ai-sdk-ui", "jsx"),
-      "ui-chat.jsx": own("ui-chat.jsx"),
-      "ui-page.jsx": own("ui-page.jsx"),
-    },
+    "ui-shown.jsx": shownIn("ai-sdk-ui", "jsx"),
+    "ui-chat.jsx": own("ui-chat.jsx"),
+    "ui-page.jsx": own("ui-page.jsx"),
   });
   script = bundled(join(folder, "app"), "ui-page.jsx");
   model = startModelServer();
@@ -99,20 +97,16 @@ test("tools of the page are called by it, a person approves, and the run goes on
   ];
   const city = { arguments: { city: "Oslo" } };
   const steps = [
-    ...[
-      {
-        reasoning: "Look.",
-        tool_calls: [
-          { name: "near", ...city },
-          { name: "far", ...city },
-        ],
-      },
-    ],
-    ...[
-      { tool_calls: [{ name: "book", ...city }] },
-      { tool_calls: [{ name: "book", ...city }] },
-      { text: "All is booked." },
-    ],
+    {
+      reasoning: "Look.",
+      tool_calls: [
+        { name: "near", ...city },
+        { name: "far", ...city },
+      ],
+    },
+    { tool_calls: [{ name: "book", ...city }] },
+    { tool_calls: [{ name: "book", ...city }] },
+    { text: "All is booked." },
   ];
   const agent = await createScripted(server, steps, { tools: [near, far, book].map(({ id }) => id) });
   await open(page, agent, true);

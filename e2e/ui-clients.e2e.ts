@@ -18,7 +18,8 @@ describe.skipIf(!modules)("with its real client", () => {
     server = await startRunnel();
     writeFileSync(join(folder, "ca.pem"), server.ca ?? "");
     writePrograms(join(folder, "app"), modules!, {
-      ...{ "ai-sdk-ui.mjs": shownIn("ai-sdk-ui", "javascript"), "ag-ui.mjs": shownIn("ag-ui", "javascript") },
+      "ai-sdk-ui.mjs": shownIn("ai-sdk-ui", "javascript"),
+      "ag-ui.mjs": shownIn("ag-ui", "javascript"),
       "tanstack.mjs": shownIn("ag-ui", "js"),
       "whole.mjs": whole,
     });
@@ -30,8 +31,12 @@ describe.skipIf(!modules)("with its real client", () => {
 
   async function run(program: string, AGENT: string, client = "@ag-ui/client"): Promise<string> {
     const { code, stdout, stderr } = await runProgram(["node", program, client], join(folder, "app"), {
-      ...{ PATH: process.env.PATH ?? "", HOME: folder, AGENT, RUNNEL_URL: server.url },
-      ...{ RUNNEL_API_KEY: server.keys.test, NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") },
+      PATH: process.env.PATH ?? "",
+      HOME: folder,
+      AGENT,
+      RUNNEL_URL: server.url,
+      RUNNEL_API_KEY: server.keys.test,
+      NODE_EXTRA_CA_CERTS: join(folder, "ca.pem"),
     });
     expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
     return stdout.trim();

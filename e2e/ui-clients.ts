@@ -6,7 +6,11 @@ import { inProject } from "../scripts/root.ts";
 /** The clients of user interfaces that are tried, each in the version that its page names; null where they are not to be had. */
 export const uiModules = () =>
   npmWith("ui-3", [
-    ...["ai@7.0.173", "@ai-sdk/react@4.0.177", "react@19.3.1", "react-dom@19.3.1", "@ag-ui/client@1.0.0"],
+    "ai@7.0.173",
+    "@ai-sdk/react@4.0.177",
+    "react@19.3.1",
+    "react-dom@19.3.1",
+    "@ag-ui/client@1.0.0",
     "@tanstack/ai-client@0.33.2",
     // CopilotKit 1.74 has this one.
     "ag-ui-client-0@npm:@ag-ui/client@0.0.59",

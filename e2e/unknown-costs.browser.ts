@@ -48,7 +48,8 @@ test("a model without a known price costs an unknown amount on the overview, and
   await runToEnd(server, unpriced);
   const spent = (await server.get("/v1/usage?group_by=agent")).body.data;
   expect(spent.find(({ agent_id }: { agent_id: string }) => agent_id === unpriced)).toMatchObject({
-    ...{ cost_usd: 0, unknown_cost_calls: 1 },
+    cost_usd: 0,
+    unknown_cost_calls: 1,
   });
   const cost = page
     .getByRole("region", { name: "Cost", exact: true })

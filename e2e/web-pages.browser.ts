@@ -43,7 +43,10 @@ async function visitWith(script: object[], more: Record<string, unknown> = {}, l
 
 async function makeToken(agent_id: string, more: object): Promise<string> {
   const made = await server.post("/v1/client_tokens", {
-    ...{ agent_id, scopes: ["run", "read", "submit"], user_id: "ada", expires_in: 600 },
+    agent_id,
+    scopes: ["run", "read", "submit"],
+    user_id: "ada",
+    expires_in: 600,
     ...more,
   });
   expect(made).toMatchObject({ status: 201 });

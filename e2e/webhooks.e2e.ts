@@ -184,8 +184,11 @@ test.if(Bun.which("openssl") !== null)(
     writeFileSync(BODY, body);
     writeFileSync(OTHER, `${body}\n`);
     const event = {
-      ...{ BODY, WEBHOOK_SECRET: secret, ID: headers["webhook-id"]! },
-      ...{ TIMESTAMP: headers["webhook-timestamp"]!, SIGNATURE: headers["webhook-signature"]! },
+      BODY,
+      WEBHOOK_SECRET: secret,
+      ID: headers["webhook-id"]!,
+      TIMESTAMP: headers["webhook-timestamp"]!,
+      SIGNATURE: headers["webhook-signature"]!,
     };
     const say = (changed: object) => {
       const { stdout } = Bun.spawnSync(["sh", file], { env: { ...process.env, ...event, ...changed } });

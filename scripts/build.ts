@@ -57,8 +57,11 @@ interface Compile {
 
 // A thread's place in the executable is its path from `server/` (server/lib/assets.ts).
 const threads = [
-  ...["worker/entry.ts", "retrieval/embed/entry.ts", "retrieval/search/entry.ts"],
-  ...["db/checkpoint-entry.ts", "db/migrate-entry.ts"],
+  "worker/entry.ts",
+  "retrieval/embed/entry.ts",
+  "retrieval/search/entry.ts",
+  "db/checkpoint-entry.ts",
+  "db/migrate-entry.ts",
 ];
 
 /** Compiles the sources and their dashboard into one executable. */

@@ -6,8 +6,12 @@ import { readSources } from "./sources.ts";
 const bin = (name: string) => [process.execPath, "--bun", inProject("node_modules/.bin", name)];
 /** Only what has changed since the last time is looked at again. */
 const types = (project: string) => [
-  ...[...bin("tsc"), "-p", project],
-  ...["--incremental", "--tsBuildInfoFile", inProject("dist/types", `${project}.tsbuildinfo`)],
+  ...bin("tsc"),
+  "-p",
+  project,
+  "--incremental",
+  "--tsBuildInfoFile",
+  inProject("dist/types", `${project}.tsbuildinfo`),
 ];
 const checks: Record<string, string[]> = {
   "format and lint": [...bin("biome"), "check", "--error-on-warnings"],
@@ -16,7 +20,11 @@ const checks: Record<string, string[]> = {
   "types: scripts and e2e": types("scripts"),
   tidy: [process.execPath, "test", "--timeout=60000", "./scripts/tidy.test.ts"],
   docs: [
-    ...[process.execPath, "test", "--timeout=30000", "./scripts/docs.test.ts", "./scripts/docs/pages.test.ts"],
+    process.execPath,
+    "test",
+    "--timeout=30000",
+    "./scripts/docs.test.ts",
+    "./scripts/docs/pages.test.ts",
     "./scripts/recipes.test.ts",
   ],
 };

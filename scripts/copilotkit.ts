@@ -15,7 +15,11 @@ import { inProject } from "./root.ts";
 
 const version = "1.74.0";
 const modules = await npmWith(`copilotkit-${version}`, [
-  ...[`@copilotkit/react-core@${version}`, "@ag-ui/client@0.0.59", "react@19.3.1", "react-dom@19.3.1", "zod@4.1.12"],
+  `@copilotkit/react-core@${version}`,
+  "@ag-ui/client@0.0.59",
+  "react@19.3.1",
+  "react-dom@19.3.1",
+  "zod@4.1.12",
 ]);
 if (!modules) {
   console.log(`CopilotKit: skipped, since ${version} cannot be installed here (it needs the npm registry).`);

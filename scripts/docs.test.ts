@@ -226,8 +226,10 @@ describe("GET /v1/openapi.json", () => {
     delete document.paths["/v1/runs"].post.requestBody.content["application/json"].example;
     delete document.paths["/v1/runs"].post.responses[201].content["application/json"].example;
     expect(undescribed(document)).toEqual([
-      ...["Run.status", "agents.list?limit"],
-      ...["runs.create has no example of its request", "runs.create has no example of its response"],
+      "Run.status",
+      "agents.list?limit",
+      "runs.create has no example of its request",
+      "runs.create has no example of its response",
     ]);
   });
 });

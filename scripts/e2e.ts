@@ -37,9 +37,25 @@ const bunSuites = Object.groupBy(suites("*.e2e.ts"), (path) =>
 );
 /** About how many seconds the longest suites take: they begin first, or one of them would go on when all others are over. */
 const seconds: Record<string, number> = {
-  ...{ docs: 290, "projects-move": 190, clients: 190, "kill-storm": 170, migration: 120, "client-typescript": 100 },
-  ...{ "client-python": 100, "hostile-documents": 90, cluster: 80, egress: 80, subagents: 75, python: 75, recall: 70 },
-  ...{ streams: 70, indexing: 55, failpoints: 55, connect: 55, "client-hostile": 40, "durable-streams": 35 },
+  docs: 290,
+  "projects-move": 190,
+  clients: 190,
+  "kill-storm": 170,
+  migration: 120,
+  "client-typescript": 100,
+  "client-python": 100,
+  "hostile-documents": 90,
+  cluster: 80,
+  egress: 80,
+  subagents: 75,
+  python: 75,
+  recall: 70,
+  streams: 70,
+  indexing: 55,
+  failpoints: 55,
+  connect: 55,
+  "client-hostile": 40,
+  "durable-streams": 35,
 };
 
 // Browsers wait more than they work, servers the other way round: beside one another they leave no core idle.

@@ -34,12 +34,11 @@ export function sentenceGraph({ hidden, layers, heads, inner, positions, epsilon
   function product(input: string, name: string, [rows, columns]: [number, number]): string {
     const { values, scales } = asInt8(bits(`${name}.w`), [rows, columns]);
     const inputs = [
-      ...[
-        input,
-        constant(`${name}.w`, "int8", [columns, rows], values),
-        constant(`${name}.s`, "float", [rows], scales),
-      ],
-      ...["", constant(`${name}.b`, "float", [rows], bits(`${name}.b`))],
+      input,
+      constant(`${name}.w`, "int8", [columns, rows], values),
+      constant(`${name}.s`, "float", [rows], scales),
+      "",
+      constant(`${name}.b`, "float", [rows], bits(`${name}.b`)),
     ];
     return node("DynamicQuantizeMatMul", inputs, `${name}.out`, {}, microsoft);
   }

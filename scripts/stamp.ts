@@ -6,8 +6,13 @@ const stamp = inProject("dist/.inputs");
 // One pattern for all of them, with a path among its choices, would match nothing.
 const folders = ["server", "dashboard", "migrations", "scripts/docs", "scripts/clients"];
 const rest = [
-  ...["package.json", "bun.lock", "scripts/build.ts", "scripts/python-files.ts"],
-  ...["scripts/embedding-files.ts", "scripts/sentence-model.ts", "scripts/int8-graph.ts"],
+  "package.json",
+  "bun.lock",
+  "scripts/build.ts",
+  "scripts/python-files.ts",
+  "scripts/embedding-files.ts",
+  "scripts/sentence-model.ts",
+  "scripts/int8-graph.ts",
 ];
 
 /** Whether `dist/runnel` was built for this machine from exactly the files that lie here now. */

@@ -284,12 +284,16 @@ function importsOf(files: Files): Import[] {
   return Object.entries(files).flatMap(([from, source]) => {
     const resolve = (to: string) => (to.startsWith(".") ? join(dirname(from), to) : to);
     const stated = [...source.matchAll(statement)].map(([, type, clause = "", to = ""]) => ({
-      ...{ from, to: resolve(to), typeOnly: type !== undefined },
+      from,
+      to: resolve(to),
+      typeOnly: type !== undefined,
       names: clause.includes("*") ? ["*"] : namesOf(clause),
     }));
     // What is taken from a module that is loaded at run time may stand anywhere in the file.
     const loaded = [...source.matchAll(dynamic)].map(([, to = ""]) => ({
-      ...{ from, to: resolve(to), typeOnly: false },
+      from,
+      to: resolve(to),
+      typeOnly: false,
       names: source.match(/[\w$]+/g) ?? [],
     }));
     return [...stated, ...loaded];

@@ -70,9 +70,17 @@ export function createApp(options: AppOptions) {
   const search = composeSearch({ ...base, journals });
   const threads = composeThreads({ ...base, journals, files: files.ports.files });
   const below = {
-    ...{ ...above, http, journals, agents: agents.ports, usage: usage.ports },
-    ...{ connections: connections.ports, tools: tools.ports, files: files.ports, memory: memory.ports },
-    ...{ threads: threads.ports, webhooks: webhooks.ports },
+    ...above,
+    http,
+    journals,
+    agents: agents.ports,
+    usage: usage.ports,
+    connections: connections.ports,
+    tools: tools.ports,
+    files: files.ports,
+    memory: memory.ports,
+    threads: threads.ports,
+    webhooks: webhooks.ports,
   };
   const forgetters = [audit, files, memory, webhooks].flatMap(({ forget }) => forget);
   const runs = composeRuns({ ...below, forgetters: [http.idempotency.forgetExpired, ...forgetters] });
@@ -87,7 +95,8 @@ export function createApp(options: AppOptions) {
   const metrics = composeMetrics({ ...shared, pool: runs.ports.pool });
   const alerts = composeAlerts(shared);
   const keys = composeKeys({
-    ...{ ...shared, pages: chat.ports.pages },
+    ...shared,
+    pages: chat.ports.pages,
     bound: { hasAgent: agents.ports.has, threadOwner: threads.ports.ownerOf, run: runs.ports.runs.standing },
   });
 
@@ -99,18 +108,40 @@ export function createApp(options: AppOptions) {
 
   /** In the order in which the API's document tells of them. */
   const resources = [
-    ...[agents, chat, tools, secrets, files, runs, scores, threads, memory, schedules, suites, traces, keys, audit],
-    ...[usage, search, connections, webhooks, keys.ports.me, users],
+    agents,
+    chat,
+    tools,
+    secrets,
+    files,
+    runs,
+    scores,
+    threads,
+    memory,
+    schedules,
+    suites,
+    traces,
+    keys,
+    audit,
+    usage,
+    search,
+    connections,
+    webhooks,
+    keys.ports.me,
+    users,
   ];
   const { onRefused } = audit.ports;
   const dashboard = composeConsole({ ...shared, alerts: alerts.ports, onRefused, resources: mounting(resources) });
   const doors = composeDoors({
-    ...{ ...shared, followers: webhooks.ports.followers, pages: chat.ports.pages },
-    ...{ tokenForPage: keys.ports.tokenForPage, memberOf: dashboard.ports.memberOf },
+    ...shared,
+    followers: webhooks.ports.followers,
+    pages: chat.ports.pages,
+    tokenForPage: keys.ports.tokenForPage,
+    memberOf: dashboard.ports.memberOf,
   });
   later.followed.provide(doors.ports.followed);
   const app = http.serve({
-    ...{ ...keys.ports, onRefused },
+    ...keys.ports,
+    onRefused,
     resources: mounting([...resources, keys.ports.clientTokens]),
     callbacks: callbacks.ports.routes(),
     metrics: metrics.ports.routes(),
@@ -118,17 +149,43 @@ export function createApp(options: AppOptions) {
     doors: doors.ports.doors,
   });
   const parts = [
-    ...[projects, webhooks, files, memory, tools, runs, traces, callbacks, schedules, suites, users, keys, dashboard],
-    ...[metrics, journals.ended, search, alerts],
+    projects,
+    webhooks,
+    files,
+    memory,
+    tools,
+    runs,
+    traces,
+    callbacks,
+    schedules,
+    suites,
+    users,
+    keys,
+    dashboard,
+    metrics,
+    journals.ended,
+    search,
+    alerts,
   ];
   const life = createLifecycle(parts, { log: base.log, ending, close });
 
   return {
     app,
     routes: http.routes,
-    ...{ ...projects.ports, ...connections.ports, ...usage.ports, ...files.ports, ...suites.ports, ...schedules.ports },
-    ...{ runs: runs.ports.runs, watches: runs.ports.watches, pool: runs.ports.pool, sweep: runs.ports.sweep },
-    ...{ keys: keys.ports.keys, threads: threads.ports, search: search.ports, memory: memory.ports },
+    ...projects.ports,
+    ...connections.ports,
+    ...usage.ports,
+    ...files.ports,
+    ...suites.ports,
+    ...schedules.ports,
+    runs: runs.ports.runs,
+    watches: runs.ports.watches,
+    pool: runs.ports.pool,
+    sweep: runs.ports.sweep,
+    keys: keys.ports.keys,
+    threads: threads.ports,
+    search: search.ports,
+    memory: memory.ports,
     idempotency: http.idempotency,
     /** Who is signed in at the dashboard where a request comes from; null: nobody. */
     personOf: dashboard.ports.personOf,

@@ -345,8 +345,18 @@ export class RunnelChat extends HTMLElement {
 
   #begin(user: string, runId: string | null, pictures: Shown[] = [], documents: string[] = []): Turn {
     const turn: Turn = {
-      ...{ user, pictures, documents, runId, view: emptyRunView, error: null },
-      ...{ feedback: null, scoreId: null, last: null, waits: [], isCut: false, isUnwanted: false },
+      user,
+      pictures,
+      documents,
+      runId,
+      view: emptyRunView,
+      error: null,
+      feedback: null,
+      scoreId: null,
+      last: null,
+      waits: [],
+      isCut: false,
+      isUnwanted: false,
     };
     this.#turns.push(turn);
     return turn;
@@ -654,13 +664,11 @@ function pictureNode(data: string): HTMLElement {
 const isWaiting = (part: Part): part is ToolPart => part.kind === "tool" && part.state === "waiting";
 
 const toolWords: Record<ToolPart["state"], string> = {
-  ...{
-    running: "is at work",
-    waiting: "waits for an answer",
-    completed: "is done",
-    failed: "failed",
-    ended: "was stopped",
-  },
+  running: "is at work",
+  waiting: "waits for an answer",
+  completed: "is done",
+  failed: "failed",
+  ended: "was stopped",
 };
 
 const asText = (value: unknown): string =>

@@ -23,7 +23,8 @@ dress();
 async function enter(): Promise<Entered | string> {
   try {
     const response = await fetch(`/chat/${agent}/token`, {
-      ...{ method: "POST", headers: { "content-type": "application/json" } },
+      method: "POST",
+      headers: { "content-type": "application/json" },
       body: JSON.stringify({ secret: location.hash.slice(1) }),
     });
     const said = await response.json();

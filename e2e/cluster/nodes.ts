@@ -71,7 +71,8 @@ export async function startCluster({
     const env = {
       ...(process.env as Record<string, string>),
       ...(failpoint && { RUNNEL_FAILPOINT: shared.failpoint }),
-      ...{ RUNNEL_MASTER_KEY: masterKey, ...environment },
+      RUNNEL_MASTER_KEY: masterKey,
+      ...environment,
     };
     node.dataDir = dataDir;
     node.child = Bun.spawn(command, { env, stdin: "ignore", stdout: "ignore", stderr: Bun.file(node.log) });

@@ -54,7 +54,8 @@ export async function ask(url: string, path: string, key: string, init: RequestI
 /** Done once, though it may be asked again: the answer of a leader that is replaced is lost. */
 export const post = (url: string, path: string, key: string, body: object) =>
   ask(url, path, key, {
-    ...{ method: "POST", body: JSON.stringify(body) },
+    method: "POST",
+    body: JSON.stringify(body),
     headers: { "idempotency-key": crypto.randomUUID() },
   });
 

@@ -113,9 +113,15 @@ export async function stormCluster({ runs, ways, until, ...options }: StormOptio
   }
   const codes = cluster.nodes.flatMap((node) => node.codes);
   const figures = {
-    ...{ runs: clients.length, rounds: ways.length, takeovers_ms, calls: tools.count(), cells: tenants.length },
-    ...{ fenced: codes.filter((code) => code === 75).length, waited: sum((client) => client.waited()) },
-    ...{ broken_streams: sum((client) => client.streams() - 1), webhooks: hooks.received.length },
+    runs: clients.length,
+    rounds: ways.length,
+    takeovers_ms,
+    calls: tools.count(),
+    cells: tenants.length,
+    fenced: codes.filter((code) => code === 75).length,
+    waited: sum((client) => client.waited()),
+    broken_streams: sum((client) => client.streams() - 1),
+    webhooks: hooks.received.length,
     revoked_keys: tenants.reduce((sum, { keys }) => sum + keys.revoked(), 0),
   };
   return { counters, figures, logs: cluster.logs() };
@@ -217,7 +223,8 @@ export async function createAgent(cluster: Cluster, url: string, key: string = c
 export function startTools() {
   const calls: { path: string; key: string; at: number }[] = [];
   const server = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1" },
+    port: 0,
+    hostname: "127.0.0.1",
     async fetch(request) {
       calls.push({
         path: new URL(request.url).pathname,

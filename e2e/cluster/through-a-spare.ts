@@ -68,7 +68,11 @@ export function createCell(environment: Record<string, string>) {
       const certificate = protocol === "https:" && !flags.includes("--tls-cert") ? own : [];
       const command = [program, "serve", "--port", String(port), "--data-dir", dataDir];
       const child = Bun.spawn([...command, ...withoutPort(flags), ...certificate, ...ttl], {
-        ...{ cwd, env, stdin: "ignore", stdout: "ignore", stderr: Bun.file(log) },
+        cwd,
+        env,
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: Bun.file(log),
       });
       const url = `${protocol}//${hostname}:${port}`;
       const options = { tls: { rejectUnauthorized: false } };

@@ -26,7 +26,11 @@ export async function quietProject(server: Runnel) {
   };
   const agent_id = await make("/v1/agents", { name: "Clerk", instructions: "Be brief.", model: "test/echo" });
   const program = await make("/v1/tools", {
-    ...{ name: "sum", description: "Adds.", type: "code", language: "javascript", source: "() => 1 + 1" },
+    name: "sum",
+    description: "Adds.",
+    type: "code",
+    language: "javascript",
+    source: "() => 1 + 1",
     parameters: { type: "object" },
   });
   const memory = await make("/v1/memory", { name: "notes", kind: "vector", scope: "project" });

@@ -53,14 +53,12 @@ const ways: Record<string, Way> = {
   "/ag-ui (a new chat)": {
     path: (agent) => `/ag-ui/v1/agents/${agent}`,
     body: () => ({
-      ...{
-        threadId: crypto.randomUUID(),
-        runId: crypto.randomUUID(),
-        state: {},
-        tools: [],
-        context: [],
-        forwardedProps: {},
-      },
+      threadId: crypto.randomUUID(),
+      runId: crypto.randomUUID(),
+      state: {},
+      tools: [],
+      context: [],
+      forwardedProps: {},
       messages: [{ id: "m1", role: "user", content: "Go." }],
     }),
     mark: '"TEXT_MESSAGE_CONTENT"',
@@ -68,7 +66,9 @@ const ways: Record<string, Way> = {
   "/a2a (a new task)": {
     path: (agent) => `/a2a/v1/agents/${agent}`,
     body: () => ({
-      ...{ jsonrpc: "2.0", id: 1, method: "SendStreamingMessage" },
+      jsonrpc: "2.0",
+      id: 1,
+      method: "SendStreamingMessage",
       params: { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Go." }] } },
     }),
     mark: '"artifactUpdate"',

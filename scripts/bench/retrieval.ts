@@ -32,8 +32,11 @@ const own = existsSync(multilingual)
   ? await addOwnModel(
       folder,
       {
-        ...{ name: "multilingual-e5-small", from: multilingual, window_tokens: 512 },
-        ...{ prefix: "passage: ", query_prefix: "query: " },
+        name: "multilingual-e5-small",
+        from: multilingual,
+        window_tokens: 512,
+        prefix: "passage: ",
+        query_prefix: "query: ",
       },
       silentLog,
     )
@@ -126,9 +129,14 @@ const corpora =
   files.length > 0
     ? await Promise.all(files.map(given))
     : [
-        ...[madeUp(), documentation(), docstrings(), declarations()],
-        ...[packageDescriptions(), mistyped(packageDescriptions())],
-        ...[otherLanguages(), ...translations()],
+        madeUp(),
+        documentation(),
+        docstrings(),
+        declarations(),
+        packageDescriptions(),
+        mistyped(packageDescriptions()),
+        otherLanguages(),
+        ...translations(),
       ];
 for (const corpus of corpora) {
   console.log(`\n${corpus.name}: ${corpus.passages.length} passages, ${corpus.questions.length} questions\n`);

@@ -79,8 +79,15 @@ const json = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes));
 
 const agent = json(await ask("POST", "agents", { name: "Clerk", instructions: "Be brief.", model: "test/echo" }));
 const pinned = {
-  ...{ id: agent.id, version: 1, name: "Clerk", model: "test/echo", instructions: "Be brief.", settings: {} },
-  ...{ tools: [], max_turns: 100, output_schema: null },
+  id: agent.id,
+  version: 1,
+  name: "Clerk",
+  model: "test/echo",
+  instructions: "Be brief.",
+  settings: {},
+  tools: [],
+  max_turns: 100,
+  output_schema: null,
 } as AgentSnapshot;
 
 /** A run of 19,600 events. */

@@ -38,8 +38,14 @@ export function storeTraffic(path: string, count: number): void {
   const text = (length: number): string => Array.from({ length }, word).join(" ");
   const agents = Array.from({ length: 20 }, () => newId("agent"));
   const usage = (tokens: number) => ({
-    ...{ input_tokens: tokens, output_tokens: Math.round(tokens / 4), cached_input_tokens: 0, reasoning_tokens: 0 },
-    ...{ total_tokens: Math.round(tokens * 1.25), model_calls: 2, tool_calls: 1, estimated: false },
+    input_tokens: tokens,
+    output_tokens: Math.round(tokens / 4),
+    cached_input_tokens: 0,
+    reasoning_tokens: 0,
+    total_tokens: Math.round(tokens * 1.25),
+    model_calls: 2,
+    tool_calls: 1,
+    estimated: false,
     cost_usd: tokens / 1e6,
   });
   const last = Date.now() - 60_000;

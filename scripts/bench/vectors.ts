@@ -120,7 +120,9 @@ function fill(sqlite: Database, stock: Database): void {
   });
   for (let done = 0; done < count; done += batch) {
     const passages = Array.from({ length: Math.min(batch, count - done) }, (_, index) => ({
-      ...{ text: text(), vector: random(), metadata: { hundredth: index % 100 } },
+      text: text(),
+      vector: random(),
+      metadata: { hundredth: index % 100 },
     }));
     copy(
       store.add(passages),
@@ -137,7 +139,9 @@ function inserts(sqlite: Database): { vector: number; words: number } {
   const [vector, words]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
     const rows = Array.from({ length: batch }, (_, index) => ({
-      ...{ number: 1e9 + index, text: text(), vector: random() },
+      number: 1e9 + index,
+      text: text(),
+      vector: random(),
     }));
     sqlite.run("BEGIN");
     vector.push((1000 * timedNow(() => addVectors(sqlite, tables, rows))) / batch);

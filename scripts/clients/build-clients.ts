@@ -45,7 +45,9 @@ async function npmPackage(document: OpenApi): Promise<{ archive: Uint8Array; mod
     entries.push(["package/LICENSE", readFileSync(inProject("server/LICENSE"))]);
     const bundled = await Bun.build({
       entrypoints: [join(folder, "dist/index.js")],
-      ...{ target: "browser", format: "esm", minify: true },
+      target: "browser",
+      format: "esm",
+      minify: true,
     });
     return { archive: gzippedTar(entries), module: await bundled.outputs[0]!.text() };
   } finally {
@@ -68,10 +70,17 @@ const manifest = {
 
 const compiler = {
   compilerOptions: {
-    ...{ target: "es2022", module: "nodenext", lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"], types: [] },
-    ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
-    ...{ declaration: true, rewriteRelativeImportExtensions: true },
-    ...{ rootDir: "src", outDir: "dist" },
+    target: "es2022",
+    module: "nodenext",
+    lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"],
+    types: [],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    declaration: true,
+    rewriteRelativeImportExtensions: true,
+    rootDir: "src",
+    outDir: "dist",
   },
   include: ["src"],
 };

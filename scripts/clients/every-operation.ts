@@ -107,8 +107,11 @@ export function startRecorder(names: readonly string[]) {
       const text = await request.text();
       const headers = names.flatMap((name) => (request.headers.has(name) ? [[name, request.headers.get(name)!]] : []));
       received.push({
-        ...{ method: request.method, path: pathname, query: Object.fromEntries(searchParams) },
-        ...{ headers: Object.fromEntries(headers), body: text === "" ? undefined : JSON.parse(text) },
+        method: request.method,
+        path: pathname,
+        query: Object.fromEntries(searchParams),
+        headers: Object.fromEntries(headers),
+        body: text === "" ? undefined : JSON.parse(text),
       });
       return Response.json({ data: [], has_more: false, first_id: null, last_id: null });
     },

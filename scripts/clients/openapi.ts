@@ -108,7 +108,12 @@ export function methodsOf({ paths, components: { schemas } }: OpenApi): Method[]
       const schema = success?.content?.["application/json"]?.schema;
       const query = parameters.filter((one) => one.in === "query");
       return {
-        ...{ resource, name, summary, description, verb: verb.toUpperCase(), path },
+        resource,
+        name,
+        summary,
+        description,
+        verb: verb.toUpperCase(),
+        path,
         inPath: parameters.filter((one) => one.in === "path"),
         query,
         headers: parameters.filter((one) => one.in === "header" && !/^(Idempotency-Key|Last-Event-ID)$/.test(one.name)),

@@ -39,7 +39,12 @@ describe("withoutAsync", () => {
 const json = (schema: Schema) => ({ content: { "application/json": { schema } } });
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 const operation = (operationId: string, more: Partial<Operation> = {}): Operation => ({
-  ...{ operationId, tags: [], summary: "Do it", description: "", parameters: [], responses: {} },
+  operationId,
+  tags: [],
+  summary: "Do it",
+  description: "",
+  parameters: [],
+  responses: {},
   ...more,
 });
 

@@ -418,7 +418,10 @@ function methodOf(method: Method, document: OpenApi): string {
   // What returns events is `runs.stream`.
   const fields = body ? fieldsOf(document, body.name).filter(({ field }) => field !== "stream") : [];
   const argumentOf = ({ name, schema, description }: Parameter): Argument => ({
-    ...{ name: pythonName(name), field: name, required: false, description },
+    name: pythonName(name),
+    field: name,
+    required: false,
+    description,
     type: typeOf(schema, "argument", document.components.schemas),
   });
   const queried = query.map(argumentOf);

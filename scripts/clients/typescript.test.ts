@@ -30,8 +30,15 @@ function refusedLines(program: string, module: "nodenext" | "preserve"): number[
   writeFileSync(join(folder, "package.json"), '{"type": "module"}');
   writeFileSync(join(folder, "program.ts"), program);
   const compilerOptions = {
-    ...{ target: "es2022", module, lib: ["es2022", "dom", "dom.iterable"], types: [], noEmit: true },
-    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
+    target: "es2022",
+    module,
+    lib: ["es2022", "dom", "dom.iterable"],
+    types: [],
+    noEmit: true,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
   const { stdout } = Bun.spawnSync([process.execPath, inProject("node_modules/.bin/tsc"), "-p", folder], {

@@ -61,7 +61,9 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
 async function scriptOf(name: string): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: [inProject("dashboard/embed", name)],
-    ...{ target: "browser", format: "iife", minify: true },
+    target: "browser",
+    format: "iife",
+    minify: true,
   });
   return await outputs[0]!.text();
 }

@@ -15,7 +15,9 @@ test("every request is told to be the operation that it is", async () => {
       path,
     );
     expect(callOf(verb as "GET", `${address}?wait=5`)).toEqual({
-      ...{ operationId: [...resource, name].join("."), ids, query: { wait: "5" } },
+      operationId: [...resource, name].join("."),
+      ids,
+      query: { wait: "5" },
     });
   }
   expect(methods.length).toBeGreaterThan(90);

@@ -50,7 +50,8 @@ describe("the notices", () => {
     const { dependencies } = JSON.parse(readFileSync(inProject("package.json"), "utf8"));
     for (const { name, version, license, source } of [...notices.server, ...notices.dashboard]) {
       expect({ name, version, license, source }).toEqual({
-        ...{ name, version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+        name,
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/),
         license: expect.stringMatching(/^\(?(MIT|Apache|BSD|ISC|MPL|0BSD|CC0|Python|BlueOak)/),
         source: expect.stringMatching(/^https:\/\//),
       });

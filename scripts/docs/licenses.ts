@@ -14,7 +14,10 @@ export interface Notices {
 }
 
 const serverEntries = [
-  ...["main.ts", "worker/entry.ts", "retrieval/embed/entry.ts", "retrieval/search/entry.ts"],
+  "main.ts",
+  "worker/entry.ts",
+  "retrieval/embed/entry.ts",
+  "retrieval/search/entry.ts",
   "db/checkpoint-entry.ts",
   "db/migrate-entry.ts",
 ];
@@ -84,7 +87,10 @@ function noticeOf(folder: string): Notice {
     .map((file) => readFileSync(join(folder, file), "utf8").trim());
   const its = license?.type ?? license ?? licenses?.map(({ type }: { type: string }) => type).join(" OR ") ?? "unknown";
   return {
-    ...{ name, version, license: its, source: source ? addressOf(source) : null },
+    name,
+    version,
+    license: its,
+    source: source ? addressOf(source) : null,
     text: texts.length > 0 ? texts.join("\n\n") : standardText(its, author?.name ?? author ?? `the authors of ${name}`),
   };
 }

@@ -83,7 +83,10 @@ describe("the manifests for Kubernetes", () => {
 
   test("are of the versions that Kubernetes has, and each selects the pods that the Deployment makes", () => {
     expect(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
-      ...["v1 Secret", "apps/v1 Deployment", "v1 Service", "policy/v1 PodDisruptionBudget"],
+      "v1 Secret",
+      "apps/v1 Deployment",
+      "v1 Service",
+      "policy/v1 PodDisruptionBudget",
     ]);
     const { labels } = spec.template.metadata;
     expect([spec.selector.matchLabels, of("Service").spec.selector]).toEqual([labels, labels]);
@@ -97,7 +100,8 @@ describe("the manifests for Kubernetes", () => {
     const service = of("Service").metadata.name.toUpperCase();
     const set = [`${service}_PORT`, `${service}_SERVICE_HOST`];
     expect({ taken: set.filter((name) => known.has(name)), links: pod.enableServiceLinks }).toEqual({
-      ...{ taken: ["RUNNEL_PORT"], links: false },
+      taken: ["RUNNEL_PORT"],
+      links: false,
     });
   });
 
@@ -118,7 +122,9 @@ describe("the manifests for Kubernetes", () => {
     expect(container.volumeMounts.map(({ name }: { name: string }) => name)).toEqual(volumes);
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65532 });
     expect(container.securityContext).toEqual({
-      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
     });
   });
 });

@@ -37,7 +37,8 @@ test("the clients that a text tells to install have the version of the package",
   const named = texts.flatMap((path) =>
     [...readFileSync(inProject(path), "utf8").matchAll(/\brunnel[-_]sdk-(\d[\w.]*?)(?:\.tgz|-py3)/g)].map(
       ([, one]) => ({
-        ...{ path, version: one },
+        path,
+        version: one,
       }),
     ),
   );

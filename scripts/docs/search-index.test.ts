@@ -22,7 +22,10 @@ function countOf(word: string, text: string, most: number): number {
 /** The same by the texts themselves. */
 function finderInTexts(pages: readonly Searched[]) {
   const lower = pages.map(({ path, title, headings, text }) => ({
-    ...{ path, title: title.toLowerCase(), headings: headings.join("\n").toLowerCase(), text: text.toLowerCase() },
+    path,
+    title: title.toLowerCase(),
+    headings: headings.join("\n").toLowerCase(),
+    text: text.toLowerCase(),
   }));
   return (words: readonly string[]): string[] =>
     lower

@@ -54,7 +54,8 @@ describe.each(["node", "python3"])("field, with %s alone, prints", (name) => {
 test("api and events ask this machine directly, whatever proxy the environment names", async () => {
   let visits = 0;
   using proxy = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1" },
+    port: 0,
+    hostname: "127.0.0.1",
     fetch: () => {
       visits++;
       return new Response("{}");
@@ -77,6 +78,9 @@ test("api and events ask this machine directly, whatever proxy the environment n
   );
   const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   expect({ stdout, stderr, code: await child.exited, visits }).toEqual({
-    ...{ stdout: '{"id":"run_1"}\n{"id":"run_1"}\n', stderr: "", code: 0, visits: 0 },
+    stdout: '{"id":"run_1"}\n{"id":"run_1"}\n',
+    stderr: "",
+    code: 0,
+    visits: 0,
   });
 });

@@ -27,7 +27,10 @@ export function thirdParts(): Notice[] {
     info: { python: string };
   };
   const part = (name: string, version: string, license: string, source: string): Notice => ({
-    ...{ name, version, license, source },
+    name,
+    version,
+    license,
+    source,
     text: standardText(license, `the authors of ${name}`),
   });
   return [

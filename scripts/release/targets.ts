@@ -28,8 +28,12 @@ const macos = (cpu: "x64" | "arm64"): Target => ({
 const bunCpu = (cpu: "x64" | "arm64"): string => (cpu === "arm64" ? "aarch64" : cpu);
 
 export const targets: readonly Target[] = [
-  ...[linux("x64"), linux("arm64"), linux("x64", true), linux("arm64", true)],
-  ...[macos("x64"), macos("arm64")],
+  linux("x64"),
+  linux("arm64"),
+  linux("x64", true),
+  linux("arm64", true),
+  macos("x64"),
+  macos("arm64"),
   {
     name: "windows-x64",
     bun: "bun-windows-x64",

@@ -40,13 +40,22 @@ const answer = [
 export async function seedDesk(make: Make, server: Runnel): Promise<DeskRuns> {
   const code = (name: string, source: string, more: Json = {}) =>
     make("/v1/tools", {
-      ...{ name, type: "code", language: "javascript", source, parameters: order },
-      ...{ description: `${name.replaceAll("_", " ")}, by the number of the order.`, ...more },
+      name,
+      type: "code",
+      language: "javascript",
+      source,
+      parameters: order,
+      description: `${name.replaceAll("_", " ")}, by the number of the order.`,
+      ...more,
     });
   const agent = (name: string, script: Json[], tools: Json[], more: Json = {}) =>
     make("/v1/agents", {
-      ...{ name, instructions: "You are the refund desk of Acme Teas. Quote the policies.", model: "test/script" },
-      ...{ model_settings: { script }, tools: tools.map(({ id }) => id), ...more },
+      name,
+      instructions: "You are the refund desk of Acme Teas. Quote the policies.",
+      model: "test/script",
+      model_settings: { script },
+      tools: tools.map(({ id }) => id),
+      ...more,
     });
   const fraud = await agent(
     "Fraud check",
@@ -92,11 +101,17 @@ export async function seedDesk(make: Make, server: Runnel): Promise<DeskRuns> {
   const { body: trace } = await server.get(`/v1/traces/${full.id}`);
   const failedStep = trace.steps.find((step: Json) => step.name === "check_stock").step_index;
   const fork = await make(`/v1/runs/${full.id}/fork`, {
-    ...{ step_index: failedStep, tools: "recorded_then_live" },
+    step_index: failedStep,
+    tools: "recorded_then_live",
     edits: { tool_output: { sku: "MUG-TEAL-2", in_stock: 14 } },
   });
   return {
-    ...{ full: full.id, fork: fork.id, desk: desk.id, policies: store, policy: file, failedStep },
+    full: full.id,
+    fork: fork.id,
+    desk: desk.id,
+    policies: store,
+    policy: file,
+    failedStep,
     approving: (await answered(await start("And order 4712?"), 1)).id,
     asking: (await start("And what of order 4713?")).id,
   };

@@ -18,7 +18,8 @@ export async function seedSuite(
     await run(gone.id, "May I return it?"),
   ];
   const suite = await make("/v1/suites", {
-    ...{ name: "smoke", description: "What customers ask most, answered as it should be." },
+    name: "smoke",
+    description: "What customers ask most, answered as it should be.",
     run_ids: [first.id, second.id, last.id, ...runs],
   });
   await make("/v1/suites", { name: "refunds-of-the-northern-region", run_ids: [first.id] });

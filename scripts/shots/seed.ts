@@ -41,15 +41,21 @@ export async function seed(server: Runnel): Promise<Seeded> {
   };
   const agentOf = (name: string, script: Json[], more: Json = {}) =>
     make("/v1/agents", {
-      ...{ name, instructions: "You are the desk of Acme Teas. Be brief.", model: "test/script" },
-      ...{ model_settings: { script } },
+      name,
+      instructions: "You are the desk of Acme Teas. Be brief.",
+      model: "test/script",
+      model_settings: { script },
       ...more,
     });
   const run = (agent_id: string, input: string, more: Json = {}) =>
     make("/v1/runs?wait=20", { agent_id, input, ...more });
   const parameters = { type: "object", properties: { order_id: { type: "string" } } };
   const tool = await make("/v1/tools", {
-    ...{ name: "refund_payment", type: "client", description: "Pays an order back.", approval: "always", parameters },
+    name: "refund_payment",
+    type: "client",
+    description: "Pays an order back.",
+    approval: "always",
+    parameters,
   });
   await make("/v1/tools", { name: "lookup_order", type: "client", description: long, parameters });
 
@@ -95,8 +101,11 @@ export async function seed(server: Runnel): Promise<Seeded> {
     await make("/v1/files", { filename, purpose: "attachment", content_base64 });
   }
   const schedule = await make("/v1/schedules", {
-    ...{ name: "Nightly digest", agent_id: agent.id, input: "Write the digest." },
-    ...{ cron: "0 2 * * *", timezone: "Europe/Berlin" },
+    name: "Nightly digest",
+    agent_id: agent.id,
+    input: "Write the digest.",
+    cron: "0 2 * * *",
+    timezone: "Europe/Berlin",
   });
   return {
     ...(await seedBuilt(make)),
@@ -134,11 +143,17 @@ async function seedBuilt(make: (path: string, body: Json) => Promise<Json>) {
     },
   };
   const builtTool = await make("/v1/tools", {
-    ...{ name: "send_refund", type: "client", description: "Sends money back.", parameters },
+    name: "send_refund",
+    type: "client",
+    description: "Sends money back.",
+    parameters,
     approval: { when: { properties: { amount: { exclusiveMinimum: 50 }, reason: { enum: ["late", "other"] } } } },
   });
   const codeTool = await make("/v1/tools", {
-    ...{ name: "days_since", type: "code", language: "javascript", description: "Days since a date." },
+    name: "days_since",
+    type: "code",
+    language: "javascript",
+    description: "Days since a date.",
     source:
       "(args) => {\n  const then = new Date(args.date); // UTC\n  return { days: Math.round((Date.now() - then) / 864e5) };\n}\n",
     parameters: { type: "object", properties: { date: { type: "string", format: "date" } } },
@@ -147,7 +162,9 @@ async function seedBuilt(make: (path: string, body: Json) => Promise<Json>) {
   for (const text of ["Prefers **Assam** to Darjeeling.", "Lives in Oslo.", "Has a cat, two teapots and no patience."])
     await make(`/v1/memory/${facts.id}/entries`, { text, scope_id: "ada" });
   const built = await make("/v1/agents", {
-    ...{ name: "Order desk", model: "test/script", tools: [builtTool.id, codeTool.id] },
+    name: "Order desk",
+    model: "test/script",
+    tools: [builtTool.id, codeTool.id],
     description: "Answers what customers ask of their orders.",
     instructions: "# Order desk\n\nYou write to **{{customer}}** in {{language}}.\n\n- Quote the order.\n- Be `brief`.",
     model_settings: {

@@ -123,7 +123,8 @@ function builders(ids: Seeded): Record<string, State> {
     page.getByText(name).first().scrollIntoViewIfNeeded({ timeout: 2000 });
   const agent = `/agents/${ids.built}`;
   const cluster = {
-    ...{ cell: "main", failover: { at: new Date(Date.now() - 7_200_000).toISOString(), detail: "eu-1 went silent." } },
+    cell: "main",
+    failover: { at: new Date(Date.now() - 7_200_000).toISOString(), detail: "eu-1 went silent." },
     cells: [
       cellOf("main", "eu-2", [
         { name: "eu-1", behind: 0 },
@@ -201,9 +202,16 @@ function builders(ids: Seeded): Record<string, State> {
 }
 
 const cellOf = (cell: string, leader: string | null, spares: { name: string; behind: number }[]) => ({
-  ...{ cell, leader, address: leader && `https://${leader}.acme.example:8443`, lease_ms: leader && 8400, epoch: 12 },
-  ...{ head: 481_516, log: { rows: 2342, bytes: 48_151_623 }, pages: { pages: 1_234_567, bytes: 4_815_162_342 } },
-  ...{ spares, projects: [] },
+  cell,
+  leader,
+  address: leader && `https://${leader}.acme.example:8443`,
+  lease_ms: leader && 8400,
+  epoch: 12,
+  head: 481_516,
+  log: { rows: 2342, bytes: 48_151_623 },
+  pages: { pages: 1_234_567, bytes: 4_815_162_342 },
+  spares,
+  projects: [],
 });
 
 /** A trace, step by step, while it is played and before it is forked. */

@@ -34,8 +34,14 @@ export async function compileMutants() {
     /** The same over two nodes in a cell of their own. */
     runCluster: ({ name, caughtBy, ways }: ClusterMutant, postgres: Postgres, cell: string) =>
       stormCluster({
-        ...{ program, environment: { MUTANT: name }, nodes: 2, postgres, cell },
-        ...{ runs: 48, ways: Array.from({ length: 8 }, () => ways).flat(), until: caughtBy },
+        program,
+        environment: { MUTANT: name },
+        nodes: 2,
+        postgres,
+        cell,
+        runs: 48,
+        ways: Array.from({ length: 8 }, () => ways).flat(),
+        until: caughtBy,
       }),
     /** Whether the test of the part fails, with the fault awake or asleep. */
     failsTest: async ({ name, test }: UnitMutant, awake: boolean): Promise<boolean> => {

@@ -70,7 +70,12 @@ export function createPins({ db, rows, attached, factsOf, modelAvailable, toolSn
     const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
     const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
     return {
-      ...{ id, version: row.version, name: row.name, model, instructions, settings },
+      id,
+      version: row.version,
+      name: row.name,
+      model,
+      instructions,
+      settings,
       tools: [...tools, ...ofMemory],
       max_turns,
       ...rest,

@@ -171,7 +171,12 @@ export type UpdateAgent = Static<typeof UpdateAgent>;
 // In the order of what is told.
 const { description, instructions: system, model_settings, ...rest } = schemas("told");
 const agent = {
-  ...{ name: t.text, description, instructions: system, model: t.text, model_settings, tools_count: t.integer },
+  name: t.text,
+  description,
+  instructions: system,
+  model: t.text,
+  model_settings,
+  tools_count: t.integer,
   ...rest,
   version: t.integer,
 };

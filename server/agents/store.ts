@@ -84,7 +84,14 @@ export function createAgentStore({
       const metadata = input.metadata ?? {};
       const { name, model } = input;
       rows.insert(scope, {
-        ...{ id, name, model, version: 1, definition, metadata, created_at_ms: at, updated_at_ms: at },
+        id,
+        name,
+        model,
+        version: 1,
+        definition,
+        metadata,
+        created_at_ms: at,
+        updated_at_ms: at,
       });
       attached.attach(scope, id, tools);
       versions.add(scope, id, 1, { name: input.name, model: input.model, ...definition, tools }, metadata, at);

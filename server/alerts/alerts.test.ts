@@ -93,14 +93,15 @@ test("what is open is listed at the dashboard with what to do, for its own envir
 /** What is found where only this differs from a server that is well. */
 const found = (sources: Partial<Sources>): string[] =>
   createLooks({
-    ...{ db: server.db, projects: () => server.projects.list(), disk: () => null, certificateEnds: () => null },
-    ...{
-      lastBackup: null,
-      failover: null,
-      now: () => at,
-      spentOn: () => ({ total_tokens: 0, cost_nano_usd: 0 }),
-      ...sources,
-    },
+    db: server.db,
+    projects: () => server.projects.list(),
+    disk: () => null,
+    certificateEnds: () => null,
+    lastBackup: null,
+    failover: null,
+    now: () => at,
+    spentOn: () => ({ total_tokens: 0, cost_nano_usd: 0 }),
+    ...sources,
   })().map(({ rule }) => rule);
 
 test("a certificate that ends and backups that are not made are found", () => {
@@ -152,11 +153,18 @@ test("a failover is told of once, to the live webhooks of every project, and sta
   for (const _ of [1, 2]) await cluster.checkAlerts();
   expect(bodies().map(({ body }) => JSON.parse(body))).toEqual([
     expect.objectContaining({
-      ...{ type: "cell.failover", environment: "live", run_id: null },
+      type: "cell.failover",
+      environment: "live",
+      run_id: null,
       data: {
         object: {
-          ...{ id: "main", object: "cell", epoch: 3, leader: "b", previous_leader: "a" },
-          ...{ lease_ended_at: "2026-11-23T11:59:59.800Z", led_at: "2026-11-23T12:00:00.000Z" },
+          id: "main",
+          object: "cell",
+          epoch: 3,
+          leader: "b",
+          previous_leader: "a",
+          lease_ended_at: "2026-11-23T11:59:59.800Z",
+          led_at: "2026-11-23T12:00:00.000Z",
         },
       },
     }),

@@ -48,15 +48,14 @@ export function composeAlerts({
 }: Composed) {
   const open = () => projects.list().filter(({ archived_at_ms }) => archived_at_ms === null);
   const look = createLooks({
-    ...{
-      db,
-      certificateEnds,
-      now,
-      disk: () => (dataDir === null ? null : diskOf(dataDir)),
-      projects: open,
-      spentOn: usage.spentOn,
-    },
-    ...{ lastBackup: lastBackup ?? null, failover },
+    db,
+    certificateEnds,
+    now,
+    disk: () => (dataDir === null ? null : diskOf(dataDir)),
+    projects: open,
+    spentOn: usage.spentOn,
+    lastBackup: lastBackup ?? null,
+    failover,
   });
   const alerts = createAlerts({ db, look, ...webhooks, projects: open, now });
   let timer: ReturnType<typeof setInterval> | undefined;

@@ -66,7 +66,11 @@ export function createLooks({ db, projects, spentOn, disk, certificateEnds, last
 
   function ofEnvironment(project_id: string, settings: ProjectSettings, environment: Environment): Finding[] {
     const found = (rule: AlertRule, detail: string, subject: string | null = null): Finding => ({
-      ...{ rule, project_id, environment, subject, detail },
+      rule,
+      project_id,
+      environment,
+      subject,
+      detail,
     });
     const findings: Finding[] = [];
     const spent = shareOf(settings.budget_per_day, () => spentOn({ project_id, environment }, dayAt(now())));
@@ -91,7 +95,11 @@ export function createLooks({ db, projects, spentOn, disk, certificateEnds, last
 
   function ofServer(): Finding[] {
     const found = (rule: AlertRule, detail: string): Finding => ({
-      ...{ rule, project_id: null, environment: null, subject: null, detail },
+      rule,
+      project_id: null,
+      environment: null,
+      subject: null,
+      detail,
     });
     const findings: Finding[] = [];
     const room = disk();
@@ -117,7 +125,9 @@ export function createLooks({ db, projects, spentOn, disk, certificateEnds, last
 function ofFailover({ cell, epoch, leader, previous_leader, lease_ended_ms, led_ms }: Failover): Finding {
   const [lease_ended_at, led_at] = [timestamp(lease_ended_ms), timestamp(led_ms)];
   return {
-    ...{ rule: "cell_failover", project_id: null, environment: null },
+    rule: "cell_failover",
+    project_id: null,
+    environment: null,
     subject: `${cell}, epoch ${epoch}`, // Each is told of, also while the one before is open.
     detail: `${leader} leads "${cell}" since ${led_at}: ${previous_leader} had gone silent.`,
     event: {

@@ -94,7 +94,14 @@ const nameOf = ({ rule, project_id, environment, subject }: Finding): string =>
   JSON.stringify([rule, project_id, environment, subject]);
 
 const shown = ({ id, rule, subject, detail, opened_at_ms, closed_at_ms, project_id }: Row): Alert => ({
-  ...{ id, object: "alert", rule, concerns: project_id === null ? "server" : "environment", subject, detail },
-  ...{ when: alertRules[rule].when, todo: alertRules[rule].todo },
-  ...{ opened_at: timestamp(opened_at_ms), closed_at: timestampOrNull(closed_at_ms) },
+  id,
+  object: "alert",
+  rule,
+  concerns: project_id === null ? "server" : "environment",
+  subject,
+  detail,
+  when: alertRules[rule].when,
+  todo: alertRules[rule].todo,
+  opened_at: timestamp(opened_at_ms),
+  closed_at: timestampOrNull(closed_at_ms),
 });

@@ -51,8 +51,11 @@ const nobody = "http://127.0.0.1:65535/";
 const webhook = { url: `${nobody}${secret}`, events: ["run.completed"] };
 const store = { name: "m", kind: "vector", metadata: { note: secret } };
 const newSchedule = async (client: Client) => ({
-  ...{ name: "s", agent_id: await made(client, "agents", agent), input: secret },
-  ...{ cron: "0 0 1 1 *", timezone: "UTC" },
+  name: "s",
+  agent_id: await made(client, "agents", agent),
+  input: secret,
+  cron: "0 0 1 1 *",
+  timezone: "UTC",
 });
 const newSuite = async (client: Client) => ({
   name: "s",
@@ -233,8 +236,11 @@ describe.each(Object.keys(deeds))("%s", (route) => {
     const entries = (await log(client)).slice(0, -before.length || undefined);
     expect(entries).toEqual([
       {
-        ...{ id: expect.stringMatching(/^aud_[0-9a-z]{26}$/), object: "audit_entry", created_at: expect.any(String) },
-        ...{ action, actor: { type: "api_key", id: client.key.id, ip: null } },
+        id: expect.stringMatching(/^aud_[0-9a-z]{26}$/),
+        object: "audit_entry",
+        created_at: expect.any(String),
+        action,
+        actor: { type: "api_key", id: client.key.id, ip: null },
         target: { type: action.split(".")[0], id: target ?? answer.body.id },
         details: expect.any(Object),
         request_id: answer.headers.get("x-request-id"),

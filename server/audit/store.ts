@@ -13,8 +13,13 @@ export const createAuditStore = ({ db }: { db: Pick<Db, "sqlite"> }) => ({
     listPage(
       db,
       {
-        ...{ table: auditLog, kind: "audit_entry", scope: principal, page, whole: true },
-        ...{ within: visibleTo(principal), where: ownOf(principal) },
+        table: auditLog,
+        kind: "audit_entry",
+        scope: principal,
+        page,
+        whole: true,
+        within: visibleTo(principal),
+        where: ownOf(principal),
       },
       toEntry,
     ),

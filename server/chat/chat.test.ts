@@ -14,7 +14,9 @@ const hidden = ["secret_tool", "Secret instructions", "test/script", "hidden arg
 /** An agent that thinks, calls a tool and answers: all that a visitor must not see is in it. */
 async function makeAgent(): Promise<string> {
   const tool = await admin.post("/v1/tools", {
-    ...{ name: "secret_tool", type: "code", source: "(args) => 'hidden result'" },
+    name: "secret_tool",
+    type: "code",
+    source: "(args) => 'hidden result'",
   });
   const toolId = tool.body.id ?? (await admin.get("/v1/tools")).body.data[0].id;
   const script = [
@@ -25,7 +27,10 @@ async function makeAgent(): Promise<string> {
     { text: "Hello, visitor." },
   ];
   const { body } = await admin.post("/v1/agents", {
-    ...{ name: "a", instructions: "Secret instructions", model: "test/script", tools: [toolId] },
+    name: "a",
+    instructions: "Secret instructions",
+    model: "test/script",
+    tools: [toolId],
     model_settings: { script },
   });
   return body.id;

@@ -56,7 +56,8 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
   const byAgent = sqlite.query<Found, [string]>(`${open} c.agent_id = ?`);
   const byId = sqlite.query<Found, [string]>(`${open} c.id = ?`);
   const toOpen = ({ settings, project, sealed: _, ...page }: Found): OpenPage => ({
-    ...{ ...page, ...(JSON.parse(settings) as ChatSettings) },
+    ...page,
+    ...(JSON.parse(settings) as ChatSettings),
     project_limits: JSON.parse(project),
     runsBefore: (span_ms) => runsBefore(page, span_ms),
   });
@@ -88,10 +89,7 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
   function keep(scope: Scope, row: Omit<Row, keyof Scope>): Row {
     const { project_id, environment } = scope;
     const { agent_id, id, settings, sealed, created_at_ms, updated_at_ms } = row;
-    upsert.run(
-      ...[project_id, environment, agent_id, id, JSON.stringify(settings), sealed],
-      ...[created_at_ms, updated_at_ms],
-    );
+    upsert.run(project_id, environment, agent_id, id, JSON.stringify(settings), sealed, created_at_ms, updated_at_ms);
     return { ...row, project_id, environment };
   }
 
@@ -111,7 +109,8 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
       url: row.settings.access === "link" ? `${address}#${seal.open(row.sealed, contextOf(row.id))}` : address,
       created_at: timestamp(row.created_at_ms),
       updated_at: timestamp(row.updated_at_ms),
-      ...{ project_id, environment },
+      project_id,
+      environment,
     };
   }
 
@@ -128,7 +127,8 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
         const at = now();
         const row = keep(author, {
           ...(before ?? { ...newLink(), agent_id: agentId, created_at_ms: at }),
-          ...{ settings: { access, title, limits, visitor_limits, budget, files }, updated_at_ms: at },
+          settings: { access, title, limits, visitor_limits, budget, files },
+          updated_at_ms: at,
         });
         audit.note(author, "chat_page.set", agentId, { access });
         return shown(row);

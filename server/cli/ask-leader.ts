@@ -26,7 +26,10 @@ export async function openLeader({ cluster, cell }: CellFlags) {
 
   async function ask(path: string, init: RequestInit): Promise<Response> {
     const answer = await fetch(`${address}${path}`, {
-      ...{ ...init, timeout: false, tls: nodeTls(certificate), ...direct },
+      ...init,
+      timeout: false,
+      tls: nodeTls(certificate),
+      ...direct,
     } as RequestInit).catch((error) => {
       throw new CliError(`The leader at ${address} is not reached: ${(error as Error).message}`);
     });

@@ -173,7 +173,9 @@ function accessOf(environment: Environment) {
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
     throw usageError(`AWS_ENDPOINT_URL takes an address such as https://s3.example.com, not "${endpoint}".`);
   return {
-    ...{ accessKeyId, secretAccessKey, sessionToken: environment.AWS_SESSION_TOKEN || undefined },
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: environment.AWS_SESSION_TOKEN || undefined,
     region: environment.AWS_REGION || environment.AWS_DEFAULT_REGION || "us-east-1",
     endpoint,
   };

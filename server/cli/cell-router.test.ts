@@ -55,7 +55,10 @@ function threeNodes({ person = null as Person | null, project = "proj_1", naming
         findLeaderOf: async (cell) => ({ address: addresses.get(cell)!, certificate: "" }),
         forget() {},
       } as Partial<Directory> as Directory,
-      ...{ seal, tokens: createSeal(masterKey), entrance: peers, publicUrl: () => "http://runnel.test" },
+      seal,
+      tokens: createSeal(masterKey),
+      entrance: peers,
+      publicUrl: () => "http://runnel.test",
     });
     const fetch = noticingDotSegments(handleBy(router, seal));
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 30, ...fetch });

@@ -69,7 +69,8 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
     if (!leader || leader.address === "" || hops > hopsMax) return unavailable();
     const origin: Origin = {
       ...(before ?? { peer: entrance.peerOf(request), plain: entrance.isPlain(request) }),
-      ...{ hops, ...(person !== undefined && { person }) },
+      hops,
+      ...(person !== undefined && { person }),
     };
     try {
       const answer = await passOn(request, {

@@ -19,7 +19,8 @@ test("an issuer that calls itself otherwise, or does not respond, is named", asy
     `at ${issuer.url}, nobody by a password; it leads back to https://runs.example.com`,
   );
   using renamed = Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0 },
+    hostname: "127.0.0.1",
+    port: 0,
     fetch: () => Response.json({ issuer: `${issuer.url}/realms/main` }),
   });
   await expect(look("sign-in", { ...client, RUNNEL_OIDC_ISSUER: `${renamed.url}realms/Main` })).rejects.toThrow(

@@ -33,7 +33,9 @@ export function checkSlowly(
     const begun = performance.now();
     try {
       child = Bun.spawn(command, {
-        ...{ stdin: "ignore", stdout: "pipe", stderr: "ignore" },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "ignore",
       });
       child.unref();
       setPriority(child.pid, priority);

@@ -273,7 +273,8 @@ describe("without a server", () => {
     expect(finding.detail).toContain("need the master key");
     expect(found({ RUNNEL_MASTER_KEY: key })).toBe("from the environment");
     expect(found({ RUNNEL_MASTER_KEY: "7".repeat(64) })).toMatchObject({
-      ...{ result: "fail", detail: expect.stringContaining("this one is") },
+      result: "fail",
+      detail: expect.stringContaining("this one is"),
     });
   });
 
@@ -295,7 +296,11 @@ describe("without a server", () => {
     expect((await prices("list")).out).toMatch(/ollama\/\* +0 +0 +0.5 +\S+ +set by you/);
     const { data: listed } = JSON.parse((await prices("list", "--json")).out);
     expect(listed.find(({ model }: { model: string }) => model === "openai/gpt-4.1")).toMatchObject({
-      ...{ input: 2, cached_input: 0.5, output: 8, as_of: "2026-04", source: "built_in" },
+      input: 2,
+      cached_input: 0.5,
+      output: 8,
+      as_of: "2026-04",
+      source: "built_in",
     });
     for (const wrong of [
       ["openai/gpt-5", "--input", "-1", "--output", "1"],
@@ -361,7 +366,9 @@ describe("a server", () => {
     const machine = await runnel(["doctor", "--machine", "--json", "--data-dir", data], mail);
     const checks = JSON.parse(machine.out).findings.map(({ check }: { check: string }) => check);
     expect([machine.code, checks.slice(0, 4), checks.at(-1)]).toEqual([
-      ...[0, ["data directory", "lock", "database", "integrity"], "sandbox"],
+      0,
+      ["data directory", "lock", "database", "integrity"],
+      "sandbox",
     ]);
     expect(findings).toContainEqual({ check: "lock", result: "ok", detail: "held: a server runs" });
     const ollama = findings.find(({ check }: { check: string }) => check === "ollama");
@@ -404,7 +411,8 @@ describe("a server", () => {
       expect([code, failed.map(({ check }: { check: string }) => check).sort()]).toEqual([1, Object.keys(each).sort()]);
       expect(out).not.toContain("secret");
       expect(findings).toContainEqual({
-        ...{ check: "ollama", result: "warn" },
+        check: "ollama",
+        result: "warn",
         detail: `nothing listens at ${OLLAMA_BASE_URL}: models ollama/… are not available`,
       });
     }
@@ -418,13 +426,12 @@ describe("a server", () => {
     };
     const unreadable = {
       RUNNEL_PROT: "8443",
-      ...{
-        RUNNEL_TLS_CERT: "cert.pem",
-        RUNNEL_LOCAL_ACCOUNTS: "maybe",
-        RUNNEL_EGRESS_ALLOW: "%%%",
-        RUNNEL_BACKUP_KEEP: "3",
-      },
-      ...{ RUNNEL_MODEL_X_BASE_URL: "http://127.0.0.1:9/v1", RUNNEL_MODEL_X_MAX_CONCURRENT: "many" },
+      RUNNEL_TLS_CERT: "cert.pem",
+      RUNNEL_LOCAL_ACCOUNTS: "maybe",
+      RUNNEL_EGRESS_ALLOW: "%%%",
+      RUNNEL_BACKUP_KEEP: "3",
+      RUNNEL_MODEL_X_BASE_URL: "http://127.0.0.1:9/v1",
+      RUNNEL_MODEL_X_MAX_CONCURRENT: "many",
       RUNNEL_MCP_X_COMMAND: '["half',
     };
     const found = await examined(unreadable);
@@ -438,12 +445,14 @@ describe("a server", () => {
     ]);
     const strict = { RUNNEL_MODEL_X_BASE_URL: "127.0.0.1:9/v1", RUNNEL_MASTER_KEY: "abc" };
     expect(await runnel(["serve", "--data-dir", data], strict)).toEqual({
-      ...{ code: 2, out: "" },
+      code: 2,
+      out: "",
       err: expect.stringMatching(/^RUNNEL_MASTER_KEY [^\n]+\nRUNNEL_MODEL_X_BASE_URL [^\n]+\n$/),
     });
     for (const [variable, value] of Object.entries(strict))
       expect(await runnel(["serve", "--data-dir", data], { [variable]: value })).toEqual({
-        ...{ code: 2, out: "" },
+        code: 2,
+        out: "",
         err: expect.stringMatching(new RegExp(`^${variable} [^\\n]+\\n$`)), // One line, and no stack.
       });
     expect(found.of("open files")).toMatchObject([{ result: "ok" }]);
@@ -452,7 +461,8 @@ describe("a server", () => {
     const files = { RUNNEL_TLS_CERT: cert, RUNNEL_TLS_KEY: key };
     const missing = await examined(files);
     const gone = {
-      ...{ check: "certificate", result: "fail" },
+      check: "certificate",
+      result: "fail",
       detail: `--tls-cert ${cert} cannot be read: there is no file ${cert}.`,
     };
     expect([missing.code, missing.of("certificate")]).toEqual([1, [gone]]);
@@ -736,7 +746,9 @@ describe("a server of its own", () => {
       return await fetch(`${behind}${pathname}${search}`, { headers, redirect: "manual", keepalive: false });
     };
     await using proxy = Bun.serve({
-      ...{ hostname: "127.0.0.1", port: 0, tls: issue({ names: ["127.0.0.1"] }) },
+      hostname: "127.0.0.1",
+      port: 0,
+      tls: issue({ names: ["127.0.0.1"] }),
       fetch: (request, own) => forward(request, own.requestIP(request)!.address),
     });
     const data = join(folder, "first-behind-proxy");
@@ -771,7 +783,8 @@ describe("a server of its own", () => {
     const inClear = { "x-forwarded-proto": "http" };
     for (const secret of [keys!.live, other])
       expect(await codeOf(await forward(new Request(me, bearer(secret)), "203.0.113.7", inClear))).toEqual([
-        ...[403, "https_required"],
+        403,
+        "https_required",
       ]);
     await server.log.holds("because it is the last admin key");
     await server.log.holds("in clear text and was revoked");

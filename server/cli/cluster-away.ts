@@ -25,7 +25,10 @@ export const refusing = (error: AppError, publicUrl: PublicUrl): Response =>
 export function answering(status: number, body: object, more: Record<string, string> = {}): Response {
   const request_id = newId("request", Date.now());
   const headers: Record<string, string> = {
-    ...{ ...more, "x-request-id": request_id, "x-content-type-options": "nosniff", "cache-control": "no-store" },
+    ...more,
+    "x-request-id": request_id,
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
   };
   tell(headers, noLimit); // Nothing was counted.
   return Response.json({ ...body, request_id }, { status, headers });

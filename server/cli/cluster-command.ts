@@ -50,8 +50,13 @@ async function status({ cluster, json }: StatusFlags): Promise<void> {
       : `${table(
           ["cell", "leader", "address", "epoch", "row", "log", "pages", "spares", "projects"],
           cells.map(({ cell, leader, address, epoch, head, log, pages, spares, projects }) => [
-            ...[cell, leader ?? "nobody", address ?? "", String(epoch), String(head)],
-            ...[`${log.rows} rows, ${megabytes(log.bytes)}`, `${pages.pages}, ${megabytes(pages.bytes)}`],
+            cell,
+            leader ?? "nobody",
+            address ?? "",
+            String(epoch),
+            String(head),
+            `${log.rows} rows, ${megabytes(log.bytes)}`,
+            `${pages.pages}, ${megabytes(pages.bytes)}`,
             spares.map(({ name, behind }) => `${name} (${behind} behind)`).join(", ") || "none",
             projectsText(projects),
           ]),

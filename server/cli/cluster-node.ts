@@ -102,11 +102,15 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
   };
   try {
     const spare = await joinCells({
-      ...{ url: cluster.url, cells: cluster.cells },
+      url: cluster.url,
+      cells: cluster.cells,
       candidate: {
-        ...{ ttl_ms: cluster.ttl_ms, version: cluster.version },
-        ...{ name: `${hostname()}-${randomBytes(4).toString("hex")}`, master_key_id: cluster.master_key_id },
-        ...{ address: cluster.addressOf(entrance.port), certificate: own?.cert ?? "" },
+        ttl_ms: cluster.ttl_ms,
+        version: cluster.version,
+        name: `${hostname()}-${randomBytes(4).toString("hex")}`,
+        master_key_id: cluster.master_key_id,
+        address: cluster.addressOf(entrance.port),
+        certificate: own?.cert ?? "",
       },
       database: dir.database,
       marker: join(dir.path, clusterMark),

@@ -45,8 +45,13 @@ export function planCluster(flags: ClusterFlags, plan: ListenPlan, masterKey?: s
   const key = readKey(masterKey);
   const scheme = plan.tls ? "https" : "http";
   return {
-    ...{ url: flags.cluster, passwords: secretsInUrl(address!), cells, ttl_ms: Number(flags.clusterTtl) * 1000 },
-    ...{ masterKey: key, master_key_id: masterKeyId(key), version: migrations.length },
+    url: flags.cluster,
+    passwords: secretsInUrl(address!),
+    cells,
+    ttl_ms: Number(flags.clusterTtl) * 1000,
+    masterKey: key,
+    master_key_id: masterKeyId(key),
+    version: migrations.length,
     addressOf: (port) => flags.clusterAddress ?? `${scheme}://${hostOf(plan)}:${port}`,
   };
 }

@@ -67,8 +67,12 @@ export function commandsElsewhere({ own, cells, seal, directory, over }: Elsewhe
     if (!leader) throw new CliError(`Nobody leads the cell "${cell}" at the moment.`);
     const body = JSON.stringify(order);
     const answer = await fetch(`${leader.address}${commandPath}`, {
-      ...{ method: "POST", body, timeout: false, headers: sealOrder(seal, commandPath, body) },
-      ...{ tls: nodeTls(leader.certificate), ...direct },
+      method: "POST",
+      body,
+      timeout: false,
+      headers: sealOrder(seal, commandPath, body),
+      tls: nodeTls(leader.certificate),
+      ...direct,
     } as RequestInit).catch((error) => {
       throw new CliError(`The leader at ${leader.address} is not reached: ${(error as Error).message}`);
     });

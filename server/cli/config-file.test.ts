@@ -34,7 +34,9 @@ describe("a configuration file", () => {
   test("gives what the same variable would", () => {
     const found = reading('port = 8080\ntrust-proxy = ["10.0.0.0/8", "::1"]\ninsecure-http = false\nlog = "json"');
     expect(found).toEqual({
-      ...{ RUNNEL_PORT: "8080", RUNNEL_TRUST_PROXY: "10.0.0.0/8,::1", RUNNEL_INSECURE_HTTP: "false" },
+      RUNNEL_PORT: "8080",
+      RUNNEL_TRUST_PROXY: "10.0.0.0/8,::1",
+      RUNNEL_INSECURE_HTTP: "false",
       RUNNEL_LOG: "json",
     });
   });

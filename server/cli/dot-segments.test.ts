@@ -24,7 +24,9 @@ const ask = async (method: string, target: string) => {
   const headers = { authorization: `Bearer ${admin.key.secret}`, "content-type": "application/json" };
   const isRead = method === "GET" || method === "HEAD";
   const { status, text } = await rawAsk(listener.port, {
-    ...{ method, target, headers: isRead ? headers : { ...headers, "content-length": "0" } },
+    method,
+    target,
+    headers: isRead ? headers : { ...headers, "content-length": "0" },
   });
   return { status, code: text.startsWith("{") ? (JSON.parse(text).error?.code as string | undefined) : undefined };
 };

@@ -23,8 +23,11 @@ export async function add(
 ): Promise<void> {
   requireData(dataDir);
   const given = {
-    ...{ name: name ?? basename(resolve(from)), from, window_tokens: Number(windowTokens) },
-    ...{ prefix, query_prefix: queryPrefix ?? prefix },
+    name: name ?? basename(resolve(from)),
+    from,
+    window_tokens: Number(windowTokens),
+    prefix,
+    query_prefix: queryPrefix ?? prefix,
   };
   const own = await addOwnModel(folderOf(dataDir), given, silentLog).catch((error) => {
     throw new CliError(error instanceof Error ? error.message : String(error));

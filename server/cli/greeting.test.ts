@@ -2,11 +2,18 @@ import { expect, test } from "bun:test";
 import { type Greeting, greetingText } from "./greeting.ts";
 
 const first: Greeting = {
-  ...{ version: "1.0.0", address: "http://127.0.0.1:8443", data_dir: "/data", cacert: null, http_port: null },
-  ...{ api_url: "https://runs.example.com/v1", dashboard_url: "https://runs.example.com/dashboard" },
+  version: "1.0.0",
+  address: "http://127.0.0.1:8443",
+  data_dir: "/data",
+  cacert: null,
+  http_port: null,
+  api_url: "https://runs.example.com/v1",
+  dashboard_url: "https://runs.example.com/dashboard",
   setup_link: "https://runs.example.com/dashboard/setup#token",
   needs_public_url: false,
-  ...{ project: "default", keys: { test: "sk_test_1", live: "sk_live_1" }, recovered_runs: 0 },
+  project: "default",
+  keys: { test: "sk_test_1", live: "sk_live_1" },
+  recovered_runs: 0,
 };
 
 test("a start prints the public URL alone, in each address and command", () => {
@@ -20,7 +27,9 @@ test("behind a proxy whose address is not known, no command leads a key to the p
   const at = (path: string) => `http://127.0.0.1:8443${path}`;
   const text = greetingText({
     ...first,
-    ...{ api_url: at("/v1"), dashboard_url: at("/dashboard"), setup_link: at("/dashboard/setup#token") },
+    api_url: at("/v1"),
+    dashboard_url: at("/dashboard"),
+    setup_link: at("/dashboard/setup#token"),
     needs_public_url: true,
   });
   expect(text).toContain('curl -H "Authorization: Bearer sk_test_1" https://YOUR-ADDRESS/v1/me');

@@ -22,7 +22,10 @@ function stage(next: Handle, tls?: { cert: string; key: string }) {
   servers.push(successor);
   let handle: Handle = () => never;
   const listener = createListener({
-    ...{ host, port: 0, certificate: null, log: silentLog },
+    host,
+    port: 0,
+    certificate: null,
+    log: silentLog,
     handle: (request) => handle(request),
   });
   const done: string[] = [];
@@ -41,7 +44,8 @@ function stage(next: Handle, tls?: { cert: string; key: string }) {
       handOver({
         entrance: {
           ...listener,
-          ...{ certificate: () => (tls ? toCertificate(tls.cert, tls.key, "") : null), isPlain: () => false },
+          certificate: () => (tls ? toCertificate(tls.cert, tls.key, "") : null),
+          isPlain: () => false,
           letIn: (admitted) => {
             handle = admitted;
           },
@@ -54,7 +58,10 @@ function stage(next: Handle, tls?: { cert: string; key: string }) {
           kill: () => void done.push("killed"),
         },
         address: `${tls ? "https" : "http"}://${host}:${successor.port}`,
-        ...{ masterKey: new Uint8Array(32), log: silentLog, told, stop },
+        masterKey: new Uint8Array(32),
+        log: silentLog,
+        told,
+        stop,
         patience: { ...patience, serving_ms, retire_ms },
         close: () => void done.push("closed"),
         onServing: () => void done.push("serving"),

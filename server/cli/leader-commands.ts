@@ -104,7 +104,10 @@ export function createLeaderCommands(options: LeaderCommandsOptions) {
 /** What a doctor finds at the leader's machine, in a process of its own: it reads the whole database. */
 async function examine(dataDir: string): Promise<Response> {
   const child = Bun.spawn(ownCommand("doctor", "--machine", "--data-dir", dataDir, "--json"), {
-    ...{ env: outsideCluster(process.env), stdin: "ignore", stdout: "pipe", stderr: "ignore" },
+    env: outsideCluster(process.env),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
   });
   setPriority(child.pid, backgroundPriority);
   return new Response(await new Response(child.stdout).text(), { headers: { "content-type": "application/json" } });

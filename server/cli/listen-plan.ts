@@ -181,7 +181,9 @@ export const ownNamesOf = (
 
 /** How requests have to come in where a server listens so. */
 export const rulesOf = ({ tls, trustProxy, insecureHttp }: ListenPlan): TransportRules => ({
-  ...{ tls: tls !== null, trustProxy, insecureHttp },
+  tls: tls !== null,
+  trustProxy,
+  insecureHttp,
 });
 
 /** The names that the server has its certificate for. */

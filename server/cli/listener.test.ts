@@ -35,7 +35,11 @@ const idle_s = 8;
 
 test("whoever sent all of a request may wait for long, and who stays silent in the middle of one is cut off", async () => {
   const listener = createListener({
-    ...{ host: "127.0.0.1", port: 0, certificate: null, log: silentLog, idle_s },
+    host: "127.0.0.1",
+    port: 0,
+    certificate: null,
+    log: silentLog,
+    idle_s,
     async handle(request) {
       const body = await readJsonBody(request);
       // Twice as long as a connection may be idle.
@@ -109,7 +113,9 @@ describe("a body that stops arriving", () => {
     );
     expect(answers).toEqual(bodies.map(([target]) => ({ target, status: 408, closes: true, said: true })));
     const refused = await rawAsk(listener.port, {
-      ...{ method: "POST", target: "/v1/agents", body: "{" },
+      method: "POST",
+      target: "/v1/agents",
+      body: "{",
       headers: { authorization, ...json },
     });
     const { error, request_id } = JSON.parse(refused.text);
@@ -121,7 +127,8 @@ describe("a body that stops arriving", () => {
     const { key } = await server.client();
     const whole = JSON.stringify({ name: "a", instructions: "b", model: "test/echo" });
     const headers = {
-      ...{ authorization: `Bearer ${key.secret}`, "content-type": "application/json" },
+      authorization: `Bearer ${key.secret}`,
+      "content-type": "application/json",
       "content-length": String(whole.length),
     };
     // Five pieces, of which none takes as long as a silence, and all of them take longer.

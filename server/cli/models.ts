@@ -75,8 +75,12 @@ export function readConnection(
   const max_concurrent = maxConcurrent === undefined ? null : Number(maxConcurrent);
   const idle_timeout_ms = idleTimeoutMs === undefined ? null : Number(idleTimeoutMs);
   const read = checkConnection({
-    ...{ name, provider, base_url: baseUrl, api_key: apiKey },
-    ...{ max_concurrent, idle_timeout_ms },
+    name,
+    provider,
+    base_url: baseUrl,
+    api_key: apiKey,
+    max_concurrent,
+    idle_timeout_ms,
   });
   if (!("message" in read)) return read;
   const flag = flags[read.param];
@@ -90,7 +94,11 @@ async function list({ dataDir, json }: DataFlags): Promise<void> {
     table(
       ["NAME", "PROVIDER", "BASE URL", "AT ONCE", "FROM"],
       data.map(({ name, provider, base_url, max_concurrent, source }) => [
-        ...[name, provider, base_url ?? "", String(max_concurrent ?? ""), source],
+        name,
+        provider,
+        base_url ?? "",
+        String(max_concurrent ?? ""),
+        source,
       ]),
     ),
   );

@@ -34,7 +34,11 @@ export async function tellLeader(
   const leader = await directory.findLeaderOf(cell);
   if (!leader) throw new Error(`Nobody leads the cell "${cell}".`);
   const answer = await fetch(`${leader.address}${path}`, {
-    ...{ method: "POST", body, headers: sealOrder(seal, path, body), tls: nodeTls(leader.certificate), ...direct },
+    method: "POST",
+    body,
+    headers: sealOrder(seal, path, body),
+    tls: nodeTls(leader.certificate),
+    ...direct,
     signal: AbortSignal.timeout(patience_ms),
   } as RequestInit);
   if (!answer.ok)

@@ -6,7 +6,11 @@ const whole: OidcFlags = { oidcIssuer: "https://id.example.com/realm", oidcClien
 test("an issuer is set with all that it takes, and its host stands on the button", () => {
   expect(oidcSettings({ localAccounts: "on" })).toBeNull();
   expect(oidcSettings({ ...whole, oidcDomains: "Example.com, @b.example", oidcRoleClaim: "a.b" })).toEqual({
-    ...{ issuer: whole.oidcIssuer!, clientId: "runnel", clientSecret: "s", name: "id.example.com", roleClaim: "a.b" },
+    issuer: whole.oidcIssuer!,
+    clientId: "runnel",
+    clientSecret: "s",
+    name: "id.example.com",
+    roleClaim: "a.b",
     domains: ["example.com", "b.example"],
     trustEmail: false,
   });

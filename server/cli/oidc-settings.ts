@@ -40,7 +40,11 @@ export function oidcSettings(flags: OidcFlags): OidcSettings | null {
       "--oidc-trust-email needs --oidc-domains: the domains whose addresses the issuer alone gives out.",
     );
   return {
-    ...{ issuer, clientId, clientSecret, name: flags.oidcName ?? host, roleClaim: flags.oidcRoleClaim ?? null },
+    issuer,
+    clientId,
+    clientSecret,
+    name: flags.oidcName ?? host,
+    roleClaim: flags.oidcRoleClaim ?? null,
     domains: splitList(flags.oidcDomains).map(checkedDomain),
     trustEmail: flags.oidcTrustEmail ?? false,
   };

@@ -26,7 +26,9 @@ export function storesOf(db: Db, dir: DataDir) {
   const audit = createAudit({ db });
   const accounts = () => createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
   return {
-    ...{ db, dir, accounts },
+    db,
+    dir,
+    accounts,
     removeFactors: (email: string, by: Actor) => removeFactors({ db, audit }, email, by),
     setup: () => createSetup({ db, audit, accounts: accounts() }),
     keys: () => createKeyStore({ db, audit }),

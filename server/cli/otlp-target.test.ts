@@ -16,7 +16,11 @@ test("the flag is a collector, below which traces have their usual place", () =>
     [`${base}/otlp/`, `${base}/otlp/v1/traces`],
   ] as const)
     expect(otlpTarget({ otlpEndpoint }, {})).toEqual({
-      ...{ url, headers: {}, protocol: "http/protobuf", resource: {}, content: false },
+      url,
+      headers: {},
+      protocol: "http/protobuf",
+      resource: {},
+      content: false,
     });
   expect(otlpTarget({ otlpEndpoint: base, otlpContent: true }, {})?.content).toBe(true);
 });

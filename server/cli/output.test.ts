@@ -7,7 +7,9 @@ const main = join(import.meta.dir, "../main.ts");
 /** Runs a command of the shell, in which `"$@"` is the command line, and returns what stands on standard error. */
 async function inShell(script: string, args: string[]): Promise<string> {
   const child = Bun.spawn(["sh", "-c", script, "sh", process.execPath, main, ...args], {
-    ...{ stdin: "ignore", stdout: "ignore", stderr: "pipe" },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
   });
   const said = await child.stderr.text();
   await child.exited;
@@ -33,7 +35,9 @@ test.skipIf(!existsSync("/dev/full"))("a command whose output finds no room says
 test("a slow reader gets all of it", async () => {
   const source = `import { writeOut } from ${JSON.stringify(join(import.meta.dir, "output.ts"))}; writeOut("x".repeat(3e6));`;
   const child = Bun.spawn(["sh", "-c", `"$1" -e "$2" | wc -c`, "sh", process.execPath, source], {
-    ...{ stdin: "ignore", stdout: "pipe", stderr: "inherit" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
   });
   expect(Number(await child.stdout.text())).toBe(3e6);
 });

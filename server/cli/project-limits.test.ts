@@ -9,7 +9,8 @@ test("flags become changes: off and default are what they say, and what is not n
     limits: { reads_per_minute: 0, runs_in_progress: null, writes_per_minute: 7, children_per_run: 8 },
   });
   expect(readLimits({ usdPerDay: "19.99", tokensPerDay: "off", unknownPrice: "allow" })).toEqual({
-    ...{ budget_per_day: { max_cost_usd: 19.99, max_total_tokens: null }, unknown_price: "allow" },
+    budget_per_day: { max_cost_usd: 19.99, max_total_tokens: null },
+    unknown_price: "allow",
   });
 });
 

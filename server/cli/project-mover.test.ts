@@ -17,7 +17,8 @@ test.each([
     await using server = testApp();
     const client = await server.client({ project: "shop" });
     await using east = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1" },
+      port: 0,
+      hostname: "127.0.0.1",
       fetch: async (request) => {
         const isArrival = (await request.text()).startsWith("{");
         return Response.json(isArrival ? { is: "refused", why: "It is full." } : { is: "none" });
@@ -31,7 +32,13 @@ test.each([
     const forgotten: boolean[] = [];
     const works: [lease_ms: number, before: boolean, after: boolean][] = [];
     const mover = createProjectMover({
-      ...{ cells: ["main", "east"], own: "main", epoch: 1, version: 1, db, moves, log: silentLog },
+      cells: ["main", "east"],
+      own: "main",
+      epoch: 1,
+      version: 1,
+      db,
+      moves,
+      log: silentLog,
       moving: { ...server.moving, arrived: () => arrive(server.moving.arrived) },
       seal: createNodeSeal(new Uint8Array(32)),
       directory: {

@@ -155,7 +155,7 @@ export function createProjectMover(options: MoverOptions) {
     const { pieces } = size;
     for (let position = 0; position < pieces; position++) await tell(moves.piece(id, position), `/${position}`);
     failpoint?.("mid_move.sent");
-    const arrival: Arrival = { ...{ project, name, from: own, at_ms, pieces, version }, work_ms: unpacking_ms(size) };
+    const arrival: Arrival = { project, name, from: own, at_ms, pieces, version, work_ms: unpacking_ms(size) };
     return (await (await tell(JSON.stringify(arrival))).json()) as Standing;
   }
 

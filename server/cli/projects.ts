@@ -124,8 +124,13 @@ export function projectsTable(data: readonly ListedProject[]): string {
   return table(
     ["ID", "NAME", ...(hasCells ? ["CELL"] : []), "CREATED", "ARCHIVED", "TEST KEEPS", "LIVE KEEPS"],
     data.map(({ id, name, cell, created_at, archived_at, retention: { test, live } }) => [
-      ...[id, name, ...(hasCells ? [cell ?? ""] : []), created_at, archived_at ?? "no"],
-      ...[days(test), days(live)],
+      id,
+      name,
+      ...(hasCells ? [cell ?? ""] : []),
+      created_at,
+      archived_at ?? "no",
+      days(test),
+      days(live),
     ]),
   );
 }

@@ -94,7 +94,13 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const ownPlan = backupPlan && leading && !leading.isFirst ? ofFurtherCell(backupPlan, leading.lead.cell) : backupPlan;
   const backups = ownPlan && backUpRegularly(ownPlan, { dataDir: dir.path, db, log });
   const app = compose({
-    ...{ db, entrance, sandbox, dir, storage, backups, node: leading },
+    db,
+    entrance,
+    sandbox,
+    dir,
+    storage,
+    backups,
+    node: leading,
     seal: createSeal(storage.masterKey),
     log,
   });
@@ -110,7 +116,12 @@ export async function serve(flags: ServeFlags): Promise<never> {
   entrance.letIn(
     movers && routed
       ? leading!.others!.lead({
-          ...{ routes: routed, handle, mover: movers.mover, personOf, staysSignedIn, sure: leading!.waysOut.sure },
+          routes: routed,
+          handle,
+          mover: movers.mover,
+          personOf,
+          staysSignedIn,
+          sure: leading!.waysOut.sure,
         })
       : handle,
   );
@@ -161,7 +172,9 @@ export async function serve(flags: ServeFlags): Promise<never> {
     log.info("stopping", { signal: end });
     movers?.mover.stop();
     await stopServer({
-      ...{ entrance, endWork, log },
+      entrance,
+      endWork,
+      log,
       async leave() {
         removeServerFile(dir.serverFile);
         db.write.flush();
@@ -172,7 +185,11 @@ export async function serve(flags: ServeFlags): Promise<never> {
   } else {
     log.info("another process takes over", { pid: end.pid });
     await handOver({
-      ...{ successor: end, entrance, masterKey: storage.masterKey, told, log },
+      successor: end,
+      entrance,
+      masterKey: storage.masterKey,
+      told,
+      log,
       address: addressHere(plan, entrance.port),
       stop: endWork,
       close: storage.close,
@@ -221,7 +238,12 @@ function composing(settings: Settings) {
       publicUrl: () => publicUrlAt(entrance.port),
       makeBackup: backUpApart(dir.path),
       dashboard: {
-        ...{ pages, secureCookie: !plan.insecureHttp, version: build.version, oidc, mail, localAccounts },
+        pages,
+        secureCookie: !plan.insecureHttp,
+        version: build.version,
+        oidc,
+        mail,
+        localAccounts,
         caFile: () => cacertOf(entrance),
       },
     });

@@ -13,7 +13,8 @@ const { isRebound } = createTransportGate({
   onExposed() {},
 });
 const handle = createSpareHandle({
-  ...{ isRebound, publicUrl: () => "https://runs.example" },
+  isRebound,
+  publicUrl: () => "https://runs.example",
   handle: () => new Response("from the leader"),
 });
 const listener = createListener({ host: "127.0.0.1", port: 0, certificate: null, log: silentLog, handle });

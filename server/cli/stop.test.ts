@@ -10,7 +10,9 @@ async function stopped(step: () => Promise<void>): Promise<{ closed: boolean; me
   let closed = false;
   await stopServer({
     entrance: { stop: step, cut: step },
-    ...{ endWork: step, leave: step, patience },
+    endWork: step,
+    leave: step,
+    patience,
     close: () => {
       closed = true;
     },

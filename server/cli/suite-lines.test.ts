@@ -6,8 +6,13 @@ const live = { run_id: "run_2", status: "completed", output_equal: true, cost_us
 
 const linesOf = (more: Partial<ShownCase>): string[] =>
   caseLines({
-    ...{ run_id: "run_1", status: "diverged", matched_steps: 1, divergences_count: 1, first_divergence: found },
-    ...{ live: null, error: null },
+    run_id: "run_1",
+    status: "diverged",
+    matched_steps: 1,
+    divergences_count: 1,
+    first_divergence: found,
+    live: null,
+    error: null,
     ...more,
   });
 

@@ -24,7 +24,7 @@ test("what is read of metrics is what was measured", () => {
   expect(sumOf(after, "runnel_runs_ended_total")).toBe(101);
   expect(rateOf(before, after, "runnel_runs_ended_total", { status: "failed" })).toBe(0.2);
   expect([0.5, 0.98, 0.99, 1].map((q) => quantileOf(before, after, "runnel_run_duration_seconds", q))).toEqual([
-    ...[0.25, 0.25, 5, 5],
+    0.25, 0.25, 5, 5,
   ]);
   expect(quantileOf(after, after, "runnel_run_duration_seconds", 0.5)).toBeNull();
   expect(sampleOf(before, after)).toMatchObject({

@@ -156,7 +156,9 @@ describe("a request that is passed on", () => {
     const whileLeading = createWhileLeading(() => leader);
     const reached = Promise.withResolvers<void>();
     await using stopped = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
+      port: 0,
+      hostname: "127.0.0.1",
+      idleTimeout: 0,
       fetch(request) {
         if (request.url.endsWith("/stream"))
           return new Response(new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode("one")) }));
@@ -197,7 +199,9 @@ describe("a request that is passed on", () => {
     });
     const marked: boolean[] = [];
     const spare = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1", idleTimeout: idle_s },
+      port: 0,
+      hostname: "127.0.0.1",
+      idleTimeout: idle_s,
       async fetch(request) {
         const passed = passOn(request, { address: `http://127.0.0.1:${leader.port}`, seal, origin });
         while (!isReceived(request)) await Bun.sleep(5);
@@ -220,7 +224,9 @@ test("a request is passed on over TLS with its body, and the answer comes back a
   const own = selfSigned([nodeName]);
   const tls = [authority.issue({ names: ["api.example.com"] }), { ...own, serverName: nodeName }];
   await using leader = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1", tls },
+    port: 0,
+    hostname: "127.0.0.1",
+    tls,
     async fetch(request) {
       const said = { origin: seal.originOf(request), host: request.headers.get("host"), url: request.url };
       const body = await request.text();
@@ -241,7 +247,9 @@ test("a request is passed on over TLS with its body, and the answer comes back a
     },
   });
   const asked = new Request("https://api.example.com/v1/runs?a=1", {
-    ...{ method: "POST", body: pieces, redirect: "manual" },
+    method: "POST",
+    body: pieces,
+    redirect: "manual",
     headers: { host: "api.example.com", [passedHeader]: "forged" },
   });
   const address = `https://127.0.0.1:${leader.port}`;
@@ -253,7 +261,9 @@ test("a request is passed on over TLS with its body, and the answer comes back a
   expect(answer.status).toBe(418);
   expect(answer.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
   expect(JSON.parse(new TextDecoder().decode(Bun.gunzipSync(await answer.arrayBuffer())))).toEqual({
-    ...{ origin, host: "api.example.com", body: "one two" },
+    origin,
+    host: "api.example.com",
+    body: "one two",
     url: "https://api.example.com/v1/runs?a=1",
   });
 });

@@ -141,7 +141,15 @@ export async function passOn(request: Request, { address, tls, seal, origin, unt
   };
   const signal = until ? AbortSignal.any([request.signal, until]) : request.signal;
   const answer = await send(`${address}${path}`, {
-    ...{ method, headers, redirect: "manual", decompress: false, timeout: false, signal, body, tls, ...direct },
+    method,
+    headers,
+    redirect: "manual",
+    decompress: false,
+    timeout: false,
+    signal,
+    body,
+    tls,
+    ...direct,
   } as RequestInit).catch(async (error) => {
     await readRest(request.headers);
     throw error;

@@ -38,7 +38,14 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
   let cells = 0;
   const newCell = () => `cell-${++cells}`;
   const candidate = (cell: string, over: { [Name in keyof Candidate]?: Candidate[Name] } = {}): Candidate => ({
-    ...{ cell, name: "a", address: "", certificate: "", ttl_ms: 60_000, master_key_id: "key", version: 1, ...over },
+    cell,
+    name: "a",
+    address: "",
+    certificate: "",
+    ttl_ms: 60_000,
+    master_key_id: "key",
+    version: 1,
+    ...over,
   });
 
   interface LeaderOptions {
@@ -84,7 +91,12 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     ship.goOn(head);
     const db = openDatabase(path, { ship });
     return {
-      ...{ db, ship, path, fenced, engine, epoch: won.epoch },
+      db,
+      ship,
+      path,
+      fenced,
+      engine,
+      epoch: won.epoch,
       async [Symbol.asyncDispose]() {
         ship.stop();
         db.close();
@@ -491,7 +503,10 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     await at(url, (sql) => claim(sql, candidate(free, { ttl_ms: 0 })));
     const { cells } = await readCluster(url);
     expect(cells.find((one) => one.cell === cell)).toMatchObject({
-      ...{ leader: "a", epoch: 1, head: rows, spares: [{ name: "spare", behind: 1 }] },
+      leader: "a",
+      epoch: 1,
+      head: rows,
+      spares: [{ name: "spare", behind: 1 }],
       log: { rows: rows - 1, bytes: expect.any(Number) },
     });
     expect(cells.find((one) => one.cell === free)).toMatchObject({ leader: null, address: null, head: 0, spares: [] });

@@ -105,7 +105,8 @@ export function createEngine(
       },
     );
     const connecting: Link = {
-      ...{ client: null, made },
+      client: null,
+      made,
       async end() {
         isOver = true;
         await Promise.all([...opened].map(drop));

@@ -58,9 +58,17 @@ export async function readCell(sql: SQL, { cell, master_key_id, version }: Candi
     );
   const { leader, address, certificate, free, lease_until } = row;
   return {
-    ...{ leader, address, certificate, free, lease_until },
-    ...{ epoch: Number(row.epoch), head: Number(row.head), base: Number(row.base), base_epoch: Number(row.base_epoch) },
-    ...{ version: Number(row.version), lease_ms: Number(row.lease_ms) },
+    leader,
+    address,
+    certificate,
+    free,
+    lease_until,
+    epoch: Number(row.epoch),
+    head: Number(row.head),
+    base: Number(row.base),
+    base_epoch: Number(row.base_epoch),
+    version: Number(row.version),
+    lease_ms: Number(row.lease_ms),
   };
 }
 

@@ -33,13 +33,11 @@ describe.if(startPostgres.orSkipped("nodes"))("a node", () => {
     }: { ttl_ms?: number; prepareDatabase?(): Promise<void>; open?: OpenConnection } = {},
   ) =>
     joinCells({
-      ...{
-        url: postgres.url,
-        cells: [cell],
-        database: file("runnel.db"),
-        marker: file("cluster.json"),
-        log: silentLog,
-      },
+      url: postgres.url,
+      cells: [cell],
+      database: file("runnel.db"),
+      marker: file("cluster.json"),
+      log: silentLog,
       candidate: { name: "a", address: "", certificate: "", ttl_ms, master_key_id: "key", version: 1 },
       prepareDatabase,
       forgetMade: () => forgetVectors(file("runnel.db")),

@@ -101,7 +101,10 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
     (cell): Followed => ({
       candidate: { ...candidate, cell },
       path: cells.length === 1 ? database : `${database}.${cell}`,
-      ...{ head: 0, lease: null, at: null, noted: Number.NEGATIVE_INFINITY },
+      head: 0,
+      lease: null,
+      at: null,
+      noted: Number.NEGATIVE_INFINITY,
     }),
   );
   const first = await engine.attempt(async (sql) => {
@@ -215,7 +218,13 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
       // It would wait behind a long compaction, and give up the connection that both use.
       const looking = createEngine(url, { patience_ms: read_ms, name: `runnel status ${cell}`, open });
       const ship = createShipper({
-        ...{ engine: own, cell, epoch, claimed_at, path: database, patience_ms: told_ms, log },
+        engine: own,
+        cell,
+        epoch,
+        claimed_at,
+        path: database,
+        patience_ms: told_ms,
+        log,
         ttl_ms: candidate.ttl_ms,
         onFenced: (fault) => options.onFenced(cell, fault),
       });
@@ -227,7 +236,10 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
       log.info("leads the cell", { cell, epoch, row: reached });
       const stopCompacting = keepCompact(engine, cell, ship);
       return {
-        ...{ cell, epoch, ship, failover },
+        cell,
+        epoch,
+        ship,
+        failover,
         cells: () => looking.attempt(readCells),
         async route(sqlite) {
           const routes = watchRoutes(sqlite);

@@ -10,7 +10,8 @@ test("what changes a project, a key or a chat page is told once it is committed,
     run(
       `INSERT INTO api_keys (id, project_id, environment, hash, name, prefix, last4, scopes, created_by, created_at_ms)
        VALUES (?, 'proj_a', 'test', ?, '', '', '', '[]', 'cli', 0)`,
-      ...[id, new Uint8Array(32).fill(hash)],
+      id,
+      new Uint8Array(32).fill(hash),
     );
   expect(routes.take()).toBeNull();
   await db.write(() => {
@@ -62,7 +63,9 @@ test("what leads to a project that leaves stays as it is, and one that comes say
   const move = (id: string, project: string, state: string) =>
     run(
       "INSERT INTO project_moves (id, project, name, cell, state, at_ms) VALUES (?, ?, 'shop', 'east', ?, 0)",
-      ...[id, project, state],
+      id,
+      project,
+      state,
     );
   const addProject = (id: string, name: string) =>
     run("INSERT INTO projects (id, name, created_at_ms) VALUES (?, ?, 0)", id, name);
@@ -70,7 +73,10 @@ test("what leads to a project that leaves stays as it is, and one that comes say
     run(
       `INSERT INTO api_keys (id, project_id, environment, hash, name, prefix, last4, scopes, created_by, created_at_ms, revoked_at_ms)
        VALUES (?, ?, 'test', ?, '', '', '', '[]', 'cli', 0, ?)`,
-      ...[id, project, new Uint8Array(32).fill(hash), revoked_at_ms],
+      id,
+      project,
+      new Uint8Array(32).fill(hash),
+      revoked_at_ms,
     );
   await db.write(() => {
     addProject("proj_a", "shop");
@@ -93,8 +99,10 @@ test("what leads to a project that leaves stays as it is, and one that comes say
   const { projects, names } = routes.take()!;
   expect(projects).toEqual(new Map([["proj_b", { name: "store", is_open: true, moved_from: "east" }]]));
   expect(Object.fromEntries(names)).toEqual({
-    ...{ ["02".repeat(32)]: "proj_b", key_2: "proj_b" },
-    ...{ ["03".repeat(32)]: null, key_3: null },
+    ["02".repeat(32)]: "proj_b",
+    key_2: "proj_b",
+    ["03".repeat(32)]: null,
+    key_3: null,
   });
   db.close();
 });

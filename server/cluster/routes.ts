@@ -51,7 +51,9 @@ const watched: Watched[] = [
   ...["INSERT", "UPDATE OF name, archived_at_ms, deleted_at_ms"].map(
     (event) =>
       [
-        ...[event, "projects", "changed_projects"],
+        event,
+        "projects",
+        "changed_projects",
         ["NEW.id, NEW.name, NEW.archived_at_ms IS NULL AND NEW.deleted_at_ms IS NULL"],
       ] as unknown as Watched,
   ),

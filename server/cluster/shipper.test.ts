@@ -6,13 +6,22 @@ test("a leader that had nothing to ask for long is not stalled; one that nobody 
   const engine = {
     ask: () => new Promise<{ head: number }[] | null>((resolve) => (answer = resolve)),
     attempt: async () => null,
-    ...{ fault: () => null, reconnects: () => 0, close: async () => {} },
+    fault: () => null,
+    reconnects: () => 0,
+    close: async () => {},
   };
   const [ttl_ms, ago_ms] = [60_000, 70_000];
   const claimed_at = { mono: performance.now() - ago_ms, wall: Date.now() - ago_ms };
   const ship = createShipper({
-    ...{ engine, cell: "main", epoch: 1, claimed_at, path: "none", ttl_ms, patience_ms: 20 },
-    ...{ onFenced() {}, log: { warn() {} } },
+    engine,
+    cell: "main",
+    epoch: 1,
+    claimed_at,
+    path: "none",
+    ttl_ms,
+    patience_ms: 20,
+    onFenced() {},
+    log: { warn() {} },
   });
   expect(ship.isStalled()).toBe(false);
   const settled = ship.settled(); // It asks: the lease has run out.
@@ -33,12 +42,21 @@ function leader(ttl_ms: number) {
   const engine = {
     ask: async () => (stage.isThere ? [{ head: 0 }] : null),
     attempt: async () => null,
-    ...{ fault: () => null, reconnects: () => 0, close: async () => {} },
+    fault: () => null,
+    reconnects: () => 0,
+    close: async () => {},
   };
   const claimed_at = { mono: performance.now(), wall: Date.now() };
   const ship = createShipper({
-    ...{ engine, cell: "main", epoch: 1, claimed_at, path: "none", ttl_ms, patience_ms: 60_000 },
-    ...{ onFenced() {}, log: { warn() {} } },
+    engine,
+    cell: "main",
+    epoch: 1,
+    claimed_at,
+    path: "none",
+    ttl_ms,
+    patience_ms: 60_000,
+    onFenced() {},
+    log: { warn() {} },
   });
   const until = new BigInt64Array(ship.leadsUntil);
   return { ship, stage, left: () => Number(Atomics.load(until, 0)) - Date.now() };

@@ -313,7 +313,11 @@ export function createShipper(options: ShipperOptions): Shipper {
     isStalled,
     onStalled: stalls.listen,
     figures: () => ({
-      ...{ epoch, rows, bytes, acked, whole },
+      epoch,
+      rows,
+      bytes,
+      acked,
+      whole,
       waiting: seq - acked + (next ? 1 : 0),
       silent_ms: Math.round(performance.now() - heard.mono),
       reconnects: engine.reconnects(),

@@ -62,7 +62,8 @@ export async function readCells(sql: SQL): Promise<CellStatus[]> {
     leader: row.led ? (row.leader as string) : null,
     address: row.led ? (row.address as string) : null,
     lease_ms: row.lease_ms === null ? null : Number(row.lease_ms),
-    ...{ epoch: Number(row.epoch), head: Number(row.head) },
+    epoch: Number(row.epoch),
+    head: Number(row.head),
     log: { rows: Number(row.log_rows), bytes: Number(row.log_bytes) },
     pages: { pages: Number(row.pages), bytes: Number(row.pages_bytes) },
     spares: spares

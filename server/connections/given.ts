@@ -49,7 +49,10 @@ export function checkConnection(given: GivenConnection): Connection | Connection
   if (idle_timeout_ms !== null && !isWithin(idle_timeout_ms, idleTimeouts_ms))
     return refuse("idle_timeout_ms", `Expected milliseconds from ${idleTimeouts_ms.least} to ${idleTimeouts_ms.most}.`);
   return {
-    ...{ name, provider, base_url, api_key },
+    name,
+    provider,
+    base_url,
+    api_key,
     ...(max_concurrent !== null && { max_concurrent }),
     ...(idle_timeout_ms !== null && { idle_timeout_ms }),
   };

@@ -36,7 +36,9 @@ function busyServer(max_concurrent: number) {
 
 async function agentOf(client: Client): Promise<string> {
   const { body } = await client.post("/v1/agents", {
-    ...{ name: "Clerk", instructions: "", model: "openai_compatible/stub/m" },
+    name: "Clerk",
+    instructions: "",
+    model: "openai_compatible/stub/m",
   });
   return body.id;
 }

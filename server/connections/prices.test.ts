@@ -23,8 +23,12 @@ describe("a price", () => {
     expect(listed).toMatchObject({ input: 1.25, source: "built_in", as_of: "2026-04" });
     await prices.set("openai/gpt-5", own, testActor);
     expect(prices.priceOf("openai/gpt-5")).toEqual({
-      ...{ input: 3, cached_input: 1, output: 9, max_output_tokens: 128_000 },
-      ...{ as_of: "2026-11-21", source: "operator" },
+      input: 3,
+      cached_input: 1,
+      output: 9,
+      max_output_tokens: 128_000,
+      as_of: "2026-11-21",
+      source: "operator",
     });
     await prices.set("openai/gpt-5", { ...own, input: 4 }, testActor);
     expect(prices.priceOf("openai/gpt-5")?.input).toBe(4);
@@ -99,7 +103,10 @@ test("GET /v1/models says what models cost, as of when, and whose word that is",
   await server.prices.set("ollama/*", own, testActor);
   await server.prices.set("openai/gpt-4.1", own, testActor);
   expect(await price("openai_compatible/gpu/m")).toEqual({
-    ...{ id: "openai_compatible/gpu/m", object: "model", provider: "openai_compatible", available: false },
+    id: "openai_compatible/gpu/m",
+    object: "model",
+    provider: "openai_compatible",
+    available: false,
     context_window: 32_768,
     prices: { input: 3, cached_input: 1, output: 9, as_of: "2026-11-21", source: "operator" },
   });

@@ -15,7 +15,9 @@ export const modelRoutes = ({ auth, connections, prices }: ModelRoutes) =>
   new Elysia({ tags: ["Account"] }).use(auth).get(
     "/models",
     async ({ principal: { environment } }) => ({
-      ...{ object: "list", data: await connections.models(environment, prices), has_more: false },
+      object: "list",
+      data: await connections.models(environment, prices),
+      has_more: false,
     }),
     {
       operation: {

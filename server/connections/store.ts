@@ -71,7 +71,8 @@ export function createConnectionStore({
   // Keys stay sealed here: one that cannot be opened may not stand in the way of the other connections.
   const all = db.kept.rows((): readonly Stored[] => [
     ...select.all().map(({ max_concurrent, idle_timeout_ms, ...row }) => ({
-      ...{ ...row, api_key: null },
+      ...row,
+      api_key: null,
       ...limitsOf({ max_concurrent, idle_timeout_ms }),
     })),
     ...fromEnvironment.map((connection) => ({ ...connection, sealed_key: null })),
@@ -157,7 +158,10 @@ export function createConnectionStore({
     list(): ConnectionInfo[] {
       const kept = select.all().map(({ sealed_key, ...row }) => ({ ...row, source: "stored" as const }));
       const given = fromEnvironment.map(({ name, provider, base_url, ...limits }) => ({
-        ...{ name, provider, base_url, max_concurrent: limits.max_concurrent ?? null },
+        name,
+        provider,
+        base_url,
+        max_concurrent: limits.max_concurrent ?? null,
         idle_timeout_ms: limits.idle_timeout_ms ?? null,
         source: "environment" as const,
         created_at_ms: null,

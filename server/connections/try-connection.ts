@@ -15,7 +15,12 @@ export async function tryConnection(connection: Connection, model: string | null
   const begun = performance.now();
   const signal = AbortSignal.timeout(patience_ms);
   const failed = (name: string | null, code: string, message: string): Tried => ({
-    ...{ ok: false, model: name, latency_ms: since(begun), output: null, usage: null, error: { code, message } },
+    ok: false,
+    model: name,
+    latency_ms: since(begun),
+    output: null,
+    usage: null,
+    error: { code, message },
   });
   const name = model ?? usualModel(connection) ?? (await firstModel(connection, signal));
   if (name === null)

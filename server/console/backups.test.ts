@@ -23,7 +23,10 @@ afterEach(() => {
 const lying = () => join(folder.path, "backups-to-download");
 const open = (more: { requireRoom?: () => void; make?: MakeBackup } = {}) =>
   createBackups({
-    ...{ db, audit: createAudit({ db }), dataDir: folder.path, requireRoom: () => {} },
+    db,
+    audit: createAudit({ db }),
+    dataDir: folder.path,
+    requireRoom: () => {},
     make: async (file) => backUp(join(folder.path, "runnel.db"), file),
     ...more,
   });
@@ -32,7 +35,9 @@ test("a backup is made, can be downloaded as one database, and the log tells of 
   const backups = open();
   const made = await backups.create(testActor);
   expect({ ...made }).toMatchObject({
-    ...{ id: expect.stringMatching(/^bak_/), bytes: expect.any(Number), version: expect.any(Number) },
+    id: expect.stringMatching(/^bak_/),
+    bytes: expect.any(Number),
+    version: expect.any(Number),
     filename: expect.stringMatching(/^runnel-\d{4}-\d\d-\d\dT\d{6}\.db$/),
   });
   const answer = await backups.download(made.id, testActor);

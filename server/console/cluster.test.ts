@@ -2,13 +2,16 @@ import { expect, test } from "bun:test";
 import { createClusterReader } from "./cluster.ts";
 
 const cell = {
-  ...{ cell: "main", leader: "a", address: "http://10.0.0.5:8443", lease_ms: 2900, epoch: 4, head: 12 },
-  ...{
-    log: { rows: 2, bytes: 900 },
-    pages: { pages: 7, bytes: 9000 },
-    spares: [{ name: "b", behind: 0 }],
-    projects: [],
-  },
+  cell: "main",
+  leader: "a",
+  address: "http://10.0.0.5:8443",
+  lease_ms: 2900,
+  epoch: 4,
+  head: 12,
+  log: { rows: 2, bytes: 900 },
+  pages: { pages: 7, bytes: 9000 },
+  spares: [{ name: "b", behind: 0 }],
+  projects: [],
 };
 const failover = { at: "2026-11-23T12:00:00.000Z", detail: "b leads" };
 

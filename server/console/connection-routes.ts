@@ -44,15 +44,24 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
     const models = await connections.models("live", prices);
     const known = models.map(({ object: _, prices: price, ...model }) => ({
       ...model,
-      ...{ input: price.input, cached_input: price.cached_input, output: price.output },
-      ...{ as_of: price.as_of, source: price.source },
+      input: price.input,
+      cached_input: price.cached_input,
+      output: price.output,
+      as_of: price.as_of,
+      source: price.source,
     }));
     const ofMany = prices.all().flatMap(({ model, set_at_ms, input, cached_input, output, context_window }) =>
       model.endsWith("/*")
         ? {
-            ...{ id: model, provider: model.split("/")[0], available: true, context_window },
-            ...{ input, cached_input, output },
-            ...{ as_of: timestampOrNull(set_at_ms)?.slice(0, 10) ?? null, source: "operator" as const },
+            id: model,
+            provider: model.split("/")[0],
+            available: true,
+            context_window,
+            input,
+            cached_input,
+            output,
+            as_of: timestampOrNull(set_at_ms)?.slice(0, 10) ?? null,
+            source: "operator" as const,
           }
         : [],
     );

@@ -104,7 +104,17 @@ async function startConsole({ secureCookie = true } = {}) {
   }
 
   return {
-    ...{ db, project, projects, setup, accounts, send, app, bugs, listeners, closing, now },
+    db,
+    project,
+    projects,
+    setup,
+    accounts,
+    send,
+    app,
+    bugs,
+    listeners,
+    closing,
+    now,
     jar: () => jar,
     useJar: (cookie: string) => {
       jar = cookie;

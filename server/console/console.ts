@@ -145,7 +145,9 @@ export function createConsole(deps: Console): ConsoleRoutes {
   const alerts = new Elysia().use(auth).get(
     "/alerts",
     ({ principal: { project_id, environment } }) => ({
-      ...{ object: "list", data: deps.alerts?.open(project_id, environment) ?? [], has_more: false },
+      object: "list",
+      data: deps.alerts?.open(project_id, environment) ?? [],
+      has_more: false,
     }),
     { permission: "read" },
   );

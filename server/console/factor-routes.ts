@@ -25,8 +25,10 @@ export const factorRoutes = ({ signedIn, accounts, secondFactor, passkeys }: Fac
     .get(
       "/factors",
       ({ visitor: { user } }) => ({
-        ...{ password: accounts.hasPassword(user.id), totp: secondFactor.isOn(user.id) },
-        ...{ recovery_codes: secondFactor.codesLeft(user.id), passkeys: passkeys.list(user.id) },
+        password: accounts.hasPassword(user.id),
+        totp: secondFactor.isOn(user.id),
+        recovery_codes: secondFactor.codesLeft(user.id),
+        passkeys: passkeys.list(user.id),
       }),
       { role: "viewer", ...declared({ returns: Factors }) },
     )

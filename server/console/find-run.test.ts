@@ -19,7 +19,11 @@ async function waitingRun(size = 1) {
   const { body: tool } = await client.post("/v1/tools", { name: `ask_${newId("tool").slice(-8)}`, type: "client" });
   const script = [{ tool_calls: [{ name: tool.name, arguments: { text: "x".repeat(size) } }] }, { text: "Done." }];
   const { body: agent } = await client.post("/v1/agents", {
-    ...{ name: "a", instructions: "", model: "test/script", model_settings: { script }, tools: [tool.id] },
+    name: "a",
+    instructions: "",
+    model: "test/script",
+    model_settings: { script },
+    tools: [tool.id],
   });
   const answer = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
   const [call] = answer.body.required_action.submit_tool_outputs.tool_calls;

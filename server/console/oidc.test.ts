@@ -13,7 +13,12 @@ afterAll(() => issuer[Symbol.asyncDispose]());
 let server: TestApp;
 function start(settings: Partial<OidcSettings> = {}, more: TestAppOptions = {}): void {
   const oidc: OidcSettings = {
-    ...{ issuer: issuer.url, ...oidcClient, name: "Example", roleClaim: "roles", domains: [], trustEmail: false },
+    issuer: issuer.url,
+    ...oidcClient,
+    name: "Example",
+    roleClaim: "roles",
+    domains: [],
+    trustEmail: false,
     ...settings,
   };
   server = testApp({ dashboard: true, publicUrl: "http://localhost", oidc, ...more });
@@ -30,7 +35,9 @@ async function begin(to = "/runs") {
 }
 const comeBack = (search: string, cookie: string) =>
   server.send("GET", `/console/api/oidc/callback${search}`, undefined, {
-    ...{ host: "localhost", cookie: `__Host-runnel-oidc=${cookie}`, "sec-fetch-site": "cross-site" },
+    host: "localhost",
+    cookie: `__Host-runnel-oidc=${cookie}`,
+    "sec-fetch-site": "cross-site",
   });
 const cookiesOf = (headers: Headers): Record<string, string> =>
   Object.fromEntries(headers.getSetCookie().map((text) => text.split(";")[0]!.split(/=(.*)/).slice(0, 2)));

@@ -95,7 +95,10 @@ export function createOidc({
 
   const exchange = async (config: Configuration, url: URL, { state, nonce, verifier }: Attempt) =>
     (await kit()).authorizationCodeGrant(config, url, {
-      ...{ pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+      expectedNonce: nonce,
+      idTokenExpected: true,
     });
 
   return {
@@ -112,8 +115,10 @@ export function createOidc({
       const url = client.buildAuthorizationUrl(config, {
         redirect_uri: callback(),
         scope: "openid email profile",
-        ...{ state: attempt.state, nonce: attempt.nonce },
-        ...{ code_challenge: await client.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" },
+        state: attempt.state,
+        nonce: attempt.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: "S256",
       });
       return {
         url: url.href,
@@ -176,7 +181,8 @@ function identityOf(issuer: string, claims: Claims, { roleClaim, trustEmail }: O
   const { email_verified = trustEmail, email } = claims;
   if (typeof email !== "string") throw new OidcRefused("email");
   return {
-    ...{ issuer, subject: claims.sub },
+    issuer,
+    subject: claims.sub,
     email: email_verified === true ? email : null,
     role: roleClaim === null ? null : highestRole(claimAt(claims, roleClaim)),
   };

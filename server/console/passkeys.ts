@@ -37,7 +37,10 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
       const known = ofUser(user.id);
       if (known.length >= most) throw new AppError("validation_failed", `An account has at most ${most} passkeys.`);
       const options = await (await kit()).generateRegistrationOptions({
-        ...{ rpName: "runnel", rpID: rpIdOf(origin), userName: user.email, userID: new TextEncoder().encode(user.id) },
+        rpName: "runnel",
+        rpID: rpIdOf(origin),
+        userName: user.email,
+        userID: new TextEncoder().encode(user.id),
         excludeCredentials: known.map(({ credential_id }) => ({ id: credential_id })),
         authenticatorSelection: { residentKey: "required", userVerification: "required" },
       });
@@ -55,7 +58,9 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
       const rp_id = rpIdOf(origin);
       const { verified, registrationInfo } = await (await kit())
         .verifyRegistrationResponse({
-          ...{ response: response as RegistrationResponseJSON, expectedOrigin: origin, expectedRPID: rp_id },
+          response: response as RegistrationResponseJSON,
+          expectedOrigin: origin,
+          expectedRPID: rp_id,
           expectedChallenge: (challenge) => challenges.take(challenge, user.id),
           requireUserVerification: true,
         })
@@ -66,9 +71,15 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
         const known = orm.select().from(passkeys).where(eq(passkeys.credential_id, credential.id)).get();
         if (known) throw new AppError("name_taken", "This passkey was already added.");
         const row: Row = {
-          ...{ id: newConsoleId("passkey", now()), user_id: user.id, credential_id: credential.id, rp_id, name },
-          ...{ public_key: Buffer.from(credential.publicKey), counter: credential.counter },
-          ...{ created_at_ms: now(), last_used_at_ms: null },
+          id: newConsoleId("passkey", now()),
+          user_id: user.id,
+          credential_id: credential.id,
+          rp_id,
+          name,
+          public_key: Buffer.from(credential.publicKey),
+          counter: credential.counter,
+          created_at_ms: now(),
+          last_used_at_ms: null,
         };
         orm.insert(passkeys).values(row).run();
         audit.note({ actor }, "user.passkey_added", user.id, { name });
@@ -125,7 +136,9 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
     const { credential_id, public_key, counter, rp_id } = row;
     try {
       const { verified, authenticationInfo } = await (await kit()).verifyAuthenticationResponse({
-        ...{ response: response as AuthenticationResponseJSON, expectedOrigin: origin, expectedRPID: rp_id },
+        response: response as AuthenticationResponseJSON,
+        expectedOrigin: origin,
+        expectedRPID: rp_id,
         expectedChallenge: (challenge) => challenges.take(challenge, ""),
         credential: { id: credential_id, publicKey: new Uint8Array(public_key), counter },
         requireUserVerification: true,
@@ -138,7 +151,8 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
 }
 
 const shown = ({ id, name, created_at_ms, last_used_at_ms }: Row): Passkey => ({
-  ...{ id, name },
+  id,
+  name,
   created_at: timestamp(created_at_ms),
   last_used_at: timestampOrNull(last_used_at_ms),
 });

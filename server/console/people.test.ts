@@ -34,9 +34,13 @@ describe("an invitation", () => {
     expect([status, body]).toEqual([
       201,
       {
-        ...{ id: expect.stringMatching(/^inv_/), email: "bob@example.com", role: "member" },
-        ...{ token: expect.stringMatching(/^[\w-]{43}$/), request_id: expect.any(String) },
-        ...{ created_at: "2026-11-21T00:00:00.000Z", expires_at: "2026-11-28T00:00:00.000Z" },
+        id: expect.stringMatching(/^inv_/),
+        email: "bob@example.com",
+        role: "member",
+        token: expect.stringMatching(/^[\w-]{43}$/),
+        request_id: expect.any(String),
+        created_at: "2026-11-21T00:00:00.000Z",
+        expires_at: "2026-11-28T00:00:00.000Z",
       },
     ]);
     const read = await asPage(server)("POST", "/invitations/read", { token: body.token });
@@ -122,7 +126,8 @@ describe("the own account", () => {
     const change = (current_password: string, next = password) =>
       owner.send("POST", "/account/password", { current_password, password: next });
     expect((await change("not the password")).body.error).toMatchObject({
-      ...{ code: "validation_failed", param: "current_password" },
+      code: "validation_failed",
+      param: "current_password",
     });
     expect((await change(visitorPassword, "short")).body.error.param).toBe("password");
     expect((await change(visitorPassword)).body).toMatchObject({ changed: true });
@@ -148,8 +153,12 @@ describe("the own account", () => {
     expect(data).toHaveLength(3);
     expect(data.filter(({ current }: { current: boolean }) => current)).toEqual([
       {
-        ...{ id: expect.stringMatching(/^ses_\w{26}$/), user_agent: "test browser", ip: null, current: true },
-        ...{ created_at: expect.any(String), last_seen_at: expect.any(String) },
+        id: expect.stringMatching(/^ses_\w{26}$/),
+        user_agent: "test browser",
+        ip: null,
+        current: true,
+        created_at: expect.any(String),
+        last_seen_at: expect.any(String),
       },
     ]);
     const own = data.find(({ current }: { current: boolean }) => current).id;

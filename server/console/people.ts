@@ -80,8 +80,12 @@ export function createPeople({ db, audit, accounts, now = Date.now }: StoreBase 
           .run();
         const times = { created_at_ms: now(), expires_at_ms: now() + validFor_ms };
         const row = {
-          ...{ id: newConsoleId("invitation", now()), hash: sha256Bytes(token), email, role: given.role },
-          ...{ invited_by: actor.id, ...times },
+          id: newConsoleId("invitation", now()),
+          hash: sha256Bytes(token),
+          email,
+          role: given.role,
+          invited_by: actor.id,
+          ...times,
         };
         orm.insert(invitations).values(row).run();
         audit.note({ actor }, "invitation.created", row.id, { email, role: row.role });
@@ -134,7 +138,9 @@ export function createPeople({ db, audit, accounts, now = Date.now }: StoreBase 
 }
 
 const shown = ({ id, email, role, created_at_ms, expires_at_ms }: InvitationRow): Invitation => ({
-  ...{ id, email, role },
+  id,
+  email,
+  role,
   created_at: timestamp(created_at_ms),
   expires_at: timestamp(expires_at_ms),
 });

@@ -30,8 +30,15 @@ async function startConsole() {
   const root = new Elysia({ normalize: false });
   const { own, ofProjects } = createConsole({
     seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
-    ...{ db, audit, projects, limiter, pages: new Elysia(), secureCookie: true, version: "1.2.3" },
-    ...{ sessions: createSessions({ db, audit }), cookie: sessionCookie({ secure: true }) },
+    db,
+    audit,
+    projects,
+    limiter,
+    pages: new Elysia(),
+    secureCookie: true,
+    version: "1.2.3",
+    sessions: createSessions({ db, audit }),
+    cookie: sessionCookie({ secure: true }),
     watches: { listen: () => () => true },
     clientOf: () => "192.0.2.1",
     ending: () => new AbortController().signal,
@@ -51,7 +58,9 @@ async function startConsole() {
       new Request(`${origin}/console/api${path}`, {
         method,
         headers: {
-          ...{ host: "runnel.test", cookie, "content-type": "application/json" },
+          host: "runnel.test",
+          cookie,
+          "content-type": "application/json",
           ...(method !== "GET" && changes),
           ...more,
         },
@@ -103,23 +112,33 @@ test("a project is made, renamed, limited, put away, taken back and deleted, and
   expect([made.status, made.body]).toEqual([
     201,
     {
-      ...{ id: expect.stringMatching(/^proj_/), object: "project", name: "shop", archived_at: null },
+      id: expect.stringMatching(/^proj_/),
+      object: "project",
+      name: "shop",
+      archived_at: null,
       created_at: expect.any(String),
       limits: {
-        ...{ reads_per_minute: null, run_creations_per_minute: null, writes_per_minute: null, runs_in_progress: null },
+        reads_per_minute: null,
+        run_creations_per_minute: null,
+        writes_per_minute: null,
+        runs_in_progress: null,
         children_per_run: null,
       },
       retention: { test: { runs_days: null, traces_days: null }, live: { runs_days: null, traces_days: null } },
       budget_per_day: { max_cost_usd: null, max_total_tokens: null },
-      ...{ unknown_price: "refuse", origins: [] },
+      unknown_price: "refuse",
+      origins: [],
       request_id: expect.stringMatching(/^req_/),
     },
   ]);
   const path = `/projects/${made.body.id}`;
   expect((await server.send("POST", "/projects", { name: "shop" })).body.error.code).toBe("name_taken");
   const change = {
-    ...{ name: "store", limits: { reads_per_minute: 5 }, retention: { live: { traces_days: 30 } } },
-    ...{ budget_per_day: { max_cost_usd: 19.99, max_total_tokens: null }, unknown_price: "allow" },
+    name: "store",
+    limits: { reads_per_minute: 5 },
+    retention: { live: { traces_days: 30 } },
+    budget_per_day: { max_cost_usd: 19.99, max_total_tokens: null },
+    unknown_price: "allow",
     origins: ["https://shop.example"],
   };
   expect((await server.send("PATCH", path, change)).body).toMatchObject(change);
@@ -140,7 +159,9 @@ test("a project is made, renamed, limited, put away, taken back and deleted, and
     .values();
   expect(entries).toEqual(
     ["created", "updated", "archived", "unarchived", "deleted"].map((done) => [
-      ...[`project.${done}`, signedIn.user.id, "192.0.2.1"],
+      `project.${done}`,
+      signedIn.user.id,
+      "192.0.2.1",
     ]),
   );
 });

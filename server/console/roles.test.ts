@@ -147,7 +147,9 @@ test.each(routes)("%s lets in who has the role and nobody else, before it reads 
       expect({ role, status: [200, 400, 404, 415].includes(status) }).toEqual({ role, status: true });
     else
       expect({ role, status, code: body.error.code, details: body.error.details }).toEqual({
-        ...{ role, status: 403, code: "insufficient_role" },
+        role,
+        status: 403,
+        code: "insufficient_role",
         details: { required_role: least, role },
       });
   }

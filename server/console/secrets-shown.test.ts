@@ -88,18 +88,29 @@ beforeAll(async () => {
   const erasure = await must("member", "DELETE", `${base}/users/grace/data?wait=60`);
   const [delivery] = (await must("member", "GET", `${base}/webhooks/${webhook.id}/deliveries`)).data;
   Object.assign(ids, {
-    ...{ "agents :id": agent.id, "agents :version": "1", "tools :id": hook.id, "secrets :name": "TOKEN" },
-    ...{ "files :id": file.id, "runs :id": run.id, "runs :other_id": other.id, "traces :run_id": run.id },
-    ...{ "threads :id": thread.id, "memory :id": memory.id, "memory :entry_id": entry.id, "memory :key": "city" },
-    ...{ "schedules :id": schedule.id, "suites :id": suite.id, "suites :suite_run_id": suiteRun.id },
-    ...{ "api_keys :id": key.id, "webhooks :id": webhook.id, "webhooks :delivery_id": delivery.id },
-    ...{
-      call: call.id,
-      "kv :id": kv.id,
-      "users :id": "ada",
-      "erasures :id": erasure.id,
-      "projects :id": projectId,
-    },
+    "agents :id": agent.id,
+    "agents :version": "1",
+    "tools :id": hook.id,
+    "secrets :name": "TOKEN",
+    "files :id": file.id,
+    "runs :id": run.id,
+    "runs :other_id": other.id,
+    "traces :run_id": run.id,
+    "threads :id": thread.id,
+    "memory :id": memory.id,
+    "memory :entry_id": entry.id,
+    "memory :key": "city",
+    "schedules :id": schedule.id,
+    "suites :id": suite.id,
+    "suites :suite_run_id": suiteRun.id,
+    "api_keys :id": key.id,
+    "webhooks :id": webhook.id,
+    "webhooks :delivery_id": delivery.id,
+    call: call.id,
+    "kv :id": kv.id,
+    "users :id": "ada",
+    "erasures :id": erasure.id,
+    "projects :id": projectId,
   });
   for (const [name, secret] of Object.entries(secrets)) expect([name, secret.length > 15]).toEqual([name, true]);
 });

@@ -112,7 +112,11 @@ export function createSessions({
         .all()
         .filter(isOpen)
         .map(({ hash, id, user_agent, ip, created_at_ms, last_seen_at_ms }) => ({
-          ...{ id, user_agent, ip, created_at: timestamp(created_at_ms), last_seen_at: timestamp(last_seen_at_ms) },
+          id,
+          user_agent,
+          ip,
+          created_at: timestamp(created_at_ms),
+          last_seen_at: timestamp(last_seen_at_ms),
           current: own.equals(hash),
         }));
     },

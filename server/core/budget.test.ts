@@ -59,7 +59,8 @@ describe("the worst case", () => {
   test("of an answer that may be as long as it likes is the longest that the model gives", () => {
     const request = promptOf(1000);
     expect(worstCase(request, { ...price, max_output_tokens: 32_768 })).toMatchObject({
-      ...{ max_output_tokens: 32_768, fixed: false },
+      max_output_tokens: 32_768,
+      fixed: false,
     });
     expect(worstCase(request, price).max_output_tokens).toBe(8192);
   });
@@ -193,7 +194,10 @@ describe("the facts of a run", () => {
   test("what is left for a child is never below nothing, and of the unknown there is none", () => {
     const budget = { max_cost_usd: 0.3, max_total_tokens: 100, max_tool_calls: 2, max_wall_ms: 50 };
     expect(remaining(budget, facts({ cost_usd: 0.1, total_tokens: 30, tool_calls: 1 }, 20))).toEqual({
-      ...{ max_cost_usd: 0.2, max_total_tokens: 70, max_tool_calls: 1, max_wall_ms: 30 },
+      max_cost_usd: 0.2,
+      max_total_tokens: 70,
+      max_tool_calls: 1,
+      max_wall_ms: 30,
     });
     const nothing = { max_cost_usd: 0, max_total_tokens: 0, max_tool_calls: 0, max_wall_ms: 0 };
     expect(remaining(budget, facts({ cost_usd: 9, total_tokens: 900, tool_calls: 9 }, 900))).toEqual(nothing);

@@ -131,7 +131,12 @@ const closeToolCalls = (state: RunState, at: number, { children, refused }: Open
     const { attempts } = call;
     const usage = children.get(call.id);
     return settleCall(call, {
-      ...{ status: "cancelled", output: null, error, latency_ms, attempts, submitted: false },
+      status: "cancelled",
+      output: null,
+      error,
+      latency_ms,
+      attempts,
+      submitted: false,
       ...(usage && { usage }),
       ...(refused && { refused }),
     });

@@ -62,14 +62,15 @@ const compacted = (state: RunState, left_out: number, summary: string | null = n
     seq: state.seq + 1,
     at: 0,
     event: {
-      ...{
-        type: "context.compacted",
-        step_index: 0,
-        strategy: summary === null ? "truncate" : "compact",
-        summary,
-        left_out,
-      },
-      ...{ tokens_before: 0, tokens_after: 0, latency_ms: 0, spent: null },
+      type: "context.compacted",
+      step_index: 0,
+      strategy: summary === null ? "truncate" : "compact",
+      summary,
+      left_out,
+      tokens_before: 0,
+      tokens_after: 0,
+      latency_ms: 0,
+      spent: null,
     },
   });
 

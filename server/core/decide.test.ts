@@ -28,8 +28,15 @@ const turn = (index: number): RunEvent[] => [
 
 const now = begin + 1_000_000;
 const agent: AgentSnapshot = {
-  ...{ id: "agt_1", version: 1, name: "Ada", instructions: "Be brief.", model: "test/script", settings: {} },
-  ...{ max_turns: 3, tools: [], output_schema: null },
+  id: "agt_1",
+  version: 1,
+  name: "Ada",
+  instructions: "Be brief.",
+  model: "test/script",
+  settings: {},
+  max_turns: 3,
+  tools: [],
+  output_schema: null,
 };
 const judge: Guardrail = { type: "llm_judge", on: ["input"], action: "block", config: { rule: "No insults." } };
 const modelError = { code: "model_error", message: "No.", retryable: true } as const;

@@ -22,7 +22,12 @@ export function divergence(
   const [said, now] = [canonicalJson(expected), canonicalJson(actual)];
   if (said === now) return null;
   return {
-    ...{ seq, step_index, kind, expected_hash: sha256(said), actual_hash: sha256(now), message },
+    seq,
+    step_index,
+    kind,
+    expected_hash: sha256(said),
+    actual_hash: sha256(now),
+    message,
     ...(said.length <= shownMax && now.length <= shownMax && { expected, actual }),
   };
 }

@@ -29,7 +29,8 @@ test("what is forgotten is not replaced too, and long texts are cut", () => {
     { fact: 2, text: "Has a cat." },
   ];
   expect(factChanges({ ...nothing, replace, forget: [2] }, known, 10)).toEqual({
-    ...{ gone: ["b", "a"], fresh: ["x".repeat(limits.fact_length)] },
+    gone: ["b", "a"],
+    fresh: ["x".repeat(limits.fact_length)],
   });
 });
 
@@ -48,8 +49,16 @@ test("what is learned from has the model of its agent, and none of its tools, ru
   const store = { memory_id: "m", access: "read", auto_retrieve: true, top_k: 6, score_threshold: 0 } as const;
   const stores = [{ ...store, name: "facts", kind: "vector", scope: "user", learn: true } as const];
   const agent = {
-    ...{ id: "agt", version: 3, name: "a", model: "test/echo", instructions: "Sell.", max_turns: 50, tools: [] },
-    ...{ settings: { seed: 1, tool_choice: "required", stop: ["."] } as const, output_schema: null, guardrails: [] },
+    id: "agt",
+    version: 3,
+    name: "a",
+    model: "test/echo",
+    instructions: "Sell.",
+    max_turns: 50,
+    tools: [],
+    settings: { seed: 1, tool_choice: "required", stop: ["."] } as const,
+    output_schema: null,
+    guardrails: [],
     memory: { stores, history: { mode: "thread", max_messages: 9 } as const, context: {} as never },
   };
   expect(learningStore(agent)).toEqual(stores[0]!);

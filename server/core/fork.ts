@@ -286,7 +286,12 @@ function nobodys(): ModelAnswer {
   const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens } = noUsage;
   return {
     usage: { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens },
-    ...{ cost_usd: 0, estimated: false, parts: [], deltas: [], finish: null, time_to_first_token_ms: null },
+    cost_usd: 0,
+    estimated: false,
+    parts: [],
+    deltas: [],
+    finish: null,
+    time_to_first_token_ms: null,
     message_id: newId("message"),
   };
 }

@@ -15,5 +15,7 @@ export const decidedEvents = (findings: readonly Finding[], step_index: number, 
     step_index: step_index + i,
     turn_index,
     ...finding,
-    ...{ tool_call_id, latency_ms, spent },
+    tool_call_id,
+    latency_ms,
+    spent,
   }));

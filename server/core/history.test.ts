@@ -8,7 +8,11 @@ const calls = (id: string): PromptMessage => ({
   parts: [{ type: "tool_call", id, name: "look", arguments: "{}" }],
 });
 const result = (call_id: string): PromptMessage => ({
-  ...{ role: "tool", call_id, tool: "look", output: "seen", is_error: false },
+  role: "tool",
+  call_id,
+  tool: "look",
+  output: "seen",
+  is_error: false,
 });
 const newestFirst = (messages: PromptMessage[]) =>
   messages.toReversed().map((message) => ({ prompt: JSON.stringify(message) }));

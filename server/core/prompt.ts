@@ -83,12 +83,17 @@ const said = ({ content, images }: Extract<Message, { role: "user" }>): PromptMe
 });
 
 const givenResult = (call_id: string, result: GivenResult): PromptMessage => ({
-  ...{ role: "tool", call_id, ...result },
+  role: "tool",
+  call_id,
+  ...result,
 });
 
 /** A finished call as the model reads it. */
 export const toolMessage = (call: ToolCall): PromptMessage => ({
-  ...{ role: "tool", call_id: call.id, tool: call.tool, ...toolText(call) },
+  role: "tool",
+  call_id: call.id,
+  tool: call.tool,
+  ...toolText(call),
 });
 
 /** What the model reads of a finished call. */

@@ -4,7 +4,11 @@ import type { RecordedCall, RunCreated } from "./run-event.ts";
 import type { ToolCall } from "./run-state.ts";
 
 const call = (args: Record<string, unknown>, output: unknown): RecordedCall => ({
-  ...{ tool: "pay", arguments: args, status: "completed", output, error: null },
+  tool: "pay",
+  arguments: args,
+  status: "completed",
+  output,
+  error: null,
 });
 const calls = [call({ to: "a", sum: 1 }, "first"), call({ to: "b" }, "other"), call({ to: "a", sum: 1 }, "second")];
 const state = (mode: "recorded_then_live" | "recorded_only" | null, taken: number[] = []) => ({
@@ -35,7 +39,9 @@ test("a call that asks for something else, or once more than the record did, is 
 test("the result is the one that the request names, or an error for none", () => {
   expect(recordedResult(state("recorded_then_live"), { recorded: 2 })).toMatchObject({ output: "second" });
   expect(recordedResult(state("recorded_only"), { recorded: -1 })).toMatchObject({
-    ...{ status: "failed", output: null, error: { code: "not_recorded" } },
+    status: "failed",
+    output: null,
+    error: { code: "not_recorded" },
   });
   expect(recordedResult(state("recorded_only"), {})).toBeNull();
 });

@@ -42,7 +42,9 @@ describe("a record of an earlier version", () => {
       if (first?.event.type !== "step.started") continue;
       asked++;
       expect(found).toMatchObject({
-        ...{ seq: first.seq, step_index: first.event.step_index, kind: "prompt" },
+        seq: first.seq,
+        step_index: first.event.step_index,
+        kind: "prompt",
         expected_hash: first.event.input_hash!,
       });
       expect(found!.actual_hash).toMatch(/^[0-9a-f]{64}$/);

@@ -88,7 +88,9 @@ export function earlierOf(
     part.type === "image" ? [imageOf(part, `${path}.content[${index}]`)] : [],
   );
   return {
-    ...{ id: newId("message"), role, content: contentText(content) },
+    id: newId("message"),
+    role,
+    content: contentText(content),
     ...(images.length > 0 && { images }),
     ...(tool_calls.length > 0 && { tool_calls }),
     ...(tool_call_id !== undefined && { tool_call_id, tool: tools.get(tool_call_id) ?? "" }),
@@ -107,7 +109,8 @@ export const givenOf = ({ input, images, earlier }: Asked): RunInput =>
 
 function givenMessage({ role, content, images, tool_calls, tool_call_id, is_error }: EarlierMessage): InputMessage {
   return {
-    ...{ role, content: givenContent(content, images) },
+    role,
+    content: givenContent(content, images),
     ...(tool_calls && { tool_calls }),
     ...(tool_call_id !== undefined && { tool_call_id }),
     ...(is_error && { is_error }),

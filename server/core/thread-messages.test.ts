@@ -27,7 +27,10 @@ test("results stand behind the answer that asked for them, in the order of its c
     cancelled,
   );
   expect(prompts.map((prompt) => (prompt.role === "tool" ? prompt.call_id : prompt.role))).toEqual([
-    ...["user", "assistant", "a", "b"],
+    "user",
+    "assistant",
+    "a",
+    "b",
   ]);
 });
 
@@ -57,7 +60,11 @@ test("an input that a guardrail blocked leaves nothing, and a blocked answer lea
   const blockedOn = (on: "input" | "output"): RunEvent => ({
     type: "run.failed",
     error: {
-      ...{ type: "run_error", code: "guardrail_blocked", message: "", step_index: null, retryable: false },
+      type: "run_error",
+      code: "guardrail_blocked",
+      message: "",
+      step_index: null,
+      retryable: false,
       guardrail: { index: 0, type: "regex", on },
     },
     output: null,

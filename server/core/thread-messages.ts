@@ -69,7 +69,9 @@ function asSaid(message: Message, callOf: CallOf): ThreadMessage {
 }
 
 const said = (message: Message, callOf: CallOf, prompt: PromptMessage): ThreadMessage => ({
-  ...{ id: message.id, at: message.at, prompt },
+  id: message.id,
+  at: message.at,
+  prompt,
   message: messageObject(message, callOf),
 });
 

@@ -192,9 +192,16 @@ test("a guardrail's finding is a step of its own, with what its judge took", () 
     guardrailDecided(1, { verdict: "blocked", message: "It matches." }),
   );
   expect(passed).toMatchObject({
-    ...{ type: "guardrail", name: "llm_judge", status: "completed", input: found.guardrail, error: null },
-    ...{ started_at: "2026-01-01T00:00:00.006Z", ended_at: "2026-01-01T00:00:00.010Z", latency_ms: 4 },
-    ...{ usage: { ...usage, cost_usd: 0.25, estimated: false }, model: "test/script" },
+    type: "guardrail",
+    name: "llm_judge",
+    status: "completed",
+    input: found.guardrail,
+    error: null,
+    started_at: "2026-01-01T00:00:00.006Z",
+    ended_at: "2026-01-01T00:00:00.010Z",
+    latency_ms: 4,
+    usage: { ...usage, cost_usd: 0.25, estimated: false },
+    model: "test/script",
   });
   const error = { code: "guardrail_blocked", message: "It matches." };
   expect(blocked).toMatchObject({ status: "failed", error, usage: null, model: null });
@@ -205,8 +212,15 @@ test("after a compaction a model call says how much of the conversation was left
     ...turnWithCalls().slice(0, 3),
     started(1, { step_type: "compaction", name: "compact" }),
     {
-      ...{ type: "context.compacted", step_index: 1, strategy: "compact", summary: "Said hello.", left_out: 1 },
-      ...{ tokens_before: 100, tokens_after: 10, latency_ms: 3, spent: null },
+      type: "context.compacted",
+      step_index: 1,
+      strategy: "compact",
+      summary: "Said hello.",
+      left_out: 1,
+      tokens_before: 100,
+      tokens_after: 10,
+      latency_ms: 3,
+      spent: null,
     },
     completed(1, { step_type: "compaction" }),
     started(2, { turn_index: 1 }),

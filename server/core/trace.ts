@@ -215,9 +215,18 @@ function started(event: StepStarted, at: number, state: RunState, told: number):
   const { step_id, step_index, turn_index, step_type, name, attempt, tool_call_id, input_hash } = event;
   const call = tool_call_id === null ? undefined : callOf(state, tool_call_id);
   return {
-    ...{ id: step_id, object: "trace_step", step_index, turn_index, type: step_type, name },
+    id: step_id,
+    object: "trace_step",
+    step_index,
+    turn_index,
+    type: step_type,
+    name,
     ...withoutMore,
-    ...{ status: "in_progress", attempt, tool_call_id, tool_type: call?.type ?? null, input_hash },
+    status: "in_progress",
+    attempt,
+    tool_call_id,
+    tool_type: call?.type ?? null,
+    input_hash,
     started_at: timestamp(at),
     input: call ? call.arguments : ownInput(event, state, told),
     model: step_type === "model_call" ? state.run!.model : null,
@@ -230,9 +239,18 @@ function guarded(event: GuardrailDecided, at: number, state: RunState): TraceSte
   const { step_id, step_index, turn_index, tool_call_id, guardrail, verdict, message, matches, spent } = event;
   const blocked = verdict === "blocked";
   return {
-    ...{ id: step_id, object: "trace_step", step_index, turn_index, type: "guardrail", name: guardrail.type },
+    id: step_id,
+    object: "trace_step",
+    step_index,
+    turn_index,
+    type: "guardrail",
+    name: guardrail.type,
     ...withoutMore,
-    ...{ status: blocked ? "failed" : "completed", attempt: 1, tool_call_id, tool_type: null, input_hash: null },
+    status: blocked ? "failed" : "completed",
+    attempt: 1,
+    tool_call_id,
+    tool_type: null,
+    input_hash: null,
     started_at: timestamp(at - event.latency_ms),
     ended_at: timestamp(at),
     latency_ms: event.latency_ms,

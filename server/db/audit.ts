@@ -55,9 +55,18 @@ export function createAudit({ db, now = Date.now }: { db: Pick<Db, "sqlite">; no
       // A price is noted with the model whose it is.
       const type = action.startsWith("model_price.") ? "model" : action.split(".", 1)[0]!;
       insert.run(
-        ...[newId("audit_entry", now()), project_id ?? null, environment ?? null, action],
-        ...[actor.type, actor.id, actor.ip, actor.request_id],
-        ...[target === null ? null : type, target, JSON.stringify(details), now()],
+        newId("audit_entry", now()),
+        project_id ?? null,
+        environment ?? null,
+        action,
+        actor.type,
+        actor.id,
+        actor.ip,
+        actor.request_id,
+        target === null ? null : type,
+        target,
+        JSON.stringify(details),
+        now(),
       );
     },
 

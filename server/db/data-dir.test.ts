@@ -48,7 +48,8 @@ test.skipIf(process.getuid?.() !== 0 || Bun.which("setpriv") === null)(
     const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     const { exitCode, stderr } = Bun.spawnSync([...nobody, process.execPath, "-e", program]);
     expect({ exitCode, said: stderr.toString() }).toEqual({
-      ...{ exitCode: 1, said: expect.stringContaining(`${path}, which belongs to the user 4711`) },
+      exitCode: 1,
+      said: expect.stringContaining(`${path}, which belongs to the user 4711`),
     });
   },
 );

@@ -190,7 +190,10 @@ export function createFileBlobs({
   }
 
   const collector = createCollector({
-    ...{ db, forget: forgetUnused, onError, pause_ms },
+    db,
+    forget: forgetUnused,
+    onError,
+    pause_ms,
     isThere: () => findUnused() !== null,
   });
 

@@ -19,7 +19,8 @@ function opened() {
     return select.get(name)?.value ?? "none";
   });
   return {
-    ...{ db, fact },
+    db,
+    fact,
     reads: () => reads,
     put: (value: string): void => void db.sqlite.run(put(value)),
     byOther: (value: string): void => void other.run(put(value)),

@@ -61,7 +61,10 @@ test.each(versions)(
     expect(restore(copy, elsewhere, { masterKey: null })).toMatchObject({ version, runs_in_progress: 1 });
     for (const path of [old, elsewhere]) {
       expect({ version, ...found(path) }).toEqual({
-        ...{ version, faults: [], projects: [["proj_1", "default"]], agents: [["agt_1", "weather", 1]] },
+        version,
+        faults: [],
+        projects: [["proj_1", "default"]],
+        agents: [["agt_1", "weather", 1]],
         runs: [["run_1", "in_progress", 2]],
         entries: [
           [1, "run.created"],

@@ -52,40 +52,67 @@ const ofNobody = [
   "projects",
   "model_connections",
   "model_prices",
-  ...["users", "sessions", "invitations", "identities", "totp", "passkeys", "recovery_codes", "password_resets"],
+  "users",
+  "sessions",
+  "invitations",
+  "identities",
+  "totp",
+  "passkeys",
+  "recovery_codes",
+  "password_resets",
   "facts",
   "setup_tokens",
   "memory_store_numbers",
-  ...["project_moves", "project_parcels"],
+  "project_moves",
+  "project_parcels",
 ];
 const ofARun = ["run_events", "run_blobs", "early_outputs", "partial_records"];
 // These tell of both environments, and of the server itself.
 const ofMore = ["audit_log", "alerts"];
 // Outlives what it names, or may name what is no row: to be read within the project and environment only.
 const loose = [
-  ...[
-    "runs.agent_id",
-    "runs.thread_id",
-    "runs.session_id",
-    "runs.user_id",
-    "runs.parent_run_id",
-    "runs.parent_call_id",
-    "runs.root_run_id",
-    "runs.source_run_id",
-    "idempotency_keys.run_id",
-  ],
+  "runs.agent_id",
+  "runs.thread_id",
+  "runs.session_id",
+  "runs.user_id",
+  "runs.parent_run_id",
+  "runs.parent_call_id",
+  "runs.root_run_id",
+  "runs.source_run_id",
+  "idempotency_keys.run_id",
   "image_uses.owner_id", // Of a run or a thread: triggers stand for two references.
   "webhooks.run_id", // Added to a table that was there: a trigger stands for the reference.
-  ...["files.run_id", "files.tool_call_id", "files.agent_id", "usage_days.agent_id", "usage_durations.agent_id"],
-  ...["analytics.agent_id"],
-  ...["memory_entries.scope_id", "memory_entries.file_id", "memory_entries.tool_call_id"],
-  ...["memory_keys.scope_id", "memory_keys.tool_call_id"],
-  ...["threads.user_id", "threads.session_id", "threads.last_run_id", "thread_chats.agent_id", "thread_chats.user_id"],
-  ...["suite_cases.agent_id", "suite_run_cases.run_id", "suite_run_cases.agent_id"],
-  ...["scores.agent_id", "scores.thread_id", "scores.author_id"],
-  ...["erasures.user_id", "run_files.file_id"],
-  ...["fact_work.memory_id", "fact_runs.source_run_id", "fact_runs.memory_id", "fact_runs.user_id"],
-  ...["schedules.agent_id", "schedules.last_run_id", "schedule_runs.run_id"],
+  "files.run_id",
+  "files.tool_call_id",
+  "files.agent_id",
+  "usage_days.agent_id",
+  "usage_durations.agent_id",
+  "analytics.agent_id",
+  "memory_entries.scope_id",
+  "memory_entries.file_id",
+  "memory_entries.tool_call_id",
+  "memory_keys.scope_id",
+  "memory_keys.tool_call_id",
+  "threads.user_id",
+  "threads.session_id",
+  "threads.last_run_id",
+  "thread_chats.agent_id",
+  "thread_chats.user_id",
+  "suite_cases.agent_id",
+  "suite_run_cases.run_id",
+  "suite_run_cases.agent_id",
+  "scores.agent_id",
+  "scores.thread_id",
+  "scores.author_id",
+  "erasures.user_id",
+  "run_files.file_id",
+  "fact_work.memory_id",
+  "fact_runs.source_run_id",
+  "fact_runs.memory_id",
+  "fact_runs.user_id",
+  "schedules.agent_id",
+  "schedules.last_run_id",
+  "schedule_runs.run_id",
 ];
 
 test("every table belongs to a project and an environment, or is named here with its reason", () => {
@@ -114,7 +141,9 @@ test("a reference from one project and environment cannot point into another one
       if (target === "projects") expect([table, from]).toEqual([table, ["project_id"]]);
       else
         expect({ table, from: from.slice(0, 2), to: to.slice(0, 2) }).toEqual({
-          ...{ table, from: ["project_id", "environment"], to: ["project_id", "environment"] },
+          table,
+          from: ["project_id", "environment"],
+          to: ["project_id", "environment"],
         });
     }
 });

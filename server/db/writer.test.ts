@@ -11,7 +11,8 @@ function tinyDatabase(slice_ms = Number.POSITIVE_INFINITY) {
   const insert = sqlite.query("INSERT INTO t (n) VALUES (?)");
   const write = createWriter(sqlite, { endRead: snapshot.end, slice_ms });
   return {
-    ...{ sqlite, write },
+    sqlite,
+    write,
     insert: (n: number) => write(() => insert.run(n).changes),
     insertNow: (n: number) => insert.run(n),
     stored: () => sqlite.query<{ n: number }, []>("SELECT n FROM t").values().flat(),

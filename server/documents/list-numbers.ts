@@ -14,8 +14,19 @@ const letters = (number: number): string =>
   String.fromCharCode(97 + ((number - 1) % 26)).repeat(Math.ceil(number / 26));
 
 const numerals = Object.entries({
-  ...{ m: 1000, cm: 900, d: 500, cd: 400, c: 100, xc: 90 },
-  ...{ l: 50, xl: 40, x: 10, ix: 9, v: 5, iv: 4, i: 1 },
+  m: 1000,
+  cm: 900,
+  d: 500,
+  cd: 400,
+  c: 100,
+  xc: 90,
+  l: 50,
+  xl: 40,
+  x: 10,
+  ix: 9,
+  v: 5,
+  iv: 4,
+  i: 1,
 });
 
 function roman(number: number): string {

@@ -168,7 +168,10 @@ const besideElements = (beside: OdfBeside, paragraphs: OdfParagraphs): Elements 
 
 /** Of these it may be said what they show, as of a frame. */
 const shapes = ["custom-shape", "g", "rect", "ellipse", "circle", "line", "polyline", "polygon", "path"].concat(
-  ...["regular-polygon", "connector", "measure", "caption"],
+  "regular-polygon",
+  "connector",
+  "measure",
+  "caption",
 );
 
 /** Frames of pictures, of objects and of the titles of slides. */

@@ -19,11 +19,18 @@ export interface OdfStyles {
 }
 
 export const noStyles = (isWorkbook: boolean): OdfStyles => ({
-  ...{ isWorkbook, lists: new Map(), raised: new Set(), current: "" },
+  isWorkbook,
+  lists: new Map(),
+  raised: new Set(),
+  current: "",
 });
 
 const numbers: Record<string, NumberStyle> = {
-  ...{ "1": "decimal", a: "lowerLetter", A: "upperLetter", i: "lowerRoman", I: "upperRoman" },
+  "1": "decimal",
+  a: "lowerLetter",
+  A: "upperLetter",
+  i: "lowerRoman",
+  I: "upperRoman",
 };
 
 /** Takes an element of the styles into account. */

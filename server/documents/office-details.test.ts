@@ -32,8 +32,16 @@ const styles = `<w:styles><w:style w:styleId="H"><w:name w:val="heading 1"/><w:p
 describe("a text document", () => {
   test("keeps the numbers of its lists and headings, as they are counted over levels, breaks and styles", async () => {
     const body = [
-      ...[item("one"), item("two"), item("sub", 1), item("deep", 2), item("deeper", 2), paragraph("between")],
-      ...[item("three"), item("sub", 1), item("dot", 0, 2), item("none", 0, 0)],
+      item("one"),
+      item("two"),
+      item("sub", 1),
+      item("deep", 2),
+      item("deeper", 2),
+      paragraph("between"),
+      item("three"),
+      item("sub", 1),
+      item("dot", 0, 2),
+      item("none", 0, 0),
       paragraph("Terms", `<w:pStyle w:val="H"/>`),
       paragraph("More", `<w:pStyle w:val="Mine"/>`),
     ];

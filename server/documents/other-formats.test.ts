@@ -25,9 +25,17 @@ test("OpenDocument: headings, lists with numbers, notes, comments, tables, formu
   const document = odfOf(body, { "styles.xml": `<s>${styles}</s>`, "Object 1/content.xml": object });
   expect(await textOf("odt", document)).toBe(
     [
-      ...["## Head\n\nx^2 is  big[^1]", "[^1]: see there", "> Comment by Ann: really?"],
-      ...["1. one\n  (a) deep\n2. two", "between", "3. three", "| a | a |\n| --- | --- |\n| =SUM([.A1:.A3]) |"],
-      ...["after", "boxed", "| Alpha |\n| --- |", "Acme secret"],
+      "## Head\n\nx^2 is  big[^1]",
+      "[^1]: see there",
+      "> Comment by Ann: really?",
+      "1. one\n  (a) deep\n2. two",
+      "between",
+      "3. three",
+      "| a | a |\n| --- | --- |\n| =SUM([.A1:.A3]) |",
+      "after",
+      "boxed",
+      "| Alpha |\n| --- |",
+      "Acme secret",
     ].join("\n\n"),
   );
 });
@@ -45,8 +53,12 @@ test("RTF: every script, headings, tables, notes, raised letters and numbers of 
 \trowd\intbl a\cell b\cell\row\trowd\intbl 1\cell {\b 2}\cell\row\pard {\*\unknown gone}last\par}`;
   expect(await textOf("rtf", rtf)).toBe(
     [
-      ...["# Head", "1.\tcafé 汉字 €😀 x^2 a\u00a0b {end}", "Note: see there", "| a | b |\n| --- | --- |\n| 1 | 2 |"],
-      ...["last", "Acme secret"],
+      "# Head",
+      "1.\tcafé 汉字 €😀 x^2 a\u00a0b {end}",
+      "Note: see there",
+      "| a | b |\n| --- | --- |\n| 1 | 2 |",
+      "last",
+      "Acme secret",
     ].join("\n\n"),
   );
 });
@@ -69,8 +81,13 @@ test("EML: who wrote what, in whatever encoding, the plainest of its ways to say
   ];
   expect(await textOf("eml", mail.join("\r\n"))).toBe(
     [
-      ...["# Münze now", "From: Jörg <a@x.test>\nTo: b@x.test", "Grüße", "only **HTML**", "Attachment: Büro.pdf"],
-      ...["## inner", "forwarded"],
+      "# Münze now",
+      "From: Jörg <a@x.test>\nTo: b@x.test",
+      "Grüße",
+      "only **HTML**",
+      "Attachment: Büro.pdf",
+      "## inner",
+      "forwarded",
     ].join("\n\n"),
   );
 });

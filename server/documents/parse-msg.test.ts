@@ -14,7 +14,10 @@ test("a message of Outlook: who wrote to whom and when, its text, attachments an
   const inner = propertiesOf({ "0037": "Inner", "1000": "The first one." }, 24);
   const message = messageOf(
     {
-      ...{ "0037": "Straße 日本", "0C1A": "Ann", "5D01": "ann@x.test", "1000": `Hello\r\n${"long ".repeat(2000)}` },
+      "0037": "Straße 日本",
+      "0C1A": "Ann",
+      "5D01": "ann@x.test",
+      "1000": `Hello\r\n${"long ".repeat(2000)}`,
       "0039": new Date("2026-11-21T12:00:00Z"),
     },
     {
@@ -32,9 +35,19 @@ test("a message of Outlook: who wrote to whom and when, its text, attachments an
     [
       "# Straße 日本",
       "From: Ann <ann@x.test>\nTo: Bob <bob@x.test>, eve@x.test\nCc: Carl\nDate: 2026-11-21T12:00:00.000Z",
-      ...["Hello\nlong ", "Attachment: notes.txt", "In the notes.", "Attachment: page.html", "## Page", "on it"],
-      ...["Attachment: photo.png", "Attachment: Inner", "## Inner", "The first one.", "Attachment: old.eml"],
-      ...["# Old", "An old one."],
+      "Hello\nlong ",
+      "Attachment: notes.txt",
+      "In the notes.",
+      "Attachment: page.html",
+      "## Page",
+      "on it",
+      "Attachment: photo.png",
+      "Attachment: Inner",
+      "## Inner",
+      "The first one.",
+      "Attachment: old.eml",
+      "# Old",
+      "An old one.",
     ].join("\n\n"),
   );
 });

@@ -15,14 +15,36 @@ const known = new Set(["shppict", "shpinst", "shptxt", "annotation", "footnote",
 const beside: Record<string, string> = { footnote: "Note: ", annotation: "> Comment: ", shptxt: "" };
 const edges = new Set(["header", "footer", "headerl", "headerr", "headerf", "footerl", "footerr", "footerf"]);
 const signs: Record<string, string> = {
-  ...{ tab: "\t", line: "\n", emdash: "—", endash: "–", lquote: "‘", rquote: "’", ldblquote: "“", rdblquote: "”" },
-  ...{ bullet: "•", emspace: " ", enspace: " ", qmspace: " ", "~": "\u00a0", _: "-" },
+  tab: "\t",
+  line: "\n",
+  emdash: "—",
+  endash: "–",
+  lquote: "‘",
+  rquote: "’",
+  ldblquote: "“",
+  rdblquote: "”",
+  bullet: "•",
+  emspace: " ",
+  enspace: " ",
+  qmspace: " ",
+  "~": "\u00a0",
+  _: "-",
 };
 /** Encodings of the character sets that fonts have. */
 const charsets: Record<number, string> = {
-  ...{ 128: "shift_jis", 129: "euc-kr", 134: "gbk", 136: "big5", 161: "windows-1253", 162: "windows-1254" },
-  ...{ 163: "windows-1258", 177: "windows-1255", 178: "windows-1256", 186: "windows-1257", 204: "windows-1251" },
-  ...{ 222: "windows-874", 238: "windows-1250" },
+  128: "shift_jis",
+  129: "euc-kr",
+  134: "gbk",
+  136: "big5",
+  161: "windows-1253",
+  162: "windows-1254",
+  163: "windows-1258",
+  177: "windows-1255",
+  178: "windows-1256",
+  186: "windows-1257",
+  204: "windows-1251",
+  222: "windows-874",
+  238: "windows-1250",
 };
 
 interface Group {

@@ -4,7 +4,12 @@ import { withoutFurniture } from "./pdf-furniture.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 
 const line = (text: string, size = 10): PdfLine => ({
-  ...{ text, parts: text.split(/ {2,}/), cells: [], size, apart: false, box: null },
+  text,
+  parts: text.split(/ {2,}/),
+  cells: [],
+  size,
+  apart: false,
+  box: null,
 });
 const page = (...texts: string[]): PdfLine[] => texts.map((text) => line(text));
 const isTitle = ({ size }: PdfLine) => size > 10;

@@ -54,7 +54,8 @@ export function linesFrom(items: readonly PdfItem[], boxOf: (item: PdfItem) => B
       ),
       parts: cellsOf(shown, 1.5).map(({ text }) => text),
       cells: cellsOf(shown, 0.7),
-      ...{ size, apart },
+      size,
+      apart,
       fonts: [...new Set(shown.map(({ fontName = "" }) => fontName))],
       box: shown.map(boxOf).reduce<Box | null>(around, null),
     });

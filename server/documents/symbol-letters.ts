@@ -4,7 +4,17 @@ import type { Attributes } from "./xml.ts";
 const capital = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ";
 const small = "αβχδεφγηιφκλμνοπθρστυϖωξψζ";
 const signs: Record<number, string> = {
-  ...{ 163: "≤", 165: "∞", 174: "→", 176: "°", 177: "±", 179: "≥", 180: "×", 183: "·", 184: "÷", 185: "≠", 187: "≈" },
+  163: "≤",
+  165: "∞",
+  174: "→",
+  176: "°",
+  177: "±",
+  179: "≥",
+  180: "×",
+  183: "·",
+  184: "÷",
+  185: "≠",
+  187: "≈",
 };
 
 /** What a character says that Word keeps by its number in a font; empty where it is a picture, as those of Wingdings. */

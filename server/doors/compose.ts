@@ -22,7 +22,9 @@ export function composeDoors(needs: Needs) {
       followed: a2a.ports.followed,
       doors: [
         ...[a2a, composeMcp(needs), composeDurableStreams(needs)].map(({ ports }) => ports.routes),
-        ...[aiSdk, agUi, composeChatDoor(needs).ports.routes],
+        aiSdk,
+        agUi,
+        composeChatDoor(needs).ports.routes,
         ...composeOpenAi(needs).ports.doors,
       ] satisfies Door[],
     },

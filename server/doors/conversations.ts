@@ -68,7 +68,9 @@ export function createConversations({
 
   /** Whose the chats of this name are. */
   const nameOf = ({ principal, agentId }: Talk, chat: string, userId: string | null) => ({
-    ...{ agent_id: agentId, chat, user_id: principal.token ? principal.token.user_id : userId },
+    agent_id: agentId,
+    chat,
+    user_id: principal.token ? principal.token.user_id : userId,
   });
 
   /** The thread of a chat; a token for one thread has no other. */

@@ -57,7 +57,10 @@ interface Row {
 }
 
 const row = (needs: Row["needs"], client: Row["client"], names: readonly Name[], send: Row["send"]): Row => ({
-  ...{ needs, client, names, send },
+  needs,
+  client,
+  names,
+  send,
 });
 
 // --- The doors ------------------------------------------------------------------------------------------------------
@@ -71,7 +74,8 @@ const meta = {
 function mcp(method: string, params: Record<string, unknown> = {}, path = "/mcp"): Sent {
   const name = params.name ?? params.uri;
   return {
-    ...{ path, body: { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } } },
+    path,
+    body: { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } },
     headers: {
       "mcp-protocol-version": "2026-07-28",
       "mcp-method": method,
@@ -81,7 +85,9 @@ function mcp(method: string, params: Record<string, unknown> = {}, path = "/mcp"
 }
 
 const inSession = ({ session }: Things, body: object): Sent => ({
-  ...{ path: "/mcp", body, headers: { "mcp-session-id": session } },
+  path: "/mcp",
+  body,
+  headers: { "mcp-session-id": session },
 });
 
 const initialize = (path = "/mcp"): Sent => {
@@ -109,7 +115,8 @@ const mcpRows: Record<string, Row> = {
   ),
   "POST /mcp response": row("run", ["read", "submit"], ["run", "session"], (things) =>
     inSession(things, {
-      ...{ jsonrpc: "2.0", id: `${things.run}/${things.call}` },
+      jsonrpc: "2.0",
+      id: `${things.run}/${things.call}`,
       result: { action: "accept", content: { output: "x" } },
     }),
   ),
@@ -125,7 +132,9 @@ const mcpRows: Record<string, Row> = {
   ),
   "POST /mcp tools/call with an answer": row("run", ["read", "submit"], ["tool", "run"], ({ tool: name, run, call }) =>
     mcp("tools/call", {
-      ...{ name, arguments: { input: "x" }, requestState: run },
+      name,
+      arguments: { input: "x" },
+      requestState: run,
       inputResponses: { [call]: { action: "accept", content: { output: "x" } } },
     }),
   ),
@@ -203,7 +212,11 @@ const a2aOperations: Record<string, Row & { params(things: Things): object }> = 
         ["read"],
         ["agent"],
         () => ({
-          ...{ contextId: "", status: "TASK_STATE_COMPLETED", pageToken: "", pageSize: 5, historyLength: 1 },
+          contextId: "",
+          status: "TASK_STATE_COMPLETED",
+          pageToken: "",
+          pageSize: 5,
+          historyLength: 1,
           includeArtifacts: true,
         }),
       ],
@@ -272,7 +285,8 @@ const restRows = Object.fromEntries(
 );
 
 const a2aRows: Record<string, Row> = {
-  ...{ ...rpcRows, ...restRows },
+  ...rpcRows,
+  ...restRows,
   "GET /a2a/v1/agents/:id/.well-known/agent-card.json": row("read_or_run", [], ["agent"], ({ agent }) => ({
     path: `/a2a/v1/agents/${agent}/.well-known/agent-card.json`,
   })),
@@ -315,14 +329,16 @@ const openAiRows: Record<string, Row> = {
   "POST /openai/v1/conversations": row("run", ["run"], [], () => ({ path: "/openai/v1/conversations", body: {} })),
   "GET /openai/v1/conversations/:id": row("read_or_run", ["read"], ["thread"], (things) => conversationPath(things)),
   "POST /openai/v1/conversations/:id": row("run", null, ["thread"], (things) => ({
-    ...{ ...conversationPath(things), body: { metadata: { a: "b" } } },
+    ...conversationPath(things),
+    body: { metadata: { a: "b" } },
   })),
   "DELETE /openai/v1/conversations/:id": row("run", null, ["thread"], (things) => conversationPath(things)),
   "GET /openai/v1/conversations/:id/items": row("read_or_run", ["read"], ["thread"], (things) =>
     conversationPath(things, "/items"),
   ),
   "POST /openai/v1/conversations/:id/items": row("run", null, ["thread"], (things) => ({
-    ...{ ...conversationPath(things, "/items"), body: { items } },
+    ...conversationPath(things, "/items"),
+    body: { items },
   })),
   "GET /openai/v1/conversations/:id/items/:item": row("read_or_run", ["read"], ["thread"], (things) =>
     conversationPath(things, `/items/${itemOfMessage("msg", newId("message"))}`),
@@ -335,7 +351,8 @@ const openAiRows: Record<string, Row> = {
   "POST /openai/v1/chat/completions with an output": row("run", ["submit"], ["agent", "call"], (things) =>
     chat(things, [
       {
-        ...{ role: "assistant", content: null },
+        role: "assistant",
+        content: null,
         tool_calls: [{ id: things.call, type: "function", function: { name: "ask", arguments: "{}" } }],
       },
       { role: "tool", tool_call_id: things.call, content: "x" },
@@ -363,7 +380,8 @@ const storeRows: Record<string, Row> = {
     path: "/openai/v1/models/runnel/embedder",
   })),
   "POST /openai/v1/embeddings": keyRow("run", [], () => ({
-    ...{ path: "/openai/v1/embeddings", body: { model: "runnel/embedder", input: "x" } },
+    path: "/openai/v1/embeddings",
+    body: { model: "runnel/embedder", input: "x" },
   })),
   "POST /openai/v1/files": row("run", ["upload"], [], () => ({ path: "/openai/v1/files", body: upload() })),
   "GET /openai/v1/files": keyRow("read_or_run", [], () => ({ path: "/openai/v1/files" })),
@@ -374,19 +392,23 @@ const storeRows: Record<string, Row> = {
   "DELETE /openai/v1/files/:id": keyRow("admin", ["file"], ({ file }) => ({ path: `/openai/v1/files/${file}` })),
   "POST /openai/v1/vector_stores": keyRow("admin", [], () => ({ path: stores, body: {} })),
   "POST /openai/v1/vector_stores with a file": keyRow("admin", ["file"], ({ file }) => ({
-    ...{ path: stores, body: { file_ids: [file] } },
+    path: stores,
+    body: { file_ids: [file] },
   })),
   "GET /openai/v1/vector_stores": keyRow("read_or_run", [], () => ({ path: stores })),
   "GET /openai/v1/vector_stores/:id": keyRow("read_or_run", ["store"], ({ store }) => ({ path: `${stores}/${store}` })),
   "POST /openai/v1/vector_stores/:id": keyRow("admin", ["store"], ({ store }) => ({
-    ...{ path: `${stores}/${store}`, body: { name: "taken over" } },
+    path: `${stores}/${store}`,
+    body: { name: "taken over" },
   })),
   "DELETE /openai/v1/vector_stores/:id": keyRow("admin", ["store"], ({ store }) => ({ path: `${stores}/${store}` })),
   "POST /openai/v1/vector_stores/:id/search": keyRow("read_or_run", ["store"], ({ store }) => ({
-    ...{ path: `${stores}/${store}/search`, body: { query: "x" } },
+    path: `${stores}/${store}/search`,
+    body: { query: "x" },
   })),
   "POST /openai/v1/vector_stores/:id/files": keyRow("run", ["store", "file"], ({ store, file: file_id }) => ({
-    ...{ path: `${stores}/${store}/files`, body: { file_id } },
+    path: `${stores}/${store}/files`,
+    body: { file_id },
   })),
   "GET /openai/v1/vector_stores/:id/files": keyRow("read_or_run", ["store"], ({ store }) => ({
     path: `${stores}/${store}/files`,
@@ -404,7 +426,8 @@ const storeRows: Record<string, Row> = {
     path: `${stores}/${store}/files/${file}`,
   })),
   "POST /openai/v1/vector_stores/:id/file_batches": keyRow("run", ["store", "file"], ({ store, file }) => ({
-    ...{ path: `${stores}/${store}/file_batches`, body: { file_ids: [file] } },
+    path: `${stores}/${store}/file_batches`,
+    body: { file_ids: [file] },
   })),
   "GET /openai/v1/vector_stores/:id/file_batches/:batch": keyRow("read_or_run", ["store"], ({ store }) => ({
     path: `${stores}/${store}/file_batches/${batch}`,
@@ -416,7 +439,8 @@ const storeRows: Record<string, Row> = {
 
 const userSays = (text: string) => ({ id: crypto.randomUUID(), role: "user", parts: [{ type: "text", text }] });
 const uiChat = ({ agent, chat: id }: Things, message: object): Sent => ({
-  ...{ path: `/ui/v1/agents/${agent}/chat`, body: { id, user_id: "ada", messages: [message] } },
+  path: `/ui/v1/agents/${agent}/chat`,
+  body: { id, user_id: "ada", messages: [message] },
 });
 const uiPath = ({ agent, chat }: Things, more = "") => ({
   path: `/ui/v1/agents/${agent}/chat/${chat}${more}?user_id=ada`,
@@ -531,14 +555,15 @@ beforeAll(async () => {
 });
 
 const never: Things = {
-  ...{ agent: newId("agent"), tool: "tneverwas", run: newId("run"), call: newId("tool_call") },
-  ...{
-    thread: newId("thread"),
-    store: newId("memory"),
-    file: newId("file"),
-    chat: crypto.randomUUID(),
-    session: crypto.randomUUID(),
-  },
+  agent: newId("agent"),
+  tool: "tneverwas",
+  run: newId("run"),
+  call: newId("tool_call"),
+  thread: newId("thread"),
+  store: newId("memory"),
+  file: newId("file"),
+  chat: crypto.randomUUID(),
+  session: crypto.randomUUID(),
 };
 const everything = Object.keys(never) as Name[];
 
@@ -557,7 +582,11 @@ async function thingsOf(client: Client, user_id = "ada", names: readonly Name[] 
   const script = [{ tool_calls: [{ name, arguments: {} }] }, { text: "Done." }];
   const model = isTest ? { model: "test/script", model_settings: { script } } : { model: "openai/gpt-5" };
   const { id: agent } = await made(client, "/v1/agents", {
-    ...{ name, instructions: "", ...model, tools: [tool], memory: { stores: [{ memory_id: store }] } },
+    name,
+    instructions: "",
+    ...model,
+    tools: [tool],
+    memory: { stores: [{ memory_id: store }] },
     doors: { mcp: true, a2a: true },
   });
   const things: Things = { ...never, agent, tool: name, store, chat: crypto.randomUUID() };
@@ -593,7 +622,8 @@ async function ask(secret: string | null, method: string, { path, body, headers 
     headers: {
       ...(secret !== null && { authorization: `Bearer ${secret}` }),
       ...(body !== undefined && !(body instanceof FormData) && { "content-type": "application/json" }),
-      ...{ accept: "application/json, text/event-stream", ...headers },
+      accept: "application/json, text/event-stream",
+      ...headers,
     },
     body: body === undefined ? null : body instanceof FormData ? body : JSON.stringify(body),
   });
@@ -697,7 +727,9 @@ describe("a door", () => {
     for (const [scopes, isAdmitted] of cases) {
       const answer = await knock(await tokenFor(things.agent, scopes, { user_id: "ada" }), name, things);
       expect({ scopes, isAdmitted: ![401, 403].includes(answer.status), status: answer.status }).toEqual({
-        ...{ scopes, isAdmitted, status: answer.status },
+        scopes,
+        isAdmitted,
+        status: answer.status,
       });
       expect(answer.status).toBeLessThan(500);
     }
@@ -752,7 +784,10 @@ describe("a client token that is over in the middle of a stream", () => {
     await using other = testApp({ now: () => time });
     const keeper = await other.client();
     const agent = await made(keeper, "/v1/agents", {
-      ...{ name: "slow", instructions: "", model: "test/script", doors: { mcp: true, a2a: true } },
+      name: "slow",
+      instructions: "",
+      model: "test/script",
+      doors: { mcp: true, a2a: true },
       model_settings: { script: [{ delta_ms: 60_000, text: "One two three." }] },
     });
     const scopes = [...clientScopes];
@@ -782,7 +817,8 @@ describe("a client token that is over in the middle of a stream", () => {
       const { status, body } = await answer;
       const said = JSON.parse([...String(body).matchAll(/^data: (.+)$/gm)].at(-1)?.[1] ?? "null");
       expect({ name, status, said }).toMatchObject({
-        ...{ name, status: 200 },
+        name,
+        status: 200,
         said: last.get(name) ?? { error: { code: over } },
       });
     }
@@ -924,25 +960,31 @@ const spoken = rows
 
 /** Values that stand where another kind is expected. A lone surrogate cannot be part of an address. */
 const odd: unknown[] = [
-  ...[
-    null,
-    true,
-    false,
-    0,
-    -1,
-    1.5,
-    1e300,
-    Number.MAX_SAFE_INTEGER,
-    "",
-    " ",
-    "x",
-    "\u0000",
-    "\ud800",
-    "../..",
-    "%",
-    "%ff",
-  ],
-  ...["a".repeat(20_000), "𝕏\n\r\t", [], [[]], {}, [null], { x: 1 }, ["x", 1], { constructor: "x", toString: 1 }],
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1.5,
+  1e300,
+  Number.MAX_SAFE_INTEGER,
+  "",
+  " ",
+  "x",
+  "\u0000",
+  "\ud800",
+  "../..",
+  "%",
+  "%ff",
+  "a".repeat(20_000),
+  "𝕏\n\r\t",
+  [],
+  [[]],
+  {},
+  [null],
+  { x: 1 },
+  ["x", 1],
+  { constructor: "x", toString: 1 },
 ];
 
 /** Numbers from 0 to below `below`, the same in each run of the tests. */
@@ -1032,10 +1074,13 @@ describe("nonsense", () => {
       const session = await open(owner.key.secret, pattern);
       const response = await server.app.handle(
         new Request(`http://localhost${path}`, {
-          ...{ method: "POST", body },
+          method: "POST",
+          body,
           headers: {
-            ...{ authorization: `Bearer ${owner.key.secret}`, "content-type": "application/json" },
-            ...{ accept: "application/json, text/event-stream", "mcp-session-id": session },
+            authorization: `Bearer ${owner.key.secret}`,
+            "content-type": "application/json",
+            accept: "application/json, text/event-stream",
+            "mcp-session-id": session,
           },
         }),
       );

@@ -32,7 +32,12 @@ const doors: Record<string, Say> = {
     }),
   "AG-UI": ({ client, agent }, content) =>
     client.post(`/ag-ui/v1/agents/${agent}`, {
-      ...{ threadId: "t", runId: "r", tools: [], context: [], state: {}, protocolVersion: "1.0" },
+      threadId: "t",
+      runId: "r",
+      tools: [],
+      context: [],
+      state: {},
+      protocolVersion: "1.0",
       messages: [{ ...message(), content }],
     }),
   A2A: ({ client, agent, thread }, text) =>
@@ -40,7 +45,9 @@ const doors: Record<string, Say> = {
       "POST",
       `/a2a/v1/agents/${agent}`,
       {
-        ...{ jsonrpc: "2.0", id: 1, method: "SendMessage" },
+        jsonrpc: "2.0",
+        id: 1,
+        method: "SendMessage",
         params: { message: { messageId: text, role: "ROLE_USER", parts: [{ text }], contextId: thread } },
       },
       { ...bearer(client), "a2a-version": "1.0" },
@@ -50,7 +57,9 @@ const doors: Record<string, Say> = {
       "POST",
       "/mcp",
       {
-        ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
         params: {
           name: "Desk",
           arguments: { input, thread_id: thread },

@@ -141,8 +141,16 @@ function overlapOf({ chunking }: Row): number {
 }
 
 const gone = (id: string): Row => ({
-  ...{ id, filename: "", mime_type: "", sha256: "", bytes: 0, purpose: "attachment" },
-  ...{ status: "deleted", error: null, chunks: 0, chunking: null },
+  id,
+  filename: "",
+  mime_type: "",
+  sha256: "",
+  bytes: 0,
+  purpose: "attachment",
+  status: "deleted",
+  error: null,
+  chunks: 0,
+  chunking: null,
 });
 
 /** Why a file's content is not given to the model; null when it is. */

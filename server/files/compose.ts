@@ -38,12 +38,22 @@ export function composeFiles({
   // A document was read, is to be put into a store, or is gone.
   const moved = createSignal();
   const processing = createProcessing({
-    ...{ db, blobs, work, chunks, reader, log, ...announcing },
+    db,
+    blobs,
+    work,
+    chunks,
+    reader,
+    log,
+    ...announcing,
     indexedOf: (scope, id) => memory().of(scope, id),
     onRead: moved.tell,
   });
   const files = createFileStore({
-    ...{ ...base, blobs, work, chunks, announced: announcing.announced },
+    ...base,
+    blobs,
+    work,
+    chunks,
+    announced: announcing.announced,
     memory: {
       of: (scope, id) => memory().of(scope, id),
       add: (scope, order, expires_at_ms) => memory().add(scope, order, expires_at_ms),
@@ -62,7 +72,8 @@ export function composeFiles({
   });
   const outputs = createOutputs({ files, now });
   const attachments = createAttachments({
-    ...{ db, now },
+    db,
+    now,
     read: (scope, id, length) => files.part(scope, id, 0, length)?.part ?? null,
   });
   moved.listen(attachments.wake);
@@ -75,7 +86,11 @@ export function composeFiles({
   return {
     routes: (auth) => [fileRoutes({ auth, files, receiver })],
     ports: {
-      ...{ blobs, files, outputs, attachments, processing },
+      blobs,
+      files,
+      outputs,
+      attachments,
+      processing,
       readPart(scope: Scope, id: string, start: number, length: number) {
         const found = files.part(scope, id, start, length);
         return found && { filename: found.filename, bytes: found.bytes, content: found.part.toBase64() };

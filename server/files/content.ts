@@ -20,7 +20,9 @@ const small_bytes = 256 * 1024;
 export function download({ request, file, content, headers }: Download): Response {
   const etag = `"${content.sha256}"`;
   const common = {
-    ...{ etag, "accept-ranges": "bytes", "cache-control": "private, no-cache" },
+    etag,
+    "accept-ranges": "bytes",
+    "cache-control": "private, no-cache",
     "content-disposition": attachmentHeader(file.filename),
     "content-security-policy": "sandbox; default-src 'none'",
     "cross-origin-resource-policy": "same-origin",

@@ -44,7 +44,10 @@ test("text whose last character is cut at the end of what is looked at is text",
 
 test("documents are what can be searched", () => {
   expect(["application/pdf", "text/csv", "image/png", "application/zip", "application/rtf"].map(isDocument)).toEqual([
-    ...[true, true],
-    ...[false, false, true],
+    true,
+    true,
+    false,
+    false,
+    true,
   ]);
 });

@@ -78,12 +78,26 @@ test("an upload in parts is a file that comes back as it was", async () => {
   expect([status, headers.get("x-request-id")]).toEqual([201, body.request_id]);
   expect(body).toEqual({
     id: expect.stringMatching(/^file_[0-9a-z]{26}$/),
-    ...{ object: "file", filename: "a.bin", mime_type: "application/octet-stream", bytes: megabyte },
-    ...{ sha256: sha256(content), purpose: "attachment", status: "ready", error: null, chunks: 0, memory_ids: [] },
-    ...{ pages: null, processed: 0, total: null },
-    ...{ run_id: null, tool_call_id: null, metadata: { order: "7" } },
+    object: "file",
+    filename: "a.bin",
+    mime_type: "application/octet-stream",
+    bytes: megabyte,
+    sha256: sha256(content),
+    purpose: "attachment",
+    status: "ready",
+    error: null,
+    chunks: 0,
+    memory_ids: [],
+    pages: null,
+    processed: 0,
+    total: null,
+    run_id: null,
+    tool_call_id: null,
+    metadata: { order: "7" },
     expires_at: new Date(Date.parse(body.created_at) + 60_000).toISOString(),
-    ...{ created_at: expect.any(String), ...client.scope, request_id: body.request_id },
+    created_at: expect.any(String),
+    ...client.scope,
+    request_id: body.request_id,
   });
   const { request_id, ...file } = body;
   expect((await client.get(`/v1/files/${body.id}`)).body).toMatchObject(file);
@@ -98,7 +112,9 @@ test("an upload as JSON is one too, of text or base64", async () => {
   expect(text.body).toMatchObject({ status: "uploaded", mime_type: "text/markdown", bytes: 6 });
   const bytes = noise(1000);
   const encoded = await client.post("/v1/files", {
-    ...{ filename: "a.bin", purpose: "code_interpreter", content_base64: bytes.toBase64() },
+    filename: "a.bin",
+    purpose: "code_interpreter",
+    content_base64: bytes.toBase64(),
   });
   expect(encoded.body).toMatchObject({ status: "ready", sha256: sha256(bytes) });
   expect((await download(client, text.body.id)).bytes.toString()).toBe("# Hé\n");
@@ -404,7 +420,9 @@ test("an expired file is gone at once, and what it held with the next sweep", as
 test("files that cannot be searched are not taken to be searched", async () => {
   const client = await newClient();
   const { status, body } = await client.post("/v1/files", {
-    ...{ filename: "a.txt", purpose: "retrieval", content_base64: "AAAA" },
+    filename: "a.txt",
+    purpose: "retrieval",
+    content_base64: "AAAA",
   });
   expect([status, body.error.code]).toEqual([415, "unsupported_file_type"]);
   const message = { filename: "a.doc", purpose: "retrieval", content_base64: "0M8R4KGxGuE=" };
@@ -454,7 +472,10 @@ async function withOutput() {
 test("what a run made is a file that outlives its run", async () => {
   const { client, run, output, facts } = await withOutput();
   expect(facts).toEqual({
-    ...{ id: output.id, filename: "plot.png", mime_type: "image/png", bytes: output.content.length },
+    id: output.id,
+    filename: "plot.png",
+    mime_type: "image/png",
+    bytes: output.content.length,
     sha256: sha256(output.content),
   });
   await client.delete(`/v1/runs/${run}`);

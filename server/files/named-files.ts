@@ -57,9 +57,17 @@ export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: Pick<
       const name = fitFileName(filename);
       return factsOf(
         rows.insert(scope, {
-          ...{ id, ...blobs.put(scope, content), filename: name, run_id, tool_call_id },
+          id,
+          ...blobs.put(scope, content),
+          filename: name,
+          run_id,
+          tool_call_id,
           mime_type: mime_type ?? typeOfFile(name, content.subarray(0, headBytes)),
-          ...{ purpose: "output", status: "ready", metadata: {}, expires_at_ms: null, chunking: null },
+          purpose: "output",
+          status: "ready",
+          metadata: {},
+          expires_at_ms: null,
+          chunking: null,
         }),
       );
     },
@@ -86,5 +94,9 @@ export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: Pick<
 }
 
 const factsOf = ({ id, filename, mime_type, bytes, sha256 }: Row): FileFacts => ({
-  ...{ id, filename, mime_type, bytes, sha256 },
+  id,
+  filename,
+  mime_type,
+  bytes,
+  sha256,
 });

@@ -46,7 +46,8 @@ const start = (ask: Ask, file_ids: string[], more: object = {}) =>
 /** The run once it is over: a stream of its events ends with it. */
 async function settled(id: string) {
   await server.send("GET", `/v1/runs/${id}/events`, undefined, {
-    ...{ accept: "text/event-stream", authorization: `Bearer ${owner.key.secret}` },
+    accept: "text/event-stream",
+    authorization: `Bearer ${owner.key.secret}`,
   });
   return (await owner.get(`/v1/runs/${id}`)).body;
 }

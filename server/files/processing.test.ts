@@ -36,7 +36,14 @@ function start(reader: Reader = lineReader, places = { count: 1, reserve: 0 }) {
 
   const open = (by: Reader) =>
     createProcessing({
-      ...{ db, blobs, work, chunks, reader: by, log: silentLog, places, pause_ms: 1 },
+      db,
+      blobs,
+      work,
+      chunks,
+      reader: by,
+      log: silentLog,
+      places,
+      pause_ms: 1,
       indexedOf: () => indexed,
       announce: (_, type, { id, status, error }) => void told.push({ type, id, status, error }),
       announced: () => {},
@@ -44,7 +51,12 @@ function start(reader: Reader = lineReader, places = { count: 1, reserve: 0 }) {
     });
   let processing = open(reader);
   const files = createFileStore({
-    ...{ db, blobs, audit: createAudit({ db }), work, chunks, now: clock },
+    db,
+    blobs,
+    audit: createAudit({ db }),
+    work,
+    chunks,
+    now: clock,
     memory: { of: () => indexed, add: () => {}, forget: () => {}, retry: () => 0 },
     process: () => processing.wake(),
     removed: (id) => processing.forget(id),

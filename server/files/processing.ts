@@ -128,7 +128,10 @@ export function createProcessing(options: ProcessingOptions) {
     else await keep(file, outcome, write);
     announced();
     log.info("a document was processed", {
-      ...{ file_id: file.id, mime_type: file.mime_type, bytes: file.bytes, ms: Math.round(performance.now() - begun) },
+      file_id: file.id,
+      mime_type: file.mime_type,
+      bytes: file.bytes,
+      ms: Math.round(performance.now() - begun),
       ...("error" in outcome ? { error_code: outcome.error.code } : { chunks: outcome.chunks.length }),
     });
   }

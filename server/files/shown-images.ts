@@ -33,7 +33,9 @@ export const createShownImages =
       if (!row) throw invalid(`${path}.file_id`, "There is no such file.");
       shown.add(id);
       return requireImage(row.mime_type, row.bytes, `${path}.file_id`, {
-        ...{ file_id: id, mime_type: row.mime_type, sha256: row.sha256 },
+        file_id: id,
+        mime_type: row.mime_type,
+        sha256: row.sha256,
       });
     }
 
@@ -65,9 +67,17 @@ export const createShownImages =
 
     function insert(scope: Scope, { file_id: id, mime_type }: ImageFacts, content: Uint8Array, run_id: string | null) {
       rows.insert(scope, {
-        ...{ id, ...blobs.put(scope, content), filename: `image.${mime_type.split("/")[1]}`, mime_type, run_id },
-        ...{ tool_call_id: null, purpose: "attachment", status: "ready", metadata: {} },
-        ...{ expires_at_ms: null, chunking: null },
+        id,
+        ...blobs.put(scope, content),
+        filename: `image.${mime_type.split("/")[1]}`,
+        mime_type,
+        run_id,
+        tool_call_id: null,
+        purpose: "attachment",
+        status: "ready",
+        metadata: {},
+        expires_at_ms: null,
+        chunking: null,
       });
     }
   };

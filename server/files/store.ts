@@ -116,12 +116,15 @@ export function createFileStore({
           if (sent) tokens.requireRoom(author, sent, upload.size());
           upload.keep();
           const row = rows.insert(author, {
-            ...{ id, ...upload.content(), filename, mime_type, purpose: input.purpose, run_id: null },
-            ...{
-              tool_call_id: null,
-              status: chunking ? "uploaded" : "ready",
-              metadata: input.metadata ?? {},
-            },
+            id,
+            ...upload.content(),
+            filename,
+            mime_type,
+            purpose: input.purpose,
+            run_id: null,
+            tool_call_id: null,
+            status: chunking ? "uploaded" : "ready",
+            metadata: input.metadata ?? {},
             expires_at_ms: input.expires_in_seconds === undefined ? null : made_ms + input.expires_in_seconds * 1000,
             created_at_ms: made_ms,
             chunking,

@@ -20,7 +20,11 @@ export function createBase<Options extends BaseOptions>(options: Options) {
   const policyOf: Base["policyOf"] = (of) => ({ ...policy, loopback: policy.loopback && of === "test" });
   const guards = { test: createEgress(policyOf("test")), live: createEgress(policyOf("live")) };
   const base: Omit<Options, keyof Base> & Base = {
-    ...{ ...options, policyOf, now, closing: closing.signal, ending: ending.signal },
+    ...options,
+    policyOf,
+    now,
+    closing: closing.signal,
+    ending: ending.signal,
     audit: createAudit({ db, now }),
     egress: (environment) => guards[environment],
     publicEgress: publicEgress ?? createEgress({ ...policy, allow: [], loopback: false }),

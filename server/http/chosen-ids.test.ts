@@ -57,7 +57,13 @@ const places: [place: string, ask: (id: string) => Promise<{ status: number; bod
 ];
 
 const scheduleOf = (more: object) => ({
-  ...{ name: "s", agent_id: agent, input: "Hi", cron: "0 0 1 1 *", timezone: "UTC", enabled: false, ...more },
+  name: "s",
+  agent_id: agent,
+  input: "Hi",
+  cron: "0 0 1 1 *",
+  timezone: "UTC",
+  enabled: false,
+  ...more,
 });
 const agUi = (more: object) => ({ threadId: "t", runId: "r", messages: [{ id: "m", ...says[0] }], ...more });
 

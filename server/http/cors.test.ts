@@ -86,7 +86,9 @@ test("whoever is no page of another site is answered as before", async () => {
   const plain = await shop.get("/v1/runs");
   expect([plain.status, plain.headers.has("vary"), ofCors(plain.headers)]).toEqual([200, false, []]);
   const own = await server.send("GET", "/v1/runs", undefined, {
-    ...{ origin: "http://localhost", host: "localhost", authorization: `Bearer ${token}` },
+    origin: "http://localhost",
+    host: "localhost",
+    authorization: `Bearer ${token}`,
   });
   expect([own.status, ofCors(own.headers)]).toEqual([200, []]);
 });

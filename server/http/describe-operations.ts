@@ -76,7 +76,10 @@ function parametersOf({ method, hooks }: Route, path: string, operation: Operati
   const { query = {}, path: ofPath = {}, requestHeaders: own = [] } = operation;
   const read = method === "POST" ? (["Idempotency-Key", ...own] as const) : own;
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
-    ...{ in: "path" as const, name, required: true, description: pathDescription(name) },
+    in: "path" as const,
+    name,
+    required: true,
+    description: pathDescription(name),
     schema: (ofPath[name] ?? hooks.params?.properties[name]) as TSchema,
   }));
   const inQuery = Object.entries(query).map(([name, schema]) => {

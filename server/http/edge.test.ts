@@ -23,7 +23,9 @@ test("a stranger is told nothing of which addresses and methods there are: 401 c
     const answer = await server.send(method, path);
     const code = method === "HEAD" ? undefined : answer.body.error.code;
     expect({ method, path, status: answer.status, code }).toEqual({
-      ...{ method, path, status: 401 },
+      method,
+      path,
+      status: 401,
       code: method === "HEAD" ? undefined : "missing_api_key",
     });
     expect([answer.headers.get("allow"), limitOf(answer)[0]]).toEqual([null, 60]);
@@ -53,7 +55,10 @@ test("every response has rate-limit headers, whoever asks and whatever for", asy
       const answer = await server.send(method, path, method === "POST" ? {} : undefined);
       const [limit, remaining, reset] = limitOf(answer);
       expect({ method, path, limit, told: remaining! >= 0 && reset! > 0 }).toEqual({
-        ...{ method, path, limit: 60, told: true },
+        method,
+        path,
+        limit: 60,
+        told: true,
       });
     }
   const callback = await server.send("POST", "/callbacks/none", { output: 1 });
@@ -146,7 +151,8 @@ test("HEAD of any event stream is answered at once, and nobody is counted as its
     accept: "text/event-stream",
   });
   expect([head.status, head.body, head.headers.get("content-type")]).toEqual([
-    ...[200, ""],
+    200,
+    "",
     "text/event-stream; charset=utf-8",
   ]);
   expect(server.watches.readers(run.id)).toBe(0);

@@ -64,10 +64,31 @@ test("every id is a resource and a verb", () => {
   const verbs = new Set(ids.map((id) => id.split(".").at(-1)!));
   expect([...verbs].sort()).toEqual(
     [
-      ...["cancel", "capsule", "content", "count", "create", "delete", "diff", "export", "fork", "import", "list"],
-      ...["redeliver", "refresh"],
-      ...["replay", "retrieve", "retry", "revoke", "rotate", "rotate_secret", "search", "set", "submit_tool_outputs"],
-      ...["test", "trigger", "update"],
+      "cancel",
+      "capsule",
+      "content",
+      "count",
+      "create",
+      "delete",
+      "diff",
+      "export",
+      "fork",
+      "import",
+      "list",
+      "redeliver",
+      "refresh",
+      "replay",
+      "retrieve",
+      "retry",
+      "revoke",
+      "rotate",
+      "rotate_secret",
+      "search",
+      "set",
+      "submit_tool_outputs",
+      "test",
+      "trigger",
+      "update",
     ].sort(),
   );
 });
@@ -239,7 +260,9 @@ test("a description says what null means where null may be, and nowhere else", (
 
 test("maps and choices are written in the form that generators read", () => {
   expect(document.components.schemas.Metadata).toEqual({
-    ...{ type: "object", maxProperties: 16, propertyNames: { pattern: "^[\\s\\S]{1,64}$" } },
+    type: "object",
+    maxProperties: 16,
+    propertyNames: { pattern: "^[\\s\\S]{1,64}$" },
     additionalProperties: { type: "string", maxLength: 512 },
   });
   expect(JSON.stringify(document)).not.toContain("patternProperties");

@@ -204,7 +204,10 @@ const anyError: Returned = {
 /** What webhooks are sent, by event. */
 function webhooksOf(components: Components) {
   const parameters = Object.entries(webhookHeaders).map(([name, header]) => ({
-    ...{ in: "header", name, required: true, ...header },
+    in: "header",
+    name,
+    required: true,
+    ...header,
   }));
   const sent = (name: string, summary: string, body: Schema, taken: string) => {
     const schema = components.used(body, "");

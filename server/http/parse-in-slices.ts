@@ -174,7 +174,14 @@ export async function parseJsonInSlices(bytes: Uint8Array, depth: number = limit
 }
 
 const opened = (isList: boolean, at: number): Open => ({
-  ...{ isList, at, taken: at + 1, item: at + 1, isPut: false, value: null, path: "", numbers: 0 },
+  isList,
+  at,
+  taken: at + 1,
+  item: at + 1,
+  isPut: false,
+  value: null,
+  path: "",
+  numbers: 0,
 });
 
 /** Where a text can be parted, before `to`: between two characters, and between two escapes. */

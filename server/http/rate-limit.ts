@@ -39,7 +39,10 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
   const scopes = new Map<string, Map<Bucket, Window>>();
   const addresses = new Map<string, Window>();
   const counted: Record<Counted, Map<string, Window>> = {
-    ...{ page: new Map(), visitor: new Map(), token: new Map(), address: new Map() },
+    page: new Map(),
+    visitor: new Map(),
+    token: new Map(),
+    address: new Map(),
   };
   const unused = createWindow();
 

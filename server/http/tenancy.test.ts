@@ -64,7 +64,8 @@ const makeFile = async (client: Client) =>
 const makeImage = async (client: Client) =>
   idOf(
     await client.post("/v1/files", {
-      ...{ filename: "a.png", purpose: "attachment" },
+      filename: "a.png",
+      purpose: "attachment",
       content_base64: btoa(`\x89PNG\r\n\x1a\n${unique()}`),
     }),
   );

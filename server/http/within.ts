@@ -90,7 +90,9 @@ export function createWithin(handle: (request: Request) => Promise<Response>) {
     if (key !== null) headers.set(keyHeader, key);
     if (body) headers.set("content-type", body.type);
     const request = new Request(new URL(path, outer.url).href, {
-      ...{ method, headers, signal: outer.signal },
+      method,
+      headers,
+      signal: outer.signal,
       ...(body && { body: body.content }),
     });
     noteDotSegments(request, path);

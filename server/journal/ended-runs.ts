@@ -143,7 +143,9 @@ export function createEndedRuns({ db, journal, log, requireRoom }: EndedRunsOpti
 
   const beside = (worked_ms: number) => Bun.sleep(share * worked_ms);
   const { start, stop, working } = createAfterCommits({
-    ...{ db, log, requireRoom },
+    db,
+    log,
+    requireRoom,
     failed: "runs that are over are not searchable yet",
     async work(goOn) {
       while (goOn() && (await round(runsPerRound, beside)) === runsPerRound);

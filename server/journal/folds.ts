@@ -162,7 +162,11 @@ export function createFolds({ read, readSome, has, head, isAtHand, isLarge }: So
   return {
     /** Whether it is folded in slices: it has many entries, or large ones. */
     isLong: (runId: string, seq: number): boolean => seq >= longFrom || isLarge(runId),
-    ...{ state, stateInSlices, stateAt, prepared, forget },
+    state,
+    stateInSlices,
+    stateAt,
+    prepared,
+    forget,
     /** For tests: how many bytes of entries are in memory, as JSON. */
     bytes: () => ({ kept: bytesOf(kept), held: bytesOf(held) }),
   };

@@ -297,7 +297,8 @@ export function createJournal({
   function readBrief(runId: string, after = 0, limit = -1): BriefEntry[] {
     db.snapshot.begin();
     return selectEvents.all(runId, after, limit).map(({ seq, at_ms, data, blobs }) => ({
-      ...{ seq, at: at_ms },
+      seq,
+      at: at_ms,
       ...pack.unpackBrief(runId, data, blobs),
     }));
   }

@@ -11,8 +11,17 @@ const blobMin = 4096;
 // Of the fields below; longer ones are read in part.
 const wholeBytes = 64 * 1024;
 const ofRuns = new Set([
-  ...["input", "earlier", "output", "output_json", "error", "reason", "required_action"],
-  ...["metadata", "file_ids", "budget", "replay"],
+  "input",
+  "earlier",
+  "output",
+  "output_json",
+  "error",
+  "reason",
+  "required_action",
+  "metadata",
+  "file_ids",
+  "budget",
+  "replay",
 ]);
 const ofSteps = new Set(["answer", "call"]);
 

@@ -80,10 +80,14 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
       keyEnd === null ? Number.POSITIVE_INFINITY : Date.parse(keyEnd),
     );
     const sealed: Sealed = {
-      ...{ id, key_id: principal.id, agent_id: input.agent_id, ...bounds },
+      id,
+      key_id: principal.id,
+      agent_id: input.agent_id,
+      ...bounds,
       scopes: clientScopes.filter((scope) => input.scopes.includes(scope)),
       limits: { ...defaultClientLimits, ...input.limits },
-      ...{ budget: input.budget ?? null, expires_at_ms: end },
+      budget: input.budget ?? null,
+      expires_at_ms: end,
     };
     const { key_id, expires_at_ms, ...shown } = sealed;
     return { object: "client_token" as const, ...shown, ...secretOf(principal, sealed) };
@@ -92,8 +96,14 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
   /** Makes a token for somebody on a chat page: for a while, since the page makes the next one. */
   function createForPage(page: TokenPage, { user_id, is_visitor }: PageVisitor) {
     return secretOf(page, {
-      ...{ id: newId("client_token", now()), key_id: page.id, agent_id: page.agent_id },
-      ...{ run_id: null, thread_id: null, user_id, budget: page.budget, limits: defaultClientLimits },
+      id: newId("client_token", now()),
+      key_id: page.id,
+      agent_id: page.agent_id,
+      run_id: null,
+      thread_id: null,
+      user_id,
+      budget: page.budget,
+      limits: defaultClientLimits,
       scopes: clientScopes.filter((scope) => (scope === "submit" ? !is_visitor : scope !== "upload" || page.files)),
       expires_at_ms: now() + pageToken_ms,
       ...(is_visitor && { is_visitor }),
@@ -164,7 +174,13 @@ const pageToken_ms = 15 * 60_000;
 
 /** Who a page is: a key that may do nothing but what its tokens say. */
 const identityOf = ({ id, project_id, environment, agent_id, project_limits }: TokenPage): Identity => ({
-  ...{ kind: "key", id, project_id, environment, scopes: none, agent_ids: [agent_id], limits: project_limits },
+  kind: "key",
+  id,
+  project_id,
+  environment,
+  scopes: none,
+  agent_ids: [agent_id],
+  limits: project_limits,
 });
 
 /** By whom a request is counted: by the person, also when they take another token, and by the page, whatever its link. */
@@ -180,7 +196,9 @@ const sharesOf = (
 const personIn = ({ user_id, agent_id }: Sealed): string | undefined => user_id?.slice(0, -`/${agent_id}`.length);
 
 const shareOf = ({ runs_per_minute, runs_per_day }: ChatLimits, requests_per_minute: number): Share["limits"] => ({
-  ...{ requests_per_minute, run_creations_per_minute: runs_per_minute, runs_per_day },
+  requests_per_minute,
+  run_creations_per_minute: runs_per_minute,
+  runs_per_day,
 });
 
 /** What a token may do unless it says otherwise: enough for a person who chats. */
@@ -195,7 +213,8 @@ function requireScopes({ scopes: own }: Principal, scopes: readonly ClientScope[
   for (const scope of scopes) {
     if (own.has("admin") || own.has("run") || (scope === "read" && own.has("read"))) continue;
     throw new AppError("insufficient_scope", `A key without the scope "run" makes no token that has "${scope}".`, {
-      ...{ param: "scopes", details: { required_scope: "run" } },
+      param: "scopes",
+      details: { required_scope: "run" },
     });
   }
 }

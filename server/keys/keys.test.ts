@@ -176,7 +176,10 @@ describe("a key that came in clear text", () => {
     for (let i = 0; i < 3; i++) await server.keys.expose(admin.key.secret, remote);
     expect(server.db.write.commits()).toBe(commits + 1);
     expect((await admin.get(`/v1/api_keys/${admin.key.id}`)).body).toMatchObject({
-      ...{ status: "active", exposure: "last_admin_key", exposed_at: expect.any(String), revoked_at: null },
+      status: "active",
+      exposure: "last_admin_key",
+      exposed_at: expect.any(String),
+      revoked_at: null,
     });
     expect(await audited(admin)).toMatchObject([{ ip: "203.0.113.7", revoked: false, exposure: "last_admin_key" }]);
     const other = await server.client({ environment: "live" });
@@ -461,7 +464,11 @@ test("a key learns of itself when it must be replaced", async () => {
   await using server = testApp({ now: () => at });
   const [admin, reader] = [await server.client(), await server.client({ scopes: ["read"] })];
   expect((await reader.get("/v1/me")).body.key).toEqual({
-    ...{ name: "test", status: "active", expires_at: null, rotated_to: null, exposed_at: null },
+    name: "test",
+    status: "active",
+    expires_at: null,
+    rotated_to: null,
+    exposed_at: null,
   });
   const { body: next } = await admin.post(`/v1/api_keys/${reader.key.id}/rotate`, { overlap_seconds: 60 });
   expect((await reader.get("/v1/me")).body).toMatchObject({
@@ -503,7 +510,9 @@ test("every change of a key is in the audit log, and no secret is", async () => 
   const mine = data.filter(({ action }: { action: string }) => action.startsWith("api_key.")).slice(1);
   expect(
     mine.map(({ action, target, actor }: { action: string; target: { id: string }; actor: { id: string } }) => [
-      ...[action, target.id, actor.id],
+      action,
+      target.id,
+      actor.id,
     ]),
   ).toEqual([
     ["api_key.created", made.id, admin.key.id],

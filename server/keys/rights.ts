@@ -13,7 +13,10 @@ export interface Rights {
 }
 
 export const rightsOf = ({ scopes, agent_ids, allowed_cidrs, expires_at_ms }: KeyRow): Rights => ({
-  ...{ scopes, agent_ids, allowed_cidrs, expires_at_ms },
+  scopes,
+  agent_ids,
+  allowed_cidrs,
+  expires_at_ms,
 });
 
 /** Throws 403 for rights beyond one's own: a key that made a stronger or a longer one would be that key itself. */

@@ -23,7 +23,10 @@ export function createKeyStore({ db, audit, now = Date.now }: StoreBase) {
   const { find } = rows;
   const { noLongerValid } = admission;
   const { requireStanding, requireRights, requireReach, isLastAdmin, requireAnotherAdmin, newEnd } = createKeyRules({
-    ...{ db, find, noLongerValid, now },
+    db,
+    find,
+    noLongerValid,
+    now,
   });
   function toKey(row: KeyRow): ApiKey {
     const newer = lastUse(row.id);
@@ -39,10 +42,17 @@ export function createKeyStore({ db, audit, now = Date.now }: StoreBase) {
     const { environment, actor } = author;
     const [id, secret] = [newId("api_key", now()), mintSecret(environment)];
     const row = rows.insert(author, {
-      ...{ id, hash: hashSecret(secret), name, prefix: secret.slice(0, 12), last4: secret.slice(-4), ...rights },
+      id,
+      hash: hashSecret(secret),
+      name,
+      prefix: secret.slice(0, 12),
+      last4: secret.slice(-4),
+      ...rights,
       scopes: permissions.filter((permission) => rights.scopes.includes(permission)),
       created_by: actor.type === "cli" ? "cli" : actor.id,
-      ...{ metadata, created_at_ms: now(), rotated_from },
+      metadata,
+      created_at_ms: now(),
+      rotated_from,
     });
     return { ...toKey(row), secret };
   }

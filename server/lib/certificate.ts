@@ -118,7 +118,11 @@ export function selfSigned(
   const name = commonName("runnel");
   const { noAuthority, digitalSignature, serverAuth, names } = extensions;
   const cert = makeCertificate(privateKey, {
-    ...{ issuer: name, subject: name, publicKey, from, to: from + valid_ms },
+    issuer: name,
+    subject: name,
+    publicKey,
+    from,
+    to: from + valid_ms,
     extensions: [noAuthority, digitalSignature, serverAuth, names(hosts)],
   });
   return { cert, key: String(privateKey.export({ type: "pkcs8", format: "pem" })) };

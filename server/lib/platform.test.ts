@@ -52,7 +52,10 @@ test("what Linux tells of a process is read, with a name that looks like more fi
 test("a system that tells nothing is asked nothing, and a process counts as its one thread", () => {
   const table = createProcessTable(null);
   expect([table.figures(1), table.openFilesMax("self"), table.openFiles("self"), table.fileOf("self", 0)]).toEqual([
-    ...[null, null, null, null],
+    null,
+    null,
+    null,
+    null,
   ]);
   expect([table.threads(5), table.firstEnvironment(), table.waitedForCore_ms()]).toEqual([[5], null, null]);
 });

@@ -29,9 +29,16 @@ export function platformOf(system: string, cpu: string): Platform {
   const [linux, windows] = [system === "linux", system === "win32"];
   const ending = windows ? "dll" : system === "darwin" ? "dylib" : "so";
   return {
-    ...{ jail: linux, threadPriorities: linux, leadsConnections: linux, beginsAnew: linux, systemd: linux },
-    ...{ fileSystemTypes: linux, processes: linux ? "/proc" : null },
-    ...{ modes: !windows, syncsFolders: !windows, deletesOpenFiles: !windows },
+    jail: linux,
+    threadPriorities: linux,
+    leadsConnections: linux,
+    beginsAnew: linux,
+    systemd: linux,
+    fileSystemTypes: linux,
+    processes: linux ? "/proc" : null,
+    modes: !windows,
+    syncsFolders: !windows,
+    deletesOpenFiles: !windows,
     vec: { file: `vec0.${ending}`, package: `sqlite-vec-${windows ? "windows" : system}-${cpu}` },
   };
 }

@@ -21,7 +21,9 @@ async function waitsFor(pieces: number, ms: number, silent_ms?: number, size = 6
 test("a client that sends nothing of a refused body is answered after a second, also by the node that it met", async () => {
   expect([await waitsFor(0, 900), await waitsFor(0, 1000)]).toEqual([true, false]);
   expect([await waitsFor(0, 300, 600), await waitsFor(0, 400, 600), await waitsFor(0, 0, 6000)]).toEqual([
-    ...[true, false, false],
+    true,
+    false,
+    false,
   ]);
 });
 

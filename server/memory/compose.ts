@@ -66,19 +66,31 @@ export function composeMemory({
     void processing.look().catch(() => {}); // A timer looks again.
   };
   const indexer = createIndexer({
-    ...{ db, embedders, documents, log, now, ended: announced },
+    db,
+    embedders,
+    documents,
+    log,
+    now,
+    ended: announced,
     demanded: processing.wake,
     forget: searcher.forget,
   });
   onMoved(indexer.wake);
   const stores = createMemoryStores({
-    ...{ ...base, onDelete, progressOf: indexer.progressOf, onEmbedding: indexer.changed },
+    ...base,
+    onDelete,
+    progressOf: indexer.progressOf,
+    onEmbedding: indexer.changed,
     embeddings: createEmbeddingChooser({ embedders }),
   });
   const entries = createEntryStore({ ...base, stores, fileFor: files.document, onDelete, indexer });
   const keys = createKeyStore({ db, stores, now });
   const search = createMemorySearch({
-    ...{ db, stores, searcher, embedders, now },
+    db,
+    stores,
+    searcher,
+    embedders,
+    now,
     rank: createRankMatches({ resolve: connections.resolve, pay }),
   });
 
@@ -93,7 +105,13 @@ export function composeMemory({
       keyRoutes({ auth, keys }),
     ],
     ports: {
-      ...{ embedders, stores, entries, keys, search, indexer, sweeper },
+      embedders,
+      stores,
+      entries,
+      keys,
+      search,
+      indexer,
+      sweeper,
       /** What memory stores have of files. */
       ofFiles: { ...createFileEntries({ db, now }), add: entries.addFile, forget: entries.forgetFile },
       eraseFirst: sweeper.eraseOfProject,

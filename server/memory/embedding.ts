@@ -69,7 +69,8 @@ export function embeddingRefusal(error: unknown, model: string, param: string | 
     return new AppError("model_not_available", error.message, { param, cause: error });
   if (error instanceof EmbeddingError || (error instanceof Error && error.name === "TimeoutError"))
     return new AppError("embedding_failed", `${model} could not be asked: ${error.message}`, {
-      ...{ param, cause: error },
+      param,
+      cause: error,
       // Where the same may succeed later; of a text that is refused it never does.
       ...((!(error instanceof EmbeddingError) || error.retryable) && { retryAfter: 5 }),
     });

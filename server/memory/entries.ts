@@ -151,14 +151,12 @@ export function createEntryStore(options: EntryStoreOptions) {
       return listPage(
         db,
         {
-          ...{
-            table: memoryEntries,
-            kind: "memory_entry",
-            more: { filename },
-            scope,
-            page,
-            within: inScope(store, { memory_id: store.id }),
-          },
+          table: memoryEntries,
+          kind: "memory_entry",
+          more: { filename },
+          scope,
+          page,
+          within: inScope(store, { memory_id: store.id }),
           where: [{ sql: lives, values: [now()] }],
         },
         shownEntry,

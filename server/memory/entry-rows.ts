@@ -100,8 +100,13 @@ export function createEntryRows(db: Db, now: () => number) {
     insert(store: VectorStoreRow, scope_id: string, entry: NewEntryRow): string {
       const at = now();
       const { id } = rows.insert(store, {
-        ...{ id: newId("memory_entry", at), memory_id: store.id, scope_id, status: "processing" },
-        ...{ created_at_ms: at, updated_at_ms: at, ...entry },
+        id: newId("memory_entry", at),
+        memory_id: store.id,
+        scope_id,
+        status: "processing",
+        created_at_ms: at,
+        updated_at_ms: at,
+        ...entry,
       });
       counting.run(1, store.project_id, store.environment, store.id);
       return id;
@@ -119,8 +124,15 @@ export function createEntryRows(db: Db, now: () => number) {
       const at = now();
       const { memory_id, scope_id, chunking } = row;
       const gone = rows.insert(row, {
-        ...{ id: newId("memory_entry", at), memory_id, scope_id, chunking, metadata: row.metadata, status: "ready" },
-        ...{ created_at_ms: at, updated_at_ms: at, deleted_at_ms: at },
+        id: newId("memory_entry", at),
+        memory_id,
+        scope_id,
+        chunking,
+        metadata: row.metadata,
+        status: "ready",
+        created_at_ms: at,
+        updated_at_ms: at,
+        deleted_at_ms: at,
       });
       detaching.run(gone.id, project_id, environment, id);
       changing.run(text, metadata, at, project_id, environment, id);

@@ -49,13 +49,11 @@ function start(options: { embed?: Embed; pause_ms?: number } = {}) {
   };
   const open = () =>
     createIndexer({
-      ...{
-        db,
-        embedders,
-        log: silentLog,
-        pause_ms: options.pause_ms ?? 1,
-        forget: (store) => void forgotten.push(store),
-      },
+      db,
+      embedders,
+      log: silentLog,
+      pause_ms: options.pause_ms ?? 1,
+      forget: (store) => void forgotten.push(store),
       documents: {
         reading: (_, id) => {
           const known = documents.get(id);
@@ -132,11 +130,17 @@ function start(options: { embed?: Embed; pause_ms?: number } = {}) {
     /** The entries of this store as requests change them. */
     entries: (store: StoreRow) =>
       createEntryStore({
-        ...{ db, indexer, audit: { note: () => {}, forgetOlder: () => 0 }, fileFor: () => null, onDelete: () => {} },
+        db,
+        indexer,
+        audit: { note: () => {}, forgetOlder: () => 0 },
+        fileFor: () => null,
+        onDelete: () => {},
         stores: { find: () => store, facts: () => store },
       }),
     author: ({ project_id, environment }: StoreRow) => ({
-      ...{ project_id, environment, actor: { type: "cli" as const, id: "test", ip: null, request_id: null } },
+      project_id,
+      environment,
+      actor: { type: "cli" as const, id: "test", ip: null, request_id: null },
     }),
     /** Adds entries of files that have been read, of so many chunks. */
     document(chunks: number): string {

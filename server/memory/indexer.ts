@@ -44,7 +44,18 @@ export function createIndexer(options: IndexerOptions) {
   const generations = createGenerations({ db, embedders, queue, write, forget, signal, log });
   const words = createWordUpgrade({ db, write, signal, log });
   const batches = createBatches({
-    ...{ db, embedders, documents, queue, rests, write, signal, over, demanded, log, now, pause_ms },
+    db,
+    embedders,
+    documents,
+    queue,
+    rests,
+    write,
+    signal,
+    over,
+    demanded,
+    log,
+    now,
+    pause_ms,
   });
   const turns = createTurns({ queue, rests, turn });
   const waiting = new Map<string, Set<() => void>>();

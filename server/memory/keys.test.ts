@@ -22,7 +22,11 @@ test("a value is kept by its key, and each write is another version", async () =
   const path = `/v1/memory/${await make(client)}/keys/plan`;
   expect((await client.get(path)).status).toBe(404);
   expect((await client.put(path, { value: { steps: [1, "two", null] } })).body).toMatchObject({
-    ...{ object: "memory_key", key: "plan", version: 1, scope_id: null, expires_at: null },
+    object: "memory_key",
+    key: "plan",
+    version: 1,
+    scope_id: null,
+    expires_at: null,
     value: { steps: [1, "two", null] },
   });
   expect((await client.put(path, { value: null })).body).toMatchObject({ version: 2, value: null });
@@ -170,7 +174,10 @@ test("a scope holds so many keys and no more, where those whose time is up do no
          FROM json_each(?)`,
       )
       .run(
-        ...[project_id, environment, id, at + 1000],
+        project_id,
+        environment,
+        id,
+        at + 1000,
         JSON.stringify(Array.from({ length: limits.keys_per_scope }, (_, index) => index)),
       ),
   );

@@ -127,8 +127,16 @@ export function createKeyStore({
         const version = (before?.version ?? stores.find(scope, store.id).last_version) + 1;
         const [at, seconds] = [now(), ttl_seconds ?? store.ttl_seconds];
         const row: Row = {
-          ...{ project_id, environment, memory_id: store.id, scope_id: scopeId, key: place.key, value: text, version },
-          ...{ tool_call_id: toolCallId, created_at_ms: stands ? before.created_at_ms : at, updated_at_ms: at },
+          project_id,
+          environment,
+          memory_id: store.id,
+          scope_id: scopeId,
+          key: place.key,
+          value: text,
+          version,
+          tool_call_id: toolCallId,
+          created_at_ms: stands ? before.created_at_ms : at,
+          updated_at_ms: at,
           expires_at_ms: seconds === null ? null : at + seconds * 1000,
         };
         db.orm.insert(memoryKeys).values(row).onConflictDoUpdate({ target: keyColumns, set: row }).run();
@@ -151,7 +159,11 @@ export function createKeyStore({
       return listPage(
         db,
         {
-          ...{ table: memoryKeys, by: "key", kind: null, scope, page: { ...page, filters: {} } },
+          table: memoryKeys,
+          by: "key",
+          kind: null,
+          scope,
+          page: { ...page, filters: {} },
           within: inScope(scope, { memory_id: memoryId, scope_id: scopeId }),
           where: [notOver(now()), ...(prefix === undefined ? [] : [startingWith(prefix)])],
           whole: true,
@@ -202,12 +214,17 @@ function createErasing({ sqlite }: Db) {
 }
 
 const keyColumns = [
-  ...[memoryKeys.project_id, memoryKeys.environment, memoryKeys.memory_id],
-  ...[memoryKeys.scope_id, memoryKeys.key],
+  memoryKeys.project_id,
+  memoryKeys.environment,
+  memoryKeys.memory_id,
+  memoryKeys.scope_id,
+  memoryKeys.key,
 ];
 
 const shownPlace = ({ key, memory_id, scope_id }: Row) => ({
-  ...{ key, memory_id, scope_id: scope_id === "" ? null : scope_id },
+  key,
+  memory_id,
+  scope_id: scope_id === "" ? null : scope_id,
 });
 
 const shownKey = (row: Row) => ({

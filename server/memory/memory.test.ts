@@ -41,9 +41,17 @@ test("a store has what it was created with, and the built-in embedding where not
   const client = await server.client();
   const store = await make(client, { ttl_seconds: 60, metadata: { team: "a" } });
   expect(store).toMatchObject({
-    ...{ object: "memory", name: "notes", kind: "vector", scope: "project", ttl_seconds: 60, entries: 0, keys: null },
+    object: "memory",
+    name: "notes",
+    kind: "vector",
+    scope: "project",
+    ttl_seconds: 60,
+    entries: 0,
+    keys: null,
     embedding: { model: defaultModel, dimensions: builtInModels[defaultModel].dimensions },
-    ...{ indexing: null, metadata: { team: "a" }, ...client.scope },
+    indexing: null,
+    metadata: { team: "a" },
+    ...client.scope,
   });
   expect((await client.get(`/v1/memory/${store.id}`)).body).toMatchObject({ ...store, request_id: expect.any(String) });
   const kv = await make(client, { kind: "kv", scope: "user" });
@@ -59,15 +67,21 @@ test("a store is refused for an embedding that it cannot have", async () => {
     refusal(await client.post("/v1/memory", { name: "m", kind: "vector", ...more }));
   const embedding = (model: string, dimensions?: number) => ({ embedding: { model, dimensions } });
   expect(await create({ kind: "kv", ...embedding("builtin/use-lite-512") })).toEqual([
-    ...[400, "validation_failed", "embedding"],
+    400,
+    "validation_failed",
+    "embedding",
   ]);
   expect(await create(embedding("builtin/use-lite-512", 256))).toEqual([
-    ...[400, "validation_failed", "embedding.dimensions"],
+    400,
+    "validation_failed",
+    "embedding.dimensions",
   ]);
   expect(await create(embedding("none/model"))).toEqual([400, "model_not_available", "embedding.model"]);
   expect(await create(embedding("none/model", 8))).toEqual([400, "model_not_available", "embedding.model"]);
   expect(await create(embedding("a/b", limits.embedding_dimensions + 1))).toEqual([
-    ...[400, "validation_failed", "embedding.dimensions"],
+    400,
+    "validation_failed",
+    "embedding.dimensions",
   ]);
   expect(rows(server, "memory_stores")).toBe(0);
   expect(await make(client, embedding("openai/words", 64))).toMatchObject(embedding("openai/words", 64));
@@ -101,15 +115,32 @@ test("a text can be found as soon as it was taken, in each mode, with what is kn
   });
   await add(client, id, { text: "Bananas are yellow.", metadata: { topic: "fruit" } });
   expect(entry).toMatchObject({
-    ...{ object: "memory_entry", memory_id: id, status: "ready", error: null, text: "The warranty lasts two years." },
-    ...{ file_id: null, filename: null, scope_id: null, chunks: 1, processed: 1, total: 1, expires_at: null },
+    object: "memory_entry",
+    memory_id: id,
+    status: "ready",
+    error: null,
+    text: "The warranty lasts two years.",
+    file_id: null,
+    filename: null,
+    scope_id: null,
+    chunks: 1,
+    processed: 1,
+    total: 1,
+    expires_at: null,
   });
   for (const mode of ["hybrid", "vector", "keyword"]) {
     const { status, body } = await client.post(`/v1/memory/${id}/search`, { query: "warranty years", mode });
     expect([status, body.object, body.has_more]).toEqual([200, "list", false]);
     expect(body.data[0]).toMatchObject({
-      ...{ id: entry.id, object: "memory_match", text: entry.text, file_id: null, filename: null, chunk_index: 0 },
-      ...{ page: null, heading: null, metadata: { topic: "law", year: 2026 } },
+      id: entry.id,
+      object: "memory_match",
+      text: entry.text,
+      file_id: null,
+      filename: null,
+      chunk_index: 0,
+      page: null,
+      heading: null,
+      metadata: { topic: "law", year: 2026 },
     });
     expect(body.data[0].score).toBeGreaterThan(0);
   }
@@ -135,10 +166,14 @@ test("a search says what is wrong with it", async () => {
   expect(await ask({ query: "ä".repeat(4097) })).toEqual([400, "validation_failed", "query"]);
   expect(await ask({ query: "a", mode: "fuzzy" })).toEqual([400, "validation_failed", "mode"]);
   expect(await ask({ query: "a", filter: { year: { $near: 1 } } })).toEqual([
-    ...[400, "validation_failed", "filter.year.$near"],
+    400,
+    "validation_failed",
+    "filter.year.$near",
   ]);
   expect(await ask('{"query":"a","filter":{"a":{"__proto__":1}}}')).toEqual([
-    ...[400, "validation_failed", "filter.a.__proto__"],
+    400,
+    "validation_failed",
+    "filter.a.__proto__",
   ]);
   expect(await ask({ query: "a", scope_id: "u" })).toEqual([400, "validation_failed", "scope_id"]);
   expect(await ask({ query: "a" }, user.id)).toEqual([400, "validation_failed", "scope_id"]);
@@ -151,7 +186,9 @@ test("what one user is remembered by is found by no other", async () => {
   const { id } = await make(client, { scope: "user" });
   await add(client, id, { text: "Likes tea.", scope_id: "ann" });
   expect(refusal(await client.post(`/v1/memory/${id}/entries`, { text: "x" }))).toEqual([
-    ...[400, "validation_failed", "scope_id"],
+    400,
+    "validation_failed",
+    "scope_id",
   ]);
   const found = async (scope_id: string) =>
     (await client.post(`/v1/memory/${id}/search`, { query: "tea", scope_id })).body.data.length;

@@ -21,7 +21,9 @@ type Answer = (asked: Asked) => Response | Promise<Response>;
 function serve(answer: Answer, { base = "/v1", provider = "openai_compatible", wait_ms = 5000, pay = unpaid } = {}) {
   const asked: Asked[] = [];
   const server = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
     async fetch(request) {
       const body = (await request.json()) as Record<string, unknown>;
       const { pathname: path } = new URL(request.url);
@@ -42,8 +44,15 @@ function serve(answer: Answer, { base = "/v1", provider = "openai_compatible", w
 }
 
 const found: Match[] = ["a", "b", "c"].map((text, index) => ({
-  ...{ entry_id: `ment_${text}`, file_id: null, chunk_index: 0, text, page: null, heading: null, metadata: {} },
-  ...{ score: 0.9 - index / 10, score_parts: { vector: 0.9 - index / 10, keyword: null } },
+  entry_id: `ment_${text}`,
+  file_id: null,
+  chunk_index: 0,
+  text,
+  page: null,
+  heading: null,
+  metadata: {},
+  score: 0.9 - index / 10,
+  score_parts: { vector: 0.9 - index / 10, keyword: null },
 }));
 
 const scored = (...scores: number[]) => scores.map((relevance_score, index) => ({ index, relevance_score }));

@@ -14,7 +14,8 @@ import { createMemorySearch } from "./search.ts";
 function beforeASilentServer(byWords: Match[], patience_ms = 200) {
   let asked = 0;
   const silent = Bun.serve({
-    ...{ port: 0, idleTimeout: 0 },
+    port: 0,
+    idleTimeout: 0,
     fetch() {
       asked++;
       return new Promise<Response>(() => {});
@@ -33,7 +34,10 @@ function beforeASilentServer(byWords: Match[], patience_ms = 200) {
   const store = { kind: "vector", scope: "project", model: "ollama/m", dimensions: 8, generation: 1 } as StoreRow;
   const search = createMemorySearch({
     rank: () => Promise.reject(new Error("Nothing is ranked.")),
-    ...{ db: { sqlite } as never, stores: { find: () => store }, embedders, patience_ms },
+    db: { sqlite } as never,
+    stores: { find: () => store },
+    embedders,
+    patience_ms,
     searcher: {
       search: async ({ mode, vector }) => {
         if (mode !== "keyword" || vector !== null) throw new Error("There is no vector to search by.");
@@ -52,16 +56,15 @@ function beforeASilentServer(byWords: Match[], patience_ms = 200) {
 }
 
 const match: Match = {
-  ...{
-    entry_id: "ment_1",
-    file_id: null,
-    chunk_index: 0,
-    text: "The harbour.",
-    page: null,
-    heading: null,
-    metadata: {},
-  },
-  ...{ score: 0.5, score_parts: { vector: null, keyword: 0.5 } },
+  entry_id: "ment_1",
+  file_id: null,
+  chunk_index: 0,
+  text: "The harbour.",
+  page: null,
+  heading: null,
+  metadata: {},
+  score: 0.5,
+  score_parts: { vector: null, keyword: 0.5 },
 };
 
 test("a search by meaning does not wait for an embedding server that never answers", async () => {
@@ -104,7 +107,9 @@ test("a client that leaves its search is no fault of the server", async () => {
   const leave = new AbortController();
   const search = server.app.handle(
     new Request(`http://localhost/v1/memory/${store.id}/search`, {
-      ...{ method: "POST", body: JSON.stringify({ query: "harbour" }), signal: leave.signal },
+      method: "POST",
+      body: JSON.stringify({ query: "harbour" }),
+      signal: leave.signal,
       headers: { authorization: `Bearer ${key.secret}`, "content-type": "application/json" },
     }),
   );
@@ -116,7 +121,10 @@ test("a client that leaves its search is no fault of the server", async () => {
 
 describe("passages that are alike", () => {
   const passage = (text: string, score: number, ...vector: number[]) => ({
-    ...{ ...match, text, score, vector: new Float32Array(vector) },
+    ...match,
+    text,
+    score,
+    vector: new Float32Array(vector),
   });
   const found = [passage("a", 0.9, 1, 0), passage("b", 0.85, 1, 0.1), passage("c", 0.6, 0, 1)];
   const chosen = (count: number, diversity: number) => diverse(found, count, diversity).map(({ text }) => text);

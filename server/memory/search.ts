@@ -95,8 +95,17 @@ export function createMemorySearch({
       if (isOld()) continue;
       try {
         const order = {
-          ...{ owner: nameOf(scope), store: { number, generation, dimensions }, scope_id, query, vector },
-          ...{ mode, top_k, filter, score_threshold, now: now(), with_vectors: diversity > 0 },
+          owner: nameOf(scope),
+          store: { number, generation, dimensions },
+          scope_id,
+          query,
+          vector,
+          mode,
+          top_k,
+          filter,
+          score_threshold,
+          now: now(),
+          with_vectors: diversity > 0,
         };
         return { matches: await searcher.search(order, signal), degraded };
       } catch (error) {
@@ -136,10 +145,14 @@ export function createMemorySearch({
       ...(neighbors > 0 && { context: withNeighbors(scope, match, neighbors) }),
     }));
     return {
-      ...{ object: "list" as const, data, has_more: false },
-      ...{ first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null },
+      object: "list" as const,
+      data,
+      has_more: false,
+      first_id: data[0]?.id ?? null,
+      last_id: data.at(-1)?.id ?? null,
       ...(body.rerank && { reranked: error === null, rerank_error: error }),
-      ...{ degraded: degraded !== null, ...(degraded && { degraded_error: degraded }) },
+      degraded: degraded !== null,
+      ...(degraded && { degraded_error: degraded }),
     };
   };
 }

@@ -26,7 +26,11 @@ export const shownStore = (row: StoreRow, progressOf: (row: StoreRow) => IndexPr
 });
 
 const indexing = ({ next_model, next_dimensions }: StoreRow, { processed, total, error }: IndexProgress) => ({
-  ...{ processed, total, model: next_model!, dimensions: next_dimensions!, error },
+  processed,
+  total,
+  model: next_model!,
+  dimensions: next_dimensions!,
+  error,
 });
 
 /** What an entry says of itself, besides its words. */

@@ -59,8 +59,19 @@ export function createMemoryStores(options: MemoryStoreOptions) {
       const { number } = nextNumber.get()!;
       const generation = chosen && firstGeneration;
       const row = rows.insert(author, {
-        ...{ id, number, name, kind, scope, model: chosen?.model, dimensions: chosen?.dimensions, generation },
-        ...{ last_generation: generation, ttl_seconds, metadata, created_at_ms: at, updated_at_ms: at },
+        id,
+        number,
+        name,
+        kind,
+        scope,
+        model: chosen?.model,
+        dimensions: chosen?.dimensions,
+        generation,
+        last_generation: generation,
+        ttl_seconds,
+        metadata,
+        created_at_ms: at,
+        updated_at_ms: at,
       });
       if (chosen) createStoreTables(sqlite, { number, generation: firstGeneration, dimensions: chosen.dimensions });
       note(author, "created", row, { scope, ...chosen });
@@ -81,7 +92,10 @@ export function createMemoryStores(options: MemoryStoreOptions) {
       const { name, ttl_seconds, metadata } = input;
       note(author, "updated", before, { changes: Object.keys(input), ...chosen });
       return rows.update(author, id, {
-        ...{ name, ttl_seconds, metadata, updated_at_ms: now() },
+        name,
+        ttl_seconds,
+        metadata,
+        updated_at_ms: now(),
         ...(chosen && nextOf(before, chosen)),
       });
     });

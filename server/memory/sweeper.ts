@@ -122,7 +122,10 @@ export function createMemorySweeper({
   }
 
   const collector = createCollector({
-    ...{ db, forget: forgetDeleted, onError, pause_ms },
+    db,
+    forget: forgetDeleted,
+    onError,
+    pause_ms,
     isThere: () => deletedEntry.get() !== null || deletedStore.get() !== null,
   });
 

@@ -46,7 +46,7 @@ test("runs, model calls and tool calls are counted as they happen, by status and
   const ended = (status: string, code = "") =>
     after.get(`runnel_runs_ended_total{environment="test",status="${status}",error_code="${code}"}`);
   expect([ended("completed"), ended("failed", error.code), after.get('runnel_runs{status="requires_action"}')]).toEqual(
-    [...[2, 1, 0]],
+    [2, 1, 0],
   );
   expect(after.get('runnel_runs_created_total{environment="test"}')).toBe(3);
   expect(after.get('runnel_run_duration_seconds_count{environment="test",status="completed"}')).toBe(2);

@@ -116,7 +116,8 @@ test.each([
   const error = { code: "model_error", retryable: true, message: expect.stringContaining(reason) };
   const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 5 } });
   expect(heard([said({ content: "Hel" }), finish(reason), usage, "[DONE]"]).at(-1)).toMatchObject({
-    ...{ type: "error", error },
+    type: "error",
+    error,
     usage: { input_tokens: 20, output_tokens: 5 },
   });
 });

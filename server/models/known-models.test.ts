@@ -12,8 +12,12 @@ const usage = {
 test("a known model costs its list price, which says of when it is", () => {
   expect(costOf(builtInPrice("openai/gpt-4.1"), usage)).toBe(2.2);
   expect(builtInPrice("openai/gpt-4.1")).toEqual({
-    ...{ input: 2, cached_input: 0.5, output: 8, max_output_tokens: 32_768 },
-    ...{ as_of: "2026-04", source: "built_in" },
+    input: 2,
+    cached_input: 0.5,
+    output: 8,
+    max_output_tokens: 32_768,
+    as_of: "2026-04",
+    source: "built_in",
   });
 });
 

@@ -12,7 +12,9 @@ export interface Standing {
 }
 
 export const standingOf = ({ run, usage }: Pick<RunState, "run" | "usage">): Standing => ({
-  ...{ agent_id: run!.agent_id, budget: run!.budget ?? null, usage },
+  agent_id: run!.agent_id,
+  budget: run!.budget ?? null,
+  usage,
 });
 
 /** For whom an operator's model is asked by what is no turn of a run: a search, or what makes texts searchable. */

@@ -17,7 +17,9 @@ export function composeProjects({
   const { db, log } = base;
   const projects = createProjectStore(base);
   const windDown = createWindDown({
-    ...{ db, projects, log },
+    db,
+    projects,
+    log,
     cancel: (...args) => runs().cancel(...args),
     eraseFirst: (projectId) => memory().eraseFirst(projectId),
   });

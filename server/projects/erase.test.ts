@@ -14,7 +14,10 @@ async function fill(client: Client): Promise<void> {
   await client.post(`/v1/webhooks/${webhook.id}/test`, {});
   const script = [{ tool_calls: [{ name: "clock", arguments: {} }] }, { text: "x".repeat(20_000) }];
   const { body: agent } = await client.post("/v1/agents", {
-    ...{ name: "a", instructions: "i".repeat(20_000), model: "test/script", model_settings: { script } },
+    name: "a",
+    instructions: "i".repeat(20_000),
+    model: "test/script",
+    model_settings: { script },
     tools: [tool.id],
   });
   const { body: run } = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "hello" });
@@ -99,6 +102,8 @@ test("what refers to others goes before them, or one write would take all of it 
   expect(references).toContainEqual({ child: "agent_tools", parent: "tools" });
   for (const { child, parent } of references)
     expect({ child, parent, before: order.indexOf(child) < order.indexOf(parent) }).toEqual({
-      ...{ child, parent, before: true },
+      child,
+      parent,
+      before: true,
     });
 });

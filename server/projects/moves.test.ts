@@ -20,7 +20,12 @@ const id = "mov_01m85pstx27frrby1xd28rk4zw";
 
 const pack = (db: Db, { scope: { project_id } }: Client): Promise<Move> =>
   storeOf(db).pack({
-    ...{ id, project: project_id, from: "main", to: "east", actor: testActor, most_bytes: 1e8 },
+    id,
+    project: project_id,
+    from: "main",
+    to: "east",
+    actor: testActor,
+    most_bytes: 1e8,
   });
 
 function parcelOf(db: Db): Uint8Array[] {
@@ -97,12 +102,18 @@ test("runs come to the end of their steps, and go on elsewhere with the next; no
   await using first = testApp({ db: emptyDatabase(), masterKey });
   const client = await first.client({ project: "shop" });
   const tool = await client.post("/v1/tools", {
-    ...{ name: "once", url: tools.url, parameters: { type: "object" } },
-    ...{ idempotent: false, on_unknown: "report" },
+    name: "once",
+    url: tools.url,
+    parameters: { type: "object" },
+    idempotent: false,
+    on_unknown: "report",
   });
   const call = { tool_calls: [{ name: "once", arguments: {} }] };
   const { body: agent } = await client.post("/v1/agents", {
-    ...{ name: "a", instructions: "", model: "test/script", tools: [tool.body.id] },
+    name: "a",
+    instructions: "",
+    model: "test/script",
+    tools: [tool.body.id],
     model_settings: { script: [call, call, call, { text: "done" }] },
   });
   const runs = await Promise.all(
@@ -141,7 +152,10 @@ test("what a model says in the other cell is told as it is said, also where its 
   const client = await first.client({ project: "shop" });
   const tool = await client.post("/v1/tools", { name: "t", url: tools.url, idempotent: false });
   const { body: agent } = await client.post("/v1/agents", {
-    ...{ name: "a", instructions: "", model: "test/script", tools: [tool.body.id] },
+    name: "a",
+    instructions: "",
+    model: "test/script",
+    tools: [tool.body.id],
     model_settings: {
       script: [{ tool_calls: [{ name: "t", arguments: {} }] }, { text: "one two three", delta_ms: 100 }],
     },
@@ -171,7 +185,10 @@ test("runs of a project that stays go on where they rested", async () => {
   const tool = await client.post("/v1/tools", { name: "t", url: tools.url, idempotent: false });
   const call = { tool_calls: [{ name: "t", arguments: {} }] };
   const { body: agent } = await client.post("/v1/agents", {
-    ...{ name: "a", instructions: "", model: "test/script", tools: [tool.body.id] },
+    name: "a",
+    instructions: "",
+    model: "test/script",
+    tools: [tool.body.id],
     model_settings: { script: [call, call, { text: "done" }] },
   });
   const { body: run } = await client.post("/v1/runs", { agent_id: agent.id, input: "x" });

@@ -118,7 +118,10 @@ async function fill(client: Client, server: TestApp): Promise<{ memory: string; 
   await server.memory.indexer.idle();
   const script = [{ tool_calls: [{ name: "clock", arguments: {} }] }, { text: "x".repeat(20_000) }];
   const { body: agent } = await client.post("/v1/agents", {
-    ...{ name: "a", instructions: "i".repeat(20_000), model: "test/script", model_settings: { script } },
+    name: "a",
+    instructions: "i".repeat(20_000),
+    model: "test/script",
+    model_settings: { script },
     tools: [tool.id],
   });
   const { body: run } = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "hello" });

@@ -74,7 +74,9 @@ test("a budget for the day is set number by number, and null is none again", asy
   await projects.update(id, { limits: { reads_per_minute: 5 } }, actor);
   await projects.update(id, { budget_per_day: { max_total_tokens: null }, unknown_price: "allow" }, actor);
   expect(projects.settingsOf(id)).toEqual({
-    ...{ reads_per_minute: 5, budget_per_day: { max_cost_usd: 2.5 }, unknown_price: "allow" },
+    reads_per_minute: 5,
+    budget_per_day: { max_cost_usd: 2.5 },
+    unknown_price: "allow",
   });
 });
 

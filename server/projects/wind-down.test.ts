@@ -6,7 +6,10 @@ import { selectWoundDown } from "./wind-down.ts";
 async function startRun(client: Client, delta_ms: number, extra: object = {}): Promise<string> {
   const script = [{ text: "a b c d e f g h", delta_ms }];
   const { body: agent } = await client.post("/v1/agents", {
-    ...{ name: "slow", instructions: "", model: "test/script", model_settings: { script } },
+    name: "slow",
+    instructions: "",
+    model: "test/script",
+    model_settings: { script },
   });
   return (await client.post("/v1/runs", { agent_id: agent.id, input: "x", ...extra })).body.id;
 }
@@ -17,7 +20,10 @@ test("an archived project's runs are cancelled, also those that wait, and others
   const live = await server.client({ project: "shop", environment: "live" });
   const { body: tool } = await shop.post("/v1/tools", { name: "ask", type: "client" });
   const { body: asking } = await shop.post("/v1/agents", {
-    ...{ name: "asks", instructions: "", model: "test/script", tools: [tool.id] },
+    name: "asks",
+    instructions: "",
+    model: "test/script",
+    tools: [tool.id],
     model_settings: { script: [{ tool_calls: [{ name: "ask", arguments: {} }] }] },
   });
   const waits = (await shop.post("/v1/runs?wait=60", { agent_id: asking.id, input: "x" })).body.id;
@@ -69,7 +75,8 @@ test("runs of a project that was archived while no server ran do not begin again
   server.db.sqlite.query("UPDATE projects SET archived_at_ms = 1 WHERE id = ?").run(shop.scope.project_id);
   await server.recover();
   expect(server.db.sqlite.query("SELECT status, attempt FROM runs WHERE id = ?").get(id)).toEqual({
-    ...{ status: "cancelled", attempt: 1 },
+    status: "cancelled",
+    attempt: 1,
   });
 });
 

@@ -101,7 +101,8 @@ describe("what a run costs", () => {
   test("is counted at the price that it began with, and bounded by its budget", async () => {
     await using chat = startChatServer((_, index) => ({
       ...(index % 2 === 0 ? { calls: ["look"] } : { text: "Seen." }),
-      ...{ prompt_tokens: 100, completion_tokens: 10 },
+      prompt_tokens: 100,
+      completion_tokens: 10,
     }));
     const { server, client } = await openPriced(chat.environment);
     await using _ = server;
@@ -279,7 +280,7 @@ describe("the wall time of a run", () => {
     using fixture = runFixture({ now: () => at, slots: 1 });
     const first = await fixture.start(waits, { tools: [tool("look")], agent: { model: "test/timeout" } });
     const { id } = await fixture.start([{ ...waits[0], delay_ms: 20 }, waits[1]!], {
-      ...{ tools: [tool("look")] },
+      tools: [tool("look")],
       run: { budget: { max_wall_ms: 60_000 }, on_concurrency_limit: "queue" },
     });
     expect(fixture.runs.expiry(id)).toBeNull();

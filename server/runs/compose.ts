@@ -123,7 +123,12 @@ export function composeRuns({
   const standings = createChildStandings({ journal, runs });
   const ends = createEnds({ journal, watches, runs, lost, children: standings, now });
   const pool = createPool({
-    ...{ journal, watches, hasDayBudget, places, log, now },
+    journal,
+    watches,
+    hasDayBudget,
+    places,
+    log,
+    now,
     prepare: (scope, agent) => ({
       ...connections.resolve(agent.model, scope.environment),
       secrets: secretsOf(scope, agent.tools),
@@ -136,27 +141,39 @@ export function composeRuns({
     threads: inTurn((workers === 0 ? onThisThread : workerThreads)(leadsUntil), ordering),
     size: workers,
     slots: createSlots({ limit: inProgressMax }),
-    ...{ gate, lost, leaving: db.write.leaving },
+    gate,
+    lost,
+    leaving: db.write.leaving,
   });
   const toolTries = createToolTries({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
   const refreshTools = (viewer: Viewer, agentId: string, overrides?: AgentOverrides) =>
     tools.refreshStale(viewer, agents.toolIds(viewer, agentId, overrides));
   const service = createRunService({
-    ...{ db, audit, journal, watches, runs, standings, ends, lost, gate, pool, refreshTools, now },
-    ...{
-      snapshot: agents.snapshot,
-      editAgent: agents.edited,
-      threadOwner: threads.ownerOf,
-      beginThread: (scope, thread, isNew) =>
-        void (isNew ? threads.begin(scope, thread) : threads.chats.begin(thread.id)),
-    },
-    ...{ requireThere: connections.requireThere, requireFiles: files.files.facts },
+    db,
+    audit,
+    journal,
+    watches,
+    runs,
+    standings,
+    ends,
+    lost,
+    gate,
+    pool,
+    refreshTools,
+    now,
+    snapshot: agents.snapshot,
+    editAgent: agents.edited,
+    threadOwner: threads.ownerOf,
+    beginThread: (scope, thread, isNew) => void (isNew ? threads.begin(scope, thread) : threads.chats.begin(thread.id)),
+    requireThere: connections.requireThere,
+    requireFiles: files.files.facts,
     imagesOf: files.files.imagesOf,
     begun(run, agent) {
       if (run.thread_id !== null) threads.chats.began(run, run.thread_id);
       learning().begun(run, agent);
     },
-    ...{ priceOf: prices.priceOf, windowOf: prices.windowOf },
+    priceOf: prices.priceOf,
+    windowOf: prices.windowOf,
     // What an archived project has queued begins no more: it is about to be cancelled.
     slots: (scope) => (projects.isOpen(scope.project_id) ? inProgressMax(scope) : 0),
     childrenMax: (scope) => limitsOf(scope).children_per_run || Number.POSITIVE_INFINITY,
@@ -175,19 +192,35 @@ export function composeRuns({
   return {
     routes: (auth, noLongerValid) => [
       runRoutes({
-        ...{ auth, journal, audit, runs, service, replays, watches, openStream, noLongerValid, ending },
+        auth,
+        journal,
+        audit,
+        runs,
+        service,
+        replays,
+        watches,
+        openStream,
+        noLongerValid,
+        ending,
         hasAgent: agents.has,
       }),
     ],
     ports: {
-      ...{ runs, service, pool, watches, tail, start, openStream },
+      runs,
+      service,
+      pool,
+      watches,
+      tail,
+      start,
+      openStream,
       ofUser: createRunsOfUser({ db, runs }),
       sweep: retention.sweep,
       runTool: toolTries.runTool,
       cancel: service.cancel,
       forgetTrace: runs.forgetTrace,
       asOf: runs.asOf,
-      ...{ checkRun, checkInput },
+      checkRun,
+      checkInput,
       limit: (scope: Scope): number => limitsOf(scope).runs_in_progress,
       childrenMax: (scope: Scope): number => limitsOf(scope).children_per_run,
       inProgress: runs.inProgress,

@@ -30,7 +30,11 @@ async function agentOf(more: object = {}): Promise<{ owner: Client; agent_id: st
   const { body: tool } = await owner.post("/v1/tools", { name: "transfer", ...kind, ...more });
   const script = [{ tool_calls: [{ name: "transfer", arguments: args }] }, { text: "Done." }];
   const { body: agent } = await owner.post("/v1/agents", {
-    ...{ name: "Teller", instructions: "", model: "test/script", model_settings: { script }, tools: [tool.id] },
+    name: "Teller",
+    instructions: "",
+    model: "test/script",
+    model_settings: { script },
+    tools: [tool.id],
     doors: { mcp: true, a2a: true },
   });
   expect(agent.error).toBeUndefined();
@@ -184,13 +188,19 @@ test.each(Object.keys(ways).flatMap((way) => words.map((word) => [way, ...word] 
     const noted = await entries(owner);
     expect(noted).toMatchObject([
       {
-        ...{ action, actor, target: { type: "tool_call", id: call_id } },
-        ...{ project_id: owner.scope.project_id, environment: owner.scope.environment },
+        action,
+        actor,
+        target: { type: "tool_call", id: call_id },
+        project_id: owner.scope.project_id,
+        environment: owner.scope.environment,
         request_id: expect.stringMatching(/^req_/),
       },
     ]);
     expect(noted[0]!.details).toEqual({
-      ...{ run_id, agent_id, tool: "transfer", arguments_sha256: hashOf('{"amount":7,"to":"ada"}') },
+      run_id,
+      agent_id,
+      tool: "transfer",
+      arguments_sha256: hashOf('{"amount":7,"to":"ada"}'),
       ...(client_token && { client_token }),
     });
   },
@@ -214,7 +224,8 @@ describe("a decision", () => {
     const asked = await waiting();
     const send = (word: Word, headers = {}) =>
       server.send("POST", `/v1${submission(asked)}`, decisionOf(asked, word), {
-        ...{ authorization: `Bearer ${asked.owner.key.secret}`, ...headers },
+        authorization: `Bearer ${asked.owner.key.secret}`,
+        ...headers,
       });
     for (const headers of [{ "idempotency-key": "a" }, { "idempotency-key": "a" }, {}])
       expect((await send("approve", headers)).status).toBe(200);

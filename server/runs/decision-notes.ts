@@ -22,7 +22,10 @@ export function noteDecisions(audit: Audit, who: DecisionAuthor, state: RunState
   function note(action: string, call: ToolCall, args: unknown = call.arguments): void {
     const [proposed_arguments_sha256, arguments_sha256] = [hashOf(call.arguments), hashOf(args)];
     audit.note(by, action, call.id, {
-      ...{ run_id, agent_id, tool: call.tool, arguments_sha256 },
+      run_id,
+      agent_id,
+      tool: call.tool,
+      arguments_sha256,
       ...(proposed_arguments_sha256 !== arguments_sha256 && { proposed_arguments_sha256 }),
       ...(call.needs === "reconcile" && { outcome_unknown: true }),
       ...(token?.id && { client_token: token.id }),

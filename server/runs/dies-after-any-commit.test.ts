@@ -86,8 +86,14 @@ const talkative: ScriptEntry[] = [
 ];
 
 const notes: PinnedStore = {
-  ...{ memory_id: "mem_notes", name: "Notes", kind: "vector", scope: "project", access: "read_write" },
-  ...{ auto_retrieve: true, top_k: 6, score_threshold: 0 },
+  memory_id: "mem_notes",
+  name: "Notes",
+  kind: "vector",
+  scope: "project",
+  access: "read_write",
+  auto_retrieve: true,
+  top_k: 6,
+  score_threshold: 0,
 };
 let looks = 0;
 

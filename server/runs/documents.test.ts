@@ -55,7 +55,8 @@ test("guardrails of input look at the texts and names of files: what they take o
     const asked = model.requests.length;
     const blocked = await run(client, (await agent(client, guardrail("block"))).id, { file_ids: [id] });
     expect(blocked).toMatchObject({
-      ...{ status: "failed", error: { code: "guardrail_blocked", guardrail: { on: "input" } } },
+      status: "failed",
+      error: { code: "guardrail_blocked", guardrail: { on: "input" } },
       usage: { model_calls: 0 },
     });
     expect(model.requests).toHaveLength(asked);

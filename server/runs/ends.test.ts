@@ -9,7 +9,11 @@ import { createLostRuns } from "./lost-runs.ts";
 
 const look = { tool_calls: [{ name: "look", arguments: {} }] };
 const error: RunError = {
-  ...{ type: "run_error", code: "run_timeout", message: "Too long.", step_index: null, retryable: false },
+  type: "run_error",
+  code: "run_timeout",
+  message: "Too long.",
+  step_index: null,
+  retryable: false,
 };
 
 /** How runs of a fixture end, with nothing that drives them. */

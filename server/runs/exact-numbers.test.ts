@@ -68,7 +68,10 @@ const made = async (client: Client, path: string, body: unknown): Promise<string
 };
 const agentWith = (client: Client, tools: string[], more: object = {}) =>
   made(client, "/v1/agents", {
-    ...{ name: "A", instructions: "I.", model: "openai_compatible/stub/gpt", tools },
+    name: "A",
+    instructions: "I.",
+    model: "openai_compatible/stub/gpt",
+    tools,
     ...more,
   });
 const raw = async (server: TestApp, client: Client, method: string, path: string, body?: string, more = {}) => {

@@ -38,8 +38,16 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const states = [
-  ...["completed", "failed", "requires_action", "cancelled", "in_progress", "queued", "forgotten", "imported"],
-  ...["forked", "replayed"],
+  "completed",
+  "failed",
+  "requires_action",
+  "cancelled",
+  "in_progress",
+  "queued",
+  "forgotten",
+  "imported",
+  "forked",
+  "replayed",
 ];
 const lists = [["messages"], ["tool_calls"], ["messages", "tool_calls"], ["tool_calls", "messages"]];
 

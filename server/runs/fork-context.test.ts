@@ -9,7 +9,8 @@ type Body = Answer["body"];
 
 const model = startChatServer(({ messages }) => ({
   ...(messages.at(-1)?.role === "tool" ? { text: "Seen." } : { calls: ["look"] }),
-  ...{ prompt_tokens: 10, completion_tokens: 1 },
+  prompt_tokens: 10,
+  completion_tokens: 1,
 }));
 let looked = 0;
 const tools = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({ looked: ++looked }) });
@@ -37,7 +38,10 @@ async function informed(more: object = {}) {
   const thread = await made(client, "/v1/threads", {});
   const tool = await made(client, "/v1/tools", { name: "look", url: tools.url.href });
   const agent = await made(client, "/v1/agents", {
-    ...{ name: "A", instructions: "Help.", model: "openai_compatible/stub/gpt-4o", tools: [tool.id] },
+    name: "A",
+    instructions: "Help.",
+    model: "openai_compatible/stub/gpt-4o",
+    tools: [tool.id],
     memory: { stores: [{ memory_id: memory.id }], history: { mode: "thread" } },
     ...more,
   });

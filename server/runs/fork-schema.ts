@@ -43,6 +43,12 @@ export const ForkRun = exact({
   ),
   tools: Type.Optional(oneOf(forkTools)),
   agent: Type.Optional(oneOf(["pinned", "current"])),
-  ...{ budget, timeout_ms, action_timeout_ms, on_disconnect, on_concurrency_limit, metadata, stream },
+  budget,
+  timeout_ms,
+  action_timeout_ms,
+  on_disconnect,
+  on_concurrency_limit,
+  metadata,
+  stream,
 });
 export type ForkRun = Static<typeof ForkRun>;

@@ -36,7 +36,11 @@ async function make(client: Client, script: ScriptEntry[], tool: object = {}, ag
   const url = `http://127.0.0.1:${shop.port}/`;
   const made = await client.post("/v1/tools", { name: "pay", url, parameters, ...tool });
   const { body } = await client.post("/v1/agents", {
-    ...{ name: "a", instructions: "Pay.", model: "test/script", model_settings: { script }, tools: [made.body.id] },
+    name: "a",
+    instructions: "Pay.",
+    model: "test/script",
+    model_settings: { script },
+    tools: [made.body.id],
     ...agent,
   });
   expect(body.error ?? null).toBeNull();
@@ -60,7 +64,8 @@ const stepsOf = async (client: Client, { id }: { id: string }) =>
 /** Returns when the run is over. */
 const ended = (server: TestApp, client: Client, { id }: { id: string }) =>
   server.send("GET", `/v1/runs/${id}/events`, undefined, {
-    ...{ authorization: `Bearer ${client.key.secret}`, accept: "text/event-stream" },
+    authorization: `Bearer ${client.key.secret}`,
+    accept: "text/event-stream",
   });
 const resultsOf = (run: Answer["body"]) => run.tool_calls.map(({ output }: Answer["body"]) => output);
 
@@ -79,8 +84,14 @@ describe("a fork", () => {
       expect(amounts()).toEqual([5, 7]);
       const own = await forked(client, run, { step_index: 1 });
       expect(own).toMatchObject({
-        ...{ status: "completed", output: "Paid.", origin: "fork", thread_id: null, parent_run_id: null },
-        ...{ forked_from: { run_id: run.id, step_index: 1 }, input: "Go", agent_version: 1 },
+        status: "completed",
+        output: "Paid.",
+        origin: "fork",
+        thread_id: null,
+        parent_run_id: null,
+        forked_from: { run_id: run.id, step_index: 1 },
+        input: "Go",
+        agent_version: 1,
       });
       expect(amounts()).toEqual([5, 7, 7]);
       expect(resultsOf(own)).toEqual([resultsOf(run)[0], { receipt: 3, amount: 7 }]);
@@ -255,7 +266,8 @@ describe("calls of a fork behind its step", () => {
       await ended(server, client, run);
       for (const tools of ["recorded_then_live", "recorded_only"])
         expect(await forked(client, run, { step_index: -1, tools })).toMatchObject({
-          ...{ status: "completed", tool_calls: [{ status: "completed", output: "By hand." }] },
+          status: "completed",
+          tool_calls: [{ status: "completed", output: "By hand." }],
         });
       expect(await forked(client, run, { step_index: -1 })).toMatchObject({ status: "requires_action" });
     }));
@@ -406,7 +418,11 @@ describe("guardrails", () => {
       expect(refused).toMatchObject({ status: 400, body: { error: { param } } });
       const other = await db.sqlite.query<{ id: string }, []>("SELECT id FROM tools").get();
       const { body } = await client.post("/v1/agents", {
-        ...{ name: "b", instructions: "", model: "test/script", tools: [other!.id], ...terms("redact", on) },
+        name: "b",
+        instructions: "",
+        model: "test/script",
+        tools: [other!.id],
+        ...terms("redact", on),
         model_settings: { script: [pay(5), { text: "Paid." }] },
       });
       const own = await forked(client, await started(client, body.id), { step_index, edits });
@@ -532,7 +548,10 @@ describe("runs of other agents", () => {
   test("that kept calls started stay the source's", () =>
     withServer(async (client) => {
       const helper = await client.post("/v1/agents", {
-        ...{ name: "h", instructions: "", model: "test/script", model_settings: { script: [{ text: "Help." }] } },
+        name: "h",
+        instructions: "",
+        model: "test/script",
+        model_settings: { script: [{ text: "Help." }] },
       });
       const script = [{ tool_calls: [{ name: "help", arguments: { input: "Now" } }] }, { text: "Done." }];
       const tool = { name: "help", type: "agent", agent_id: helper.body.id, url: undefined, parameters: undefined };

@@ -80,8 +80,10 @@ export function createForks({
       ...(isForeign ? { foreign_agent: true } : preparation(created, agent, body.step_index, prefix)),
       ...(edits.asked ?? askedIn(created)),
       ...keyOf(viewer),
-      ...{ request_id: requestId, agent_hash: journal.hashOf(agent) },
-      ...{ price: priceOf(agent.model), context_window: windowOf(agent.model) },
+      request_id: requestId,
+      agent_hash: journal.hashOf(agent),
+      price: priceOf(agent.model),
+      context_window: windowOf(agent.model),
     };
     const at = now();
     await rest(); // Each of these looks at every entry.
@@ -234,7 +236,14 @@ function forked(
   const time = source.parent_run_id === null ? source.timeout_ms : limits.run_timeout_ms;
   return {
     // Its own id comes with the write.
-    ...{ run_id, project_id, environment, session_id, user_id, file_ids, message_id, agent_hash },
+    run_id,
+    project_id,
+    environment,
+    session_id,
+    user_id,
+    file_ids,
+    message_id,
+    agent_hash,
     agent_id: agent.id,
     agent_version: agent.version,
     model: agent.model,
@@ -248,7 +257,8 @@ function forked(
     metadata: metadata ?? source.metadata,
     request_id: null,
     forked_from: { run_id, step_index },
-    ...{ recorded_to: entries.length + 1, recorded_ms: timeOf(entries) },
+    recorded_to: entries.length + 1,
+    recorded_ms: timeOf(entries),
     ...(tools !== "live" && { recorded: { mode: tools, calls: later } }),
   };
 }

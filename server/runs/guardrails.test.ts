@@ -7,11 +7,15 @@ import { agentTool, httpTool, runFixture, textOfFrames, tool } from "../testing/
 // What no reader, no journal and no model may see.
 const word = "swordfish";
 const terms = (action: GuardrailAction, ...on: GuardrailPoint[]): Guardrail => ({
-  ...{ type: "blocked_terms", on, action },
+  type: "blocked_terms",
+  on,
+  action,
   config: { terms: [word] },
 });
 const judge = (action: GuardrailAction, on: GuardrailPoint): Guardrail => ({
-  ...{ type: "llm_judge", on: [on], action },
+  type: "llm_judge",
+  on: [on],
+  action,
   config: { prompt: "No forbidden words.", model: "test/judge" },
 });
 
@@ -58,7 +62,9 @@ describe("a guardrail on the input", () => {
   test("that blocks ends the run before any model is asked, and masks what it found", async () => {
     using fixture = runFixture();
     const { run, types, trace } = await live(fixture, {
-      ...{ script: [{ text: "Never." }], guardrails: [terms("block", "input")], input: `Say ${word} now` },
+      script: [{ text: "Never." }],
+      guardrails: [terms("block", "input")],
+      input: `Say ${word} now`,
     });
     expect(run).toMatchObject({ ...blockedBy("blocked_terms", "input"), input: "Say [removed] now" });
     expect(run.usage.model_calls).toBe(0);
@@ -70,7 +76,9 @@ describe("a guardrail on the input", () => {
   test("that redacts leaves the rest, which is what the model reads", async () => {
     using fixture = runFixture();
     const { run, decided } = await live(fixture, {
-      ...{ script: [{ text: "Yes." }], guardrails: [terms("redact", "input")], input: `Say ${word} now` },
+      script: [{ text: "Yes." }],
+      guardrails: [terms("redact", "input")],
+      input: `Say ${word} now`,
     });
     expect(run).toMatchObject({ status: "completed", input: "Say [removed] now", output: "Yes." });
     expect(decided).toMatchObject([{ verdict: "redacted", matches: 1, step_index: 0 }]);
@@ -80,7 +88,9 @@ describe("a guardrail on the input", () => {
   test("that flags changes nothing and is told", async () => {
     using fixture = runFixture();
     const { run, frames } = await live(fixture, {
-      ...{ script: [{ text: "Yes." }], guardrails: [terms("flag", "input")], input: word },
+      script: [{ text: "Yes." }],
+      guardrails: [terms("flag", "input")],
+      input: word,
     });
     expect(run).toMatchObject({ status: "completed", input: word });
     expect(frames[1]).toMatchObject({ event: "guardrail.triggered", data: { verdict: "flagged" } });
@@ -105,7 +115,8 @@ describe("a guardrail on the input", () => {
     using fixture = runFixture({ agents: { agt_child: { guardrails: [terms("block", "input")] } } });
     const asks = { name: "child", arguments: { input: `Tell me of ${word}` } };
     const { run } = await live(fixture, {
-      ...{ script: [{ tool_calls: [asks] }, { text: "I see." }], guardrails: [] },
+      script: [{ tool_calls: [asks] }, { text: "I see." }],
+      guardrails: [],
       tools: [agentTool("child", "agt_child")],
     });
     expect(run).toMatchObject({ status: "completed", tool_calls: [{ status: "failed" }] });
@@ -284,7 +295,8 @@ describe("a guardrail on what the model asks of a tool", () => {
     const approve = { tool_call_id: call!.id, decision: "approve" as const };
     const cat = fixture.service.submit(fixture.author, id, [{ ...approve, arguments: { q: "cat" } }]);
     expect(await cat.catch(({ code, param }) => ({ code, param }))).toEqual({
-      ...{ code: "validation_failed", param: "tool_outputs[0].arguments" },
+      code: "validation_failed",
+      param: "tool_outputs[0].arguments",
     });
     await fixture.service.submit(fixture.author, id, [{ ...approve, arguments: { q: "dog" } }]);
     expect(fixture.runs.get(fixture.scope, id).tool_calls).toMatchObject([

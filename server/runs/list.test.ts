@@ -119,7 +119,9 @@ test("a list of agents has the beginning of long instructions, and no script; so
   await using server = testApp();
   const client = await server.client();
   const order = {
-    ...{ name: "Clerk", instructions: "Say so. ".repeat(30_000), model: "test/script" },
+    name: "Clerk",
+    instructions: "Say so. ".repeat(30_000),
+    model: "test/script",
     model_settings: { temperature: 0, script: [{ text: "x".repeat(200_000) }] },
     output_schema: { type: "object", description: "y".repeat(50_000) },
   };
@@ -128,7 +130,10 @@ test("a list of agents has the beginning of long instructions, and no script; so
     const { body } = await client.get(path);
     const [agent] = body.data;
     expect(agent).toMatchObject({
-      ...{ id, instructions: order.instructions.slice(0, 4096), model_settings: { temperature: 0 }, output_schema: {} },
+      id,
+      instructions: order.instructions.slice(0, 4096),
+      model_settings: { temperature: 0 },
+      output_schema: {},
     });
     expect(agent.model_settings).toEqual({ temperature: 0 });
     expect(agent.truncated.toSorted()).toEqual(["instructions", "model_settings", "output_schema"]);

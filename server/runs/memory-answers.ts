@@ -38,7 +38,8 @@ export function createMemoryAnswers({
         const scope_id = scopeIdOf(scope, run_id, memory_id) ?? undefined;
         const spends: ModelSpend[] = [];
         const payer: Payer = {
-          ...{ ...scope, run: { ...standing, run_id } },
+          ...scope,
+          run: { ...standing, run_id },
           told: (spent) => void spends.push(spent),
         };
         const found = await search(payer, memory_id, { ...asked, scope_id });
@@ -49,7 +50,15 @@ export function createMemoryAnswers({
           ...(spends.length > 0 && { usage: spends.reduce(addModelCall, noUsage) }),
           matches: data.map(
             ({ id: entry_id, text, context, score, file_id, filename, chunk_index, page, heading }) => ({
-              ...{ memory_id, entry_id, text: context ?? text, score, file_id, filename, chunk_index, page, heading },
+              memory_id,
+              entry_id,
+              text: context ?? text,
+              score,
+              file_id,
+              filename,
+              chunk_index,
+              page,
+              heading,
             }),
           ),
         };

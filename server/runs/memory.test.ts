@@ -119,7 +119,11 @@ test("what memory knows of the input stands before it in the prompt and in the t
   expect(ended.status).toBe("completed");
   const [retrieval, call] = await steps(client, ended);
   expect(retrieval).toMatchObject({
-    ...{ type: "retrieval", name: "memory", status: "completed", step_index: 0, latency_ms: expect.any(Number) },
+    type: "retrieval",
+    name: "memory",
+    status: "completed",
+    step_index: 0,
+    latency_ms: expect.any(Number),
     input: { query: "How do I reset the coffee machine?", stores: [{ memory_id, name: "Manuals" }] },
     output: { matches: [{ memory_id, entry_id, text: reset, score: expect.any(Number), page: null }], failures: [] },
   });
@@ -138,7 +142,8 @@ test("a reranker puts what a search and a run find in its order; one that is awa
   let isAway = false;
   await using reranker = Object.assign(
     Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1" },
+      port: 0,
+      hostname: "127.0.0.1",
       async fetch(request) {
         if (isAway) return new Response(null, { status: 503 });
         const { documents } = (await request.json()) as { documents: string[] };
@@ -228,7 +233,9 @@ test("a note that one run keeps is read by the next", async () => {
   expect(first.tool_calls[0].output).toEqual({ key: "plan", version: 1 });
   const reads = await of(calls("kv_get", { key: "plan" }));
   expect((await run(client, reads, "x", { session_id: "s" })).tool_calls[0].output).toEqual({
-    ...{ key: "plan", value: { step: 2 }, version: 1 },
+    key: "plan",
+    value: { step: 2 },
+    version: 1,
   });
   expect((await run(client, reads, "x", { session_id: "t" })).tool_calls[0].output.version).toBe(0);
 });
@@ -357,7 +364,9 @@ test("a judge of tool outputs reads passages before the model does, once, and en
   const client = await server.client();
   const { id: memory_id } = await store(client);
   const judge = {
-    ...{ type: "llm_judge", on: ["tool_output"], action: "block" },
+    type: "llm_judge",
+    on: ["tool_output"],
+    action: "block",
     config: { prompt: "No forbidden words.", model: "test/judge" },
   };
   const made = await agent(client, { stores: [{ memory_id }] }, { guardrails: [judge] });

@@ -82,7 +82,11 @@ export function createPool(options: PoolOptions) {
   let count = 0;
   let stopped = false;
   const threads = createThreadSet({
-    ...{ threads: options.threads, beat_ms: options.beat_ms, log, hear, died },
+    threads: options.threads,
+    beat_ms: options.beat_ms,
+    log,
+    hear,
+    died,
     most: Math.max(1, options.size),
     isStanding: true,
   });
@@ -263,7 +267,12 @@ export function createPool(options: PoolOptions) {
 
   const { begin, recover, giveUp, ends } = recovery;
   return {
-    ...{ start, abort, begin, recover, giveUp, ends },
+    start,
+    abort,
+    begin,
+    recover,
+    giveUp,
+    ends,
     /** Whether a loop is at work on the run. */
     drives: (runId: string): boolean => drives.has(runId),
     driving: () => drives.size,

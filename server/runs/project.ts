@@ -12,9 +12,31 @@ interface Wall {
 }
 
 const columns = [
-  ...["id", "project_id", "environment", "agent_id", "status", "seq", "attempt", "thread_id", "session_id", "user_id"],
-  ...["metadata", "created_at_ms", "worked_ms", "status_since_ms", "timeout_ms", "action_timeout_ms", "expires_at_ms"],
-  ...["ended_at_ms", "model", "parent_run_id", "parent_call_id", "depth", "origin", "source_run_id", "root_run_id"],
+  "id",
+  "project_id",
+  "environment",
+  "agent_id",
+  "status",
+  "seq",
+  "attempt",
+  "thread_id",
+  "session_id",
+  "user_id",
+  "metadata",
+  "created_at_ms",
+  "worked_ms",
+  "status_since_ms",
+  "timeout_ms",
+  "action_timeout_ms",
+  "expires_at_ms",
+  "ended_at_ms",
+  "model",
+  "parent_run_id",
+  "parent_call_id",
+  "depth",
+  "origin",
+  "source_run_id",
+  "root_run_id",
 ];
 
 /** Keeps the run's row and its pending calls in step with the journal, in the same transaction. */
@@ -68,9 +90,28 @@ export function createRunProjector(sqlite: Database): RunProjector {
     const at = begunAt(entries);
     const root = parent_run_id === null ? null : (selectRoot.get(parent_run_id)?.id ?? parent_run_id);
     return {
-      ...{ run_id, project_id, environment, agent_id, thread_id, session_id, user_id, model, parent_run_id, depth },
-      ...{ status: "in_progress", seq: 0, attempt: 1, root_run_id: root ?? run_id, runs_below: 0, waits: 0 },
-      ...{ at, created_at_ms: at, worked_ms: 0, status_since_ms: at, timeout_ms, action_timeout_ms },
+      run_id,
+      project_id,
+      environment,
+      agent_id,
+      thread_id,
+      session_id,
+      user_id,
+      model,
+      parent_run_id,
+      depth,
+      status: "in_progress",
+      seq: 0,
+      attempt: 1,
+      root_run_id: root ?? run_id,
+      runs_below: 0,
+      waits: 0,
+      at,
+      created_at_ms: at,
+      worked_ms: 0,
+      status_since_ms: at,
+      timeout_ms,
+      action_timeout_ms,
       expires_at_ms: at + Math.min(timeout_ms, run.budget?.max_wall_ms ?? timeout_ms),
     };
   }
@@ -81,10 +122,31 @@ export function createRunProjector(sqlite: Database): RunProjector {
     const { metadata, parent_call_id = null } = event;
     const root = run.parent_run_id === null ? null : run.root_run_id;
     (originOf(event) === "run" ? insertRun : showRun).run(
-      ...[run.run_id, run.project_id, run.environment, run.agent_id, run.status, run.seq, run.attempt],
-      ...[run.thread_id, run.session_id, run.user_id, JSON.stringify(metadata), run.created_at_ms, run.worked_ms],
-      ...[run.status_since_ms, run.timeout_ms, run.action_timeout_ms, run.expires_at_ms, endOf(run), run.model],
-      ...[run.parent_run_id, parent_call_id, run.depth, originOf(event), sourceOf(event), root],
+      run.run_id,
+      run.project_id,
+      run.environment,
+      run.agent_id,
+      run.status,
+      run.seq,
+      run.attempt,
+      run.thread_id,
+      run.session_id,
+      run.user_id,
+      JSON.stringify(metadata),
+      run.created_at_ms,
+      run.worked_ms,
+      run.status_since_ms,
+      run.timeout_ms,
+      run.action_timeout_ms,
+      run.expires_at_ms,
+      endOf(run),
+      run.model,
+      run.parent_run_id,
+      parent_call_id,
+      run.depth,
+      originOf(event),
+      sourceOf(event),
+      root,
     );
     if (root !== null) countBelow.run(root);
   }

@@ -31,13 +31,21 @@ const name = () => `thing_${++count}`;
 
 const newAgent = (script: ScriptEntry[], more: object = {}): Promise<Body> =>
   made("/v1/agents", {
-    ...{ name: "Clerk", instructions: "Be brief.", model: "test/script", model_settings: { script }, ...more },
+    name: "Clerk",
+    instructions: "Be brief.",
+    model: "test/script",
+    model_settings: { script },
+    ...more,
   });
 
 /** An agent that asks a tool of the network and then one of the client's, and says what it thinks of it. */
 async function clerk(more: object = {}) {
   const http = await made("/v1/tools", {
-    ...{ name: name(), type: "http", url: tools.url.href, description: "Looks.", max_output_bytes: 1024 },
+    name: name(),
+    type: "http",
+    url: tools.url.href,
+    description: "Looks.",
+    max_output_bytes: 1024,
   });
   const gated = await made("/v1/tools", { name: name(), type: "client", approval: "always" });
   const script: ScriptEntry[] = [
@@ -102,18 +110,26 @@ test("a replay is the same run, event by event, and asks no model, no tool and n
   const copy = await replayed(run.id);
   expect(asked).toBe(before);
   expect(copy).toMatchObject({
-    ...{
-      status: "completed",
-      output: "Done.",
-      origin: "replay",
-      replay_of: run.id,
-      forked_from: null,
-      thread_id: null,
-    },
-    ...{ agent_id: agent.id, agent_version: run.agent_version, model: run.model, expires_at: null, error: null },
+    status: "completed",
+    output: "Done.",
+    origin: "replay",
+    replay_of: run.id,
+    forked_from: null,
+    thread_id: null,
+    agent_id: agent.id,
+    agent_version: run.agent_version,
+    model: run.model,
+    expires_at: null,
+    error: null,
     replay: {
-      ...{ mode: "strict", agent: "pinned", agent_version: 1, divergences: [], first_divergence: null },
-      ...{ matched_steps: 5, model_calls: 0, tool_calls: 0 },
+      mode: "strict",
+      agent: "pinned",
+      agent_version: 1,
+      divergences: [],
+      first_divergence: null,
+      matched_steps: 5,
+      model_calls: 0,
+      tool_calls: 0,
     },
     usage: { model_calls: 0, tool_calls: 0, total_tokens: 0, cost_usd: 0 },
   });
@@ -162,7 +178,9 @@ test("nothing but the run itself is written: no usage, message, webhook, file, s
   expect(everythingElse()).toEqual(before);
   for (const { id } of copies)
     expect(server.db.sqlite.query("SELECT expires_at_ms, thread_id, status FROM runs WHERE id = ?").get(id)).toEqual({
-      ...{ expires_at_ms: null, thread_id: null, status: "completed" },
+      expires_at_ms: null,
+      thread_id: null,
+      status: "completed",
     });
   expect((await client.delete(`/v1/webhooks/${webhook.id}`)).status).toBe(200);
 });
@@ -185,7 +203,13 @@ test("the record stands: durations and ids of steps are kept, and the end is now
   expect(again.duration_ms).toBe(trace.duration_ms);
   expect(Date.parse(copy.ended_at)).toBeGreaterThanOrEqual(Date.parse(run.ended_at));
   const told = ({ id, type, name, input, output, latency_ms, input_hash }: Body) => [
-    ...[id, type, name, JSON.stringify(input).replaceAll(/"created_at":"[^"]*"/g, ""), output, latency_ms, input_hash],
+    id,
+    type,
+    name,
+    JSON.stringify(input).replaceAll(/"created_at":"[^"]*"/g, ""),
+    output,
+    latency_ms,
+    input_hash,
   ];
   expect(again.steps.map(told)).toEqual(trace.steps.map(told));
   expect(again.steps.map(({ replayed }: Body) => replayed)).toEqual(again.steps.map(() => true));
@@ -203,7 +227,10 @@ test("with the agent as it is now, a strict replay fails at the first step that 
     status: "failed",
     output: null,
     error: {
-      ...{ type: "run_error", code: "replay_diverged", step_index: 0, retryable: false },
+      type: "run_error",
+      code: "replay_diverged",
+      step_index: 0,
+      retryable: false,
       divergence: { step_index: 0, kind: "prompt", expected_hash: input_hash },
     },
     replay: { agent: "current", agent_version: 2, matched_steps: 0, first_divergence: { step_index: 0 } },
@@ -220,7 +247,8 @@ test("what a strict replay had begun when it came out otherwise is closed, and i
   await client.patch(`/v1/tools/${gated.id}`, { approval: "never" });
   const copy = await replayed(run.id, { agent: "current" });
   expect(copy.error.divergence).toMatchObject({
-    ...{ step_index: 3, kind: "tool_call" },
+    step_index: 3,
+    kind: "tool_call",
     expected: { tool: gated.name, needs: "approval" },
     actual: { tool: gated.name, needs: "output" },
   });

@@ -143,8 +143,11 @@ function outcomeOf(kept: readonly JournalEntry[], found: readonly Found[], held:
   for (const { step_index } of found) steps.delete(step_index);
   return {
     ...held,
-    ...{ divergences, first_divergence: divergences[0] ?? null, matched_steps: steps.size },
-    ...{ model_calls: 0, tool_calls: 0 },
+    divergences,
+    first_divergence: divergences[0] ?? null,
+    matched_steps: steps.size,
+    model_calls: 0,
+    tool_calls: 0,
   };
 }
 
@@ -158,7 +161,10 @@ function copyOf(
   return {
     ...source,
     ...own,
-    ...{ thread_id: null, parent_run_id: null, on_disconnect: "continue", recorded_to: length },
+    thread_id: null,
+    parent_run_id: null,
+    on_disconnect: "continue",
+    recorded_to: length,
     ...(forked_to && { forked_to }),
     ...(imported && { foreign_agent: true as const }), // What is forked from the copy is not to be trusted more.
     ...(queued && length > 1 && { queued }),

@@ -72,7 +72,8 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     due = createDueWrites(pool),
     editAgent = (_, agent, { instructions = agent.instructions, model = agent.model }) => ({
       ...agent,
-      ...{ instructions, model },
+      instructions,
+      model,
     }),
     threadOwner = () => ({ user_id: null, session_id: null }),
     beginThread = () => {},
@@ -80,23 +81,39 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   const quarantine = createQuarantine({ db, journal, watches, only: gate.only, quarantine_ms });
   const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms, now });
   const threadQueue = createThreadQueue({
-    ...{ runs, ownerOf: threadOwner, begin: beginThread, insertCancelled: ends.cancelled },
+    runs,
+    ownerOf: threadOwner,
+    begin: beginThread,
+    insertCancelled: ends.cancelled,
   });
   const children = createChildren({ ...options, due });
   const childStarts = createChildStarts({
-    ...{ ...options, childrenMax, windowOf },
+    ...options,
+    childrenMax,
+    windowOf,
     snapshot: (scope, agentId) => snapshot(scope, agentId, undefined),
     refreshTools: (scope, agentId) => refreshTools(scope, agentId, undefined),
   });
   const create = createNewRuns({
-    ...{ ...options, queue, threadQueue, refreshTools, requireThere, imagesOf, windowOf },
+    ...options,
+    queue,
+    threadQueue,
+    refreshTools,
+    requireThere,
+    imagesOf,
+    windowOf,
     requireFiles: options.requireFiles ?? (() => {}),
   });
   const submit = createSubmissions({ journal, runs, pool, ends, insertAbove: children.insertAbove, audit, now });
   const { cancel, expire } = createEndings({ journal, runs, pool, ends });
   const deadlines = createDeadlines(db.sqlite, expire, now, { headOf: journal.head, every_ms: look_ms });
   const fork = createForks({
-    ...{ ...options, queue, editAgent, requireThere, imagesOf, windowOf },
+    ...options,
+    queue,
+    editAgent,
+    requireThere,
+    imagesOf,
+    windowOf,
     snapshot: freshSnapshot,
   });
   // A run that begins to wait may have to end sooner than it would have had to before.
@@ -173,7 +190,14 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   }
 
   return {
-    ...{ create, fork, submit, cancel, settled, recover, takeUp, stop },
+    create,
+    fork,
+    submit,
+    cancel,
+    settled,
+    recover,
+    takeUp,
+    stop,
     /** The runs of a project have left. */
     forgetGone(): void {
       deadlines.forgetGone();

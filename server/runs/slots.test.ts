@@ -5,7 +5,13 @@ import { createSlots } from "./slots.ts";
 const scope = { project_id: "proj_a", environment: "test" } as const;
 
 const head = (run_id: string, of: Partial<RunHead> = {}): RunHead => ({
-  ...{ ...scope, run_id, status: "in_progress", seq: 1, attempt: 1, parent_run_id: null, depth: 0 },
+  ...scope,
+  run_id,
+  status: "in_progress",
+  seq: 1,
+  attempt: 1,
+  parent_run_id: null,
+  depth: 0,
   root_run_id: run_id,
   ...of,
 });

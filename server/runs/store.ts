@@ -81,7 +81,12 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   ) {
     const bounds = [...ofAgents(scope, "agent_id"), ...withinBounds(scope)];
     return {
-      ...{ table: runs, scope, page, indexed, signal, isSparse: isSparse || bounds.length > 0 },
+      table: runs,
+      scope,
+      page,
+      indexed,
+      signal,
+      isSparse: isSparse || bounds.length > 0,
       where: [shown, ...bounds, ...where],
       ...(asked && { narrow: narrow(scope, { ...asked, signal }) }),
     };
@@ -98,7 +103,8 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
 
   // Nothing is added to a run that is over: it is the same for everybody who may read it.
   const over = db.kept.rows((id: string) => lasting(runObject(journal.state(id), null)), {
-    ...{ most: overMost, bytesOf: weightOf },
+    most: overMost,
+    bytesOf: weightOf,
   });
 
   /** The row of a run of this scope; another scope's run, or one that is not the viewer's, is not there. */
@@ -167,7 +173,11 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   }
 
   const deletion = createRunDeletion({
-    ...{ db, journal, audit, standing, ended },
+    db,
+    journal,
+    audit,
+    standing,
+    ended,
     rowOf: ({ project_id, environment }, id) => select.get(id, project_id, environment),
     below: tree.below,
   });

@@ -348,7 +348,9 @@ test("what a long step has said is told part by part where it is told one by one
   const dialect = {
     event: ({ seq }: { seq: number }) => `event ${seq}\n`,
     token: ({ text }: { text: string }) => `token ${text}${" ".repeat(100)}\n`,
-    ...{ error: () => "", isApart: true, isLast: ({ seq }: { seq: number }) => seq === 3 },
+    error: () => "",
+    isApart: true,
+    isLast: ({ seq }: { seq: number }) => seq === 3,
   };
   const texts: string[] = [];
   for await (const text of textsOf((wake) => tail(run_id, parseCursor(null, ""), wake, { dialect }))) texts.push(text);

@@ -138,7 +138,10 @@ describe("letters in images", () => {
       page: chunks[0]!.page,
       source: chunks[0]!.source,
     }).toEqual({
-      ...{ pages: 1, texts: [text], page: 1, source: "ocr" },
+      pages: 1,
+      texts: [text],
+      page: 1,
+      source: "ocr",
     });
     const [left = 1, top = 1, right = 0, bottom = 1] = chunks[0]!.boxes![0]!;
     expect([left < 0.12, top < 0.15, right > 0.5, bottom < 0.2]).toEqual([true, true, true, true]);

@@ -33,7 +33,10 @@ export function composeSchedules({
     isOpen: projects.isOpen,
   });
   const schedules = createScheduleStore({
-    ...{ ...base, hasAgent: agents.has, checkRun, checkInput },
+    ...base,
+    hasAgent: agents.has,
+    checkRun,
+    checkInput,
     onPlan: scheduler.arm,
   });
   journals.project(firings.project);

@@ -72,8 +72,14 @@ function wallAt(timezone: string, time: number): Wall {
   const format =
     known ??
     new Intl.DateTimeFormat("en-US", {
-      ...{ timeZone: timezone, hourCycle: "h23", weekday: "short" },
-      ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric },
+      timeZone: timezone,
+      hourCycle: "h23",
+      weekday: "short",
+      year: numeric,
+      month: numeric,
+      day: numeric,
+      hour: numeric,
+      minute: numeric,
     });
   if (!known) formats.set(timezone, format);
   const found = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, value]));

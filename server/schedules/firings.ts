@@ -41,7 +41,13 @@ export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: (
   function add(schedule: Row, { trigger, due_at_ms, outcome, run_id, error }: Firing): void {
     const { project_id, environment, id } = schedule;
     rows.insert(schedule, {
-      ...{ id: newId("firing", now()), schedule_id: id, trigger, due_at_ms, outcome, run_id, error },
+      id: newId("firing", now()),
+      schedule_id: id,
+      trigger,
+      due_at_ms,
+      outcome,
+      run_id,
+      error,
       created_at_ms: now(),
     });
     if (outcome === "started") awaits.drop(project_id, environment);

@@ -136,11 +136,26 @@ export function createScheduleStore({
 }
 
 const blank = ({ project_id, environment }: Scope, id: string, at: number): Row => ({
-  ...{ project_id, environment, id, name: "", agent_id: "", cron: "", timezone: "", metadata: {} },
+  project_id,
+  environment,
+  id,
+  name: "",
+  agent_id: "",
+  cron: "",
+  timezone: "",
+  metadata: {},
   definition: { input: "", overrides: null, budget: null, user_id: null, session_id: null },
-  ...{ enabled: true, catch_up: "skip", if_busy: "start", ...noPlan, queued_at_ms: null },
-  ...{ failure_count: 0, disabled_reason: null, last_error: null, last_run_id: null },
-  ...{ created_at_ms: at, updated_at_ms: at },
+  enabled: true,
+  catch_up: "skip",
+  if_busy: "start",
+  ...noPlan,
+  queued_at_ms: null,
+  failure_count: 0,
+  disabled_reason: null,
+  last_error: null,
+  last_run_id: null,
+  created_at_ms: at,
+  updated_at_ms: at,
 });
 
 /** The row with what the body says; fields that it does not name stay. */

@@ -89,7 +89,11 @@ export function createScoreStore({
       listPage(
         db,
         {
-          ...{ table: scores, kind: "score", scope: principal, page, whole: true },
+          table: scores,
+          kind: "score",
+          scope: principal,
+          page,
+          whole: true,
           where: [ofShownRuns, ...ofAgents(principal, "agent_id"), ...ownOnly(principal)],
         },
         shown,
@@ -116,6 +120,9 @@ function mayTake(principal: Principal & Viewer, row: Row): boolean {
 }
 
 const shown = ({ created_at_ms, updated_at_ms, author_id, ...row }: Row): Score => ({
-  ...{ ...row, object: "score", author_id: author_id || null },
-  ...{ created_at: timestamp(created_at_ms), updated_at: timestamp(updated_at_ms) },
+  ...row,
+  object: "score",
+  author_id: author_id || null,
+  created_at: timestamp(created_at_ms),
+  updated_at: timestamp(updated_at_ms),
 });

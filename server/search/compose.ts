@@ -16,7 +16,8 @@ export function composeSearch({ journals: { ended }, ...base }: Base & { journal
     begin(run) {
       const { entry, texts, facets, cost } = runTexts(run);
       return {
-        ...{ entry, cost },
+        entry,
+        cost,
         write: () => documents.put(run, "run", placeOf(run, "run", run.agent_id, facets()), texts()),
       };
     },

@@ -14,7 +14,8 @@ test.each([
   const documents = createDocuments(sqlite);
   for (const id of ids)
     documents.put({ project_id: "proj_a", environment: "live", id, created_at_ms }, "file", "place", {
-      ...{ title: "A", text: "word" },
+      title: "A",
+      text: "word",
     });
   const numbers = sqlite.query("SELECT number FROM search_documents ORDER BY number").values().flat();
   expect(numbers).toEqual(ids.map((id, index) => numberOf(id) + index));

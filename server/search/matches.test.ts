@@ -7,7 +7,10 @@ test("words that stand one behind the other are looked for no longer than whoeve
   sqlite.run("INSERT INTO search_words (rowid, place, title, text) VALUES (1, '', '', 'not here')");
   const leave = new AbortController();
   const found = createMatches(sqlite)({
-    ...{ scope: { project_id: "proj_a", environment: "test" }, within: everywhere, descending: true, most: 1 },
+    scope: { project_id: "proj_a", environment: "test" },
+    within: everywhere,
+    descending: true,
+    most: 1,
     words: { expression: "", each: [], beginning: null, stand: () => false },
     signal: leave.signal,
     // There is always more to look at.

@@ -47,7 +47,12 @@ export function createNarrow(sqlite: Database) {
       const expression = words ? `${place} AND ${words.expression}` : place;
       const behind = after === null ? {} : { [descending ? "high" : "low"]: placeOf(viewer, after) };
       const found = await matches({
-        ...{ scope: viewer, words, within: { ...everywhere, ...behind }, descending, most, signal },
+        scope: viewer,
+        words,
+        within: { ...everywhere, ...behind },
+        descending,
+        most,
+        signal,
         select: ({ low, high }, limit) =>
           (descending ? idsDown : idsUp).all(expression, low, high, project_id, environment, limit),
       });

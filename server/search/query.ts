@@ -72,7 +72,9 @@ export async function wordsOf(query: string, beginnings: Beginnings): Promise<Wo
     return phrases.every((phrase) => isIn(phrase, rest) || isIn(phrase, own));
   };
   return {
-    ...{ expression: `{title text} : (${expression})`, each: known, beginning },
+    expression: `{title text} : (${expression})`,
+    each: known,
+    beginning,
     stand: phrases.length > 0 ? stand : null,
   };
 }

@@ -57,14 +57,25 @@ export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; 
     const { project_id, environment } = viewer;
     const expression = `${within(viewer, types)} AND ${words.expression}`;
     return matches<Found>({
-      ...{ scope: viewer, words, within: { ...everywhere, high: before }, descending: true, most, signal },
+      scope: viewer,
+      words,
+      within: { ...everywhere, high: before },
+      descending: true,
+      most,
+      signal,
       select: ({ low, high }, limit) =>
         all(
           `SELECT ${columns}, w.title, 1 AS by_words
            FROM search_words w CROSS JOIN search_documents d ON d.number = w.rowid ${withRuns}
            WHERE search_words MATCH ? AND w.rowid > ? AND w.rowid < ? AND d.project_id = ? AND d.environment = ? AND ${isThere}
            ORDER BY w.rowid DESC LIMIT ?`,
-          ...[expression, low, high, project_id, environment, now(), limit],
+          expression,
+          low,
+          high,
+          project_id,
+          environment,
+          now(),
+          limit,
         ),
     });
   }
@@ -77,7 +88,14 @@ export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; 
        FROM search_documents d CROSS JOIN search_words w ON w.rowid = d.number ${withRuns}
        WHERE d.project_id = ? AND d.environment = ? AND d.id >= ? AND d.id < ? AND search_words MATCH ?
          AND d.number < ? AND ${isThere} ORDER BY d.id DESC LIMIT ?`,
-      ...[project_id, environment, id, `${id}~`, within(viewer, types), before, now(), limit],
+      project_id,
+      environment,
+      id,
+      `${id}~`,
+      within(viewer, types),
+      before,
+      now(),
+      limit,
     );
   }
 
@@ -95,7 +113,12 @@ export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; 
       `SELECT 'run' AS type, id, created_at_ms, agent_id, status, '' AS title, 0 AS by_words FROM runs
        WHERE project_id = ? AND environment = ? AND id >= ? AND id < ? AND projected & 1 = 0 AND ${isShown}
        ${bound.map(({ sql }) => `AND ${sql}`).join(" ")} ORDER BY id DESC LIMIT ?`,
-      ...[viewer.project_id, viewer.environment, id, `${id}~`, ...bound.flatMap(({ values }) => values), limit],
+      viewer.project_id,
+      viewer.environment,
+      id,
+      `${id}~`,
+      ...bound.flatMap(({ values }) => values),
+      limit,
     )
       .map((row) => ({ ...row, number: numberOf(row.id) }))
       .filter(({ number }) => number < before);

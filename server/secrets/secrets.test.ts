@@ -203,7 +203,11 @@ test("of tools that have more secrets together than may be looked for, those are
   const tool_calls = tools.map((_, index) => ({ name: `t${index}`, arguments: {} }));
   const model_settings = { script: [{ tool_calls }, { text: "Done." }] };
   const { body: agent } = await client.post("/v1/agents", {
-    ...{ name: "a", instructions: "", model: "test/script", tools, model_settings },
+    name: "a",
+    instructions: "",
+    model: "test/script",
+    tools,
+    model_settings,
   });
   type Call = { error: { code: string } | null; attempts: number };
   const calls: Call[] = (await runOf(client, agent.id)).tool_calls;

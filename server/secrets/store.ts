@@ -50,8 +50,12 @@ export function createSecretStore({ db, seal, audit, now = Date.now }: SecretSto
         const row = before
           ? rows.update(author, before.id, { sealed, metadata, updated_at_ms: at })
           : rows.insert(author, {
-              ...{ id: newId("secret", at), name, sealed, metadata: metadata ?? {} },
-              ...{ created_at_ms: at, updated_at_ms: at },
+              id: newId("secret", at),
+              name,
+              sealed,
+              metadata: metadata ?? {},
+              created_at_ms: at,
+              updated_at_ms: at,
             });
         audit.note(author, "secret.set", row.id, { name });
         return toSecret(row);

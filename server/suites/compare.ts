@@ -76,6 +76,9 @@ const stepsOf = (entries: readonly JournalEntry[]): number =>
   entries.reduce((count, { event }) => Math.max(count, "step_index" in event ? (event.step_index ?? -1) + 1 : 0), 0);
 
 const refused = (code: string, message: string): Comparison => ({
-  ...{ agent_version: null, divergences_count: 0, divergences: [], matched_steps: 0 },
+  agent_version: null,
+  divergences_count: 0,
+  divergences: [],
+  matched_steps: 0,
   error: { code, message },
 });

@@ -34,7 +34,10 @@ export function composeSuites({
     suiteRuns,
   });
   const performer = createPerformer({
-    ...{ db, suiteRuns, isOpen: projects.isOpen, log },
+    db,
+    suiteRuns,
+    isOpen: projects.isOpen,
+    log,
     live: createLiveRuns({ journal, runs, service: runService, fork: runService.fork, log, now }),
     compare: createComparison({ journal, snapshot: (scope, agentId) => agents.snapshot(scope, agentId) }),
   });

@@ -14,7 +14,10 @@ test("live, a case that diverged goes on from there as a fork, and tools are ans
   const { status, cases, live } = await performed(client, suite, { live: { max_cost_usd: 1 } });
   expect([status, live]).toEqual(["diverged", { max_cost_usd: 1 }]);
   expect(cases[0].live).toMatchObject({
-    ...{ status: "completed", output_equal: true, output: "21 degrees.", error: null },
+    status: "completed",
+    output_equal: true,
+    output: "21 degrees.",
+    error: null,
     diff: { equal: expect.any(Number), changed: expect.any(Number), only_a: 0, only_b: 0 },
   });
   const fork = (await client.get(`/v1/runs/${cases[0].live.run_id}`)).body;
@@ -75,7 +78,10 @@ test("live, equal cases cost nothing", async () => {
 test("live, what a fork has cost that nobody knows may have been all of the budget", () => {
   const fork = (cost_usd: number | null, total_tokens: number | null): LiveResult => ({
     ...skipped("none", ""),
-    ...{ run_id: "run_1", status: "completed", cost_usd, total_tokens },
+    run_id: "run_1",
+    status: "completed",
+    cost_usd,
+    total_tokens,
   });
   expect(budgetLeft({ max_runs: 3 }, [fork(null, null)])).toEqual({});
   expect(budgetLeft({ max_cost_usd: 0.3 }, [fork(0.1, 5), fork(0.1, null)])).toEqual({ max_cost_usd: 0.1 });

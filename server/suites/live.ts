@@ -52,7 +52,10 @@ export function createLiveRuns({ journal, runs, service, fork, log, now }: LiveR
     try {
       const step_index = forkStep(await readRecord(journal, runId), found);
       const body: ForkRun = {
-        ...{ step_index, tools: "recorded_then_live", agent: "current", on_concurrency_limit: "queue" },
+        step_index,
+        tools: "recorded_then_live",
+        agent: "current",
+        on_concurrency_limit: "queue",
         ...(Object.keys(budget).length > 0 && { budget }),
       };
       await fork(scope, runId, body, newId("request", now()), ({ id }) => {
@@ -97,8 +100,13 @@ export function createLiveRuns({ journal, runs, service, fork, log, now }: LiveR
     }
     const { status, usage, output, error } = b.state;
     return {
-      ...{ run_id: forkId, status, output_equal: isEqual(a.state, b.state), output: headOf(output), diff },
-      ...{ cost_usd: usage.cost_usd, total_tokens: usage.total_tokens },
+      run_id: forkId,
+      status,
+      output_equal: isEqual(a.state, b.state),
+      output: headOf(output),
+      diff,
+      cost_usd: usage.cost_usd,
+      total_tokens: usage.total_tokens,
       error: error && { code: error.code, message: error.message },
     };
   }
@@ -127,7 +135,12 @@ const isEqual = (a: RunState, b: RunState): boolean =>
   a.status === b.status && a.output === b.output && equalJson(a.output_json ?? null, b.output_json ?? null);
 
 const nothing: Omit<LiveResult, "run_id" | "status"> = {
-  ...{ output_equal: null, output: null, diff: null, cost_usd: null, total_tokens: null, error: null },
+  output_equal: null,
+  output: null,
+  diff: null,
+  cost_usd: null,
+  total_tokens: null,
+  error: null,
 };
 
 /** Of a case that does not go on live. */

@@ -20,7 +20,11 @@ test("with its agent as it was, every case is equal, and nothing is written but 
   const before = rows();
   const done = await performed(client, suite, { metadata: { commit: "abc" } });
   expect(done).toMatchObject({
-    ...{ object: "suite_run", suite_id: suite, status: "passed", live: null, metadata: { commit: "abc" } },
+    object: "suite_run",
+    suite_id: suite,
+    status: "passed",
+    live: null,
+    metadata: { commit: "abc" },
     counts: { total: 2, pending: 0, equal: 2, diverged: 0, failed: 0 },
   });
   expect(done.ended_at).not.toBeNull();
@@ -139,8 +143,12 @@ test("a case that cannot be compared fails, and the others go on", async () => {
 /** The next process on a database, when it has taken up what the last one left. */
 async function restarted(db: Db, log: Log = silentLog): Promise<App> {
   const app = createApp({
-    ...{ db, log, seal: createSeal(crypto.getRandomValues(new Uint8Array(32))) },
-    ...{ environment: {}, workers: 0, egress: { allow: [], loopback: true } },
+    db,
+    log,
+    seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
+    environment: {},
+    workers: 0,
+    egress: { allow: [], loopback: true },
   });
   await app.recover();
   await app.performer.idle();
@@ -341,7 +349,8 @@ test("a suite run that is cancelled ends where it is", async () => {
   expect([cancelled.status, cancelled.body.status]).toEqual([200, "cancelled"]);
   expect(cancelled.body.counts.pending).toBeGreaterThan(0);
   expect((await client.post(`/v1/suites/${suite}/runs/${body.id}/cancel`, {})).body).toMatchObject({
-    ...{ status: "cancelled", counts: cancelled.body.counts },
+    status: "cancelled",
+    counts: cancelled.body.counts,
   });
 });
 
@@ -352,7 +361,8 @@ test("at most ten suite runs are in progress", async () => {
   const suite = await suiteOf(client, [run]);
   // Its case diverges and goes on live, with a model that does not end while this test looks.
   await client.patch(`/v1/agents/${agent}`, {
-    ...{ model: "test/script", model_settings: { script: [{ delay_ms: 600_000 }] } },
+    model: "test/script",
+    model_settings: { script: [{ delay_ms: 600_000 }] },
   });
   const all = await Promise.all(
     Array.from({ length: 11 }, () => client.post(`/v1/suites/${suite}/runs`, { live: {} })),

@@ -110,7 +110,10 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
       listPage(
         db,
         {
-          ...{ table: suiteRuns, kind: "suite_run", scope: viewer, page },
+          table: suiteRuns,
+          kind: "suite_run",
+          scope: viewer,
+          page,
           where: [
             { sql: "suite_id = ?", values: [suiteId] },
             ...ownOnly(viewer, "suite_runs", "suite_run_cases", "suite_run_id"),

@@ -44,8 +44,12 @@ export async function createAuthenticator(origin: string) {
     return Buffer.concat([sha256(wrong.rpId ?? new URL(origin).hostname), head]);
   }
   const answer = (response: object) => ({
-    ...{ id: id.toString("base64url"), rawId: id.toString("base64url"), type: "public-key" },
-    ...{ response, clientExtensionResults: {}, authenticatorAttachment: "platform" },
+    id: id.toString("base64url"),
+    rawId: id.toString("base64url"),
+    type: "public-key",
+    response,
+    clientExtensionResults: {},
+    authenticatorAttachment: "platform",
   });
 
   return {

@@ -19,7 +19,11 @@ export function createCertificateAuthority() {
   const [from, to] = [Date.now() - day_ms, Date.now() + 3650 * day_ms];
   const issuer = commonName("Test authority");
   const ca = makeCertificate(root.privateKey, {
-    ...{ issuer, subject: issuer, publicKey: root.publicKey, from, to },
+    issuer,
+    subject: issuer,
+    publicKey: root.publicKey,
+    from,
+    to,
     extensions: [extensions.authority],
   });
 

@@ -23,8 +23,11 @@ export const asPage =
   (server: TestApp, cookie = ""): ConsoleVisitor["send"] =>
   (method, path, body, headers = {}) =>
     server.send(method, `/console/api${path}`, body, {
-      ...{ host: "localhost", cookie, "x-runnel-console": "1" },
-      ...{ origin: "http://localhost", "sec-fetch-site": "same-origin" },
+      host: "localhost",
+      cookie,
+      "x-runnel-console": "1",
+      origin: "http://localhost",
+      "sec-fetch-site": "same-origin",
       ...headers,
     });
 

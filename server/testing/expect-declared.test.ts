@@ -5,8 +5,11 @@ import { declared } from "../http/operation.ts";
 import { createExpectDeclared } from "./expect-declared.ts";
 
 const operation = {
-  ...{ id: "createThing", summary: "Create a thing", needs: "run" as const },
-  ...{ creates: Type.Object({ id: Type.String() }), errors: ["name_taken"] as const },
+  id: "createThing",
+  summary: "Create a thing",
+  needs: "run" as const,
+  creates: Type.Object({ id: Type.String() }),
+  errors: ["name_taken"] as const,
   responseHeaders: ["Location"] as const,
 };
 const hooks = { ...declared(operation), body: Type.Object({}) };

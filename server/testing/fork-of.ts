@@ -31,7 +31,16 @@ const common = ({
   blocked,
 }: RunState) => ({
   calls: calls.map(({ recorded: _, ...call }) => call),
-  ...{ messages, steps, turns, history, documents, retrieved, compacted, decisions, model_error, blocked },
+  messages,
+  steps,
+  turns,
+  history,
+  documents,
+  retrieved,
+  compacted,
+  decisions,
+  model_error,
+  blocked,
 });
 
 export interface Compared {
@@ -51,7 +60,8 @@ export function compareFork(entries: readonly JournalEntry[], step: number, agen
   if (record.calls.some((call) => !isResolved(call) || call.status === "cancelled")) return null;
   const event = entries[next]?.event;
   return {
-    ...{ fork: common(fork), record: common(record) },
+    fork: common(fork),
+    record: common(record),
     requests: [modelRequest(fork, agent), modelRequest(record, agent)],
     input_hash: event?.type === "step.started" && event.step_type === "model_call" ? event.input_hash : null,
   };

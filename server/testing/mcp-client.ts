@@ -24,7 +24,10 @@ export async function connectMcp({ url, fetch, elicit }: Options) {
       async ({ params }) => elicit(params as Record<string, unknown>) as { action: "accept" },
     );
   const reconnectionOptions = {
-    ...{ initialReconnectionDelay: 100, maxReconnectionDelay: 1000, reconnectionDelayGrowFactor: 1.5, maxRetries: 50 },
+    initialReconnectionDelay: 100,
+    maxReconnectionDelay: 1000,
+    reconnectionDelayGrowFactor: 1.5,
+    maxRetries: 50,
   };
   const transport = new StreamableHTTPClientTransport(new URL(url), { fetch, reconnectionOptions });
   await client.connect(transport as never);

@@ -43,7 +43,10 @@ export function startChatServer(
 
 function stream({ text = "", calls = [], prompt_tokens, completion_tokens, finish }: ChatAnswer): Response {
   const tool_calls = calls.map((name, index) => ({
-    ...{ index, id: `call_${index}`, type: "function", function: { name, arguments: "{}" } },
+    index,
+    id: `call_${index}`,
+    type: "function",
+    function: { name, arguments: "{}" },
   }));
   const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
   const delta = { role: "assistant", content: text, ...(calls.length > 0 && { tool_calls }) };

@@ -27,7 +27,10 @@ export async function startIssuer() {
     if (!isClient || code?.challenge !== challenge || code.redirect !== form.get("redirect_uri"))
       return Response.json({ error: "invalid_grant" }, { status: 400 });
     return Response.json({
-      ...{ access_token: "at", token_type: "Bearer", expires_in: 60, id_token: await idToken(code.told, code.nonce) },
+      access_token: "at",
+      token_type: "Bearer",
+      expires_in: 60,
+      id_token: await idToken(code.told, code.nonce),
     });
   }
 

@@ -102,7 +102,8 @@ export function requestIn(bytes: Uint8Array): unknown {
 }
 
 /** A list that is empty is none on the wire. */
-const withLists = (span: OtlpSpan): OtlpSpan => ({ ...{ attributes: [], events: [], links: [] }, ...span });
+const emptyLists = { attributes: [], events: [], links: [] };
+const withLists = (span: OtlpSpan): OtlpSpan => ({ ...emptyLists, ...span });
 
 /** Ids are hexadecimal there. */
 function asJson(value: unknown): unknown {

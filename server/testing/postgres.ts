@@ -156,11 +156,16 @@ async function startServer(folder: string, port: number): Promise<PostgresServer
   const settings = [...base, `port = ${port}`].flatMap((line) => ["-c", line.replace(" = ", "=").replaceAll("'", "")]);
   const launch = () =>
     Bun.spawn(asUser([join(bin!, "postgres"), "-D", folder, ...settings]), {
-      ...{ cwd: "/", stdin: "ignore", stdout: "ignore", stderr: "ignore" },
+      cwd: "/",
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
     });
   const processes = () => [server.process.pid, ...childrenOf(server.process.pid)];
   const server: PostgresServer = {
-    ...{ url, folder, process: launch() },
+    url,
+    folder,
+    process: launch(),
     async kill() {
       if (server.process.exitCode !== null || server.process.signalCode !== null) return;
       // Its children would go on with what they were asked, until they notice.

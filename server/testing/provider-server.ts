@@ -30,7 +30,9 @@ export function startProviders(answer: (asked: Asked) => Iterable<string> | Asyn
     },
   });
   const connectionOf = (provider: OuterProvider): Connection => ({
-    ...{ name: provider === "openai_compatible" ? "stub" : provider, provider, api_key: "sk-test-0123456789" },
+    name: provider === "openai_compatible" ? "stub" : provider,
+    provider,
+    api_key: "sk-test-0123456789",
     base_url: `http://127.0.0.1:${server.port}/${provider}/v1`,
   });
   return {

@@ -60,8 +60,11 @@ const anthropic: Wire = {
 
 const response = { id: "resp_1", object: "response", created_at: 1_764_000_000, model: "gpt-5-mini", output: [] };
 const used = (output_tokens: number) => ({
-  ...{ input_tokens: 20, input_tokens_details: { cached_tokens: 0 } },
-  ...{ output_tokens, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 20 + output_tokens },
+  input_tokens: 20,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 20 + output_tokens,
 });
 const said = { id: "msg_0", type: "message", role: "assistant" };
 const call = { id: "fc_1", type: "function_call", call_id: "call_1" };

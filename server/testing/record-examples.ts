@@ -32,8 +32,12 @@ export async function recordExamples(): Promise<Recorded> {
   await using receiver = startWebhookReceiver();
   await using mcp = startMcpServer();
   const failover = {
-    ...{ cell: "main", epoch: 7, leader: "runnel-1-5f2c9a01", previous_leader: "runnel-2-b81d44e7" },
-    ...{ lease_ended_ms: time - 150, led_ms: time },
+    cell: "main",
+    epoch: 7,
+    leader: "runnel-1-5f2c9a01",
+    previous_leader: "runnel-2-b81d44e7",
+    lease_ended_ms: time - 150,
+    led_ms: time,
   };
   await using server = testApp({
     now: () => time,
@@ -107,14 +111,20 @@ export async function recordExamples(): Promise<Recorded> {
 async function agents(ask: Ask): Promise<Json> {
   const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
   const tool = await ask("post", "tools.create", "/tools", {
-    ...{ name: "get_weather", type: "client", description: "The weather in a city.", parameters },
+    name: "get_weather",
+    type: "client",
+    description: "The weather in a city.",
+    parameters,
   });
   const script = [
     { tool_calls: [{ name: "get_weather", arguments: { city: "Oslo" } }] },
     { text: "It is 21 degrees in Oslo." },
   ];
   const agent = await ask("post", "agents.create", "/agents", {
-    ...{ name: "weather", instructions: "Answer in one sentence.", model: "test/script", model_settings: { script } },
+    name: "weather",
+    instructions: "Answer in one sentence.",
+    model: "test/script",
+    model_settings: { script },
     tools: [tool.id],
   });
   await ask("get", "agents.list", "/agents");
@@ -172,7 +182,10 @@ async function webhookTool(ask: Ask, url: string): Promise<void> {
   const tool = await ask("post", "tools.create", "/tools", { name: "book_visit", type: "webhook", url });
   const script = [{ tool_calls: [{ name: "book_visit", arguments: { day: "2026-11-23" } }] }, { text: "Booked." }];
   const agent = await ask("post", "agents.create", "/agents", {
-    ...{ name: "booking", instructions: "Book visits.", model: "test/script", model_settings: { script } },
+    name: "booking",
+    instructions: "Book visits.",
+    model: "test/script",
+    model_settings: { script },
     tools: [tool.id],
   });
   await ask("post", "runs.create", "/runs?wait=30", { agent_id: agent.id, input: "Monday, please." });
@@ -201,7 +214,9 @@ async function memories(ask: Ask): Promise<void> {
   await ask("get", "files.retrieve", `/files/${file.id}`);
   await ask("get", "files.chunks.list", `/files/${file.id}/chunks`);
   const broken = await ask("post", "files.create", "/files", {
-    ...{ filename: "broken.pdf", purpose: "retrieval", content_base64: Buffer.from("%PDF-1.7\n").toString("base64") },
+    filename: "broken.pdf",
+    purpose: "retrieval",
+    content_base64: Buffer.from("%PDF-1.7\n").toString("base64"),
   });
   await ask.ended(`/files/${broken.id}`);
   await ask("post", "files.retry", `/files/${broken.id}/retry`, {});

@@ -87,7 +87,9 @@ export function runFixture(
     insert: ends.driven,
     threads: options.threads ?? sameThread,
     size: options.size ?? 1,
-    ...{ slots, gate, lost },
+    slots,
+    gate,
+    lost,
     beat_ms: options.beat_ms,
     log: silentLog,
     now,
@@ -104,7 +106,12 @@ export function runFixture(
     audit,
     journal,
     watches,
-    ...{ runs, standings, ends, lost, gate, pool },
+    runs,
+    standings,
+    ends,
+    lost,
+    gate,
+    pool,
     due: { ...due, write },
     snapshot: (_, id) => {
       const other = options.agents?.[id];
@@ -128,7 +135,12 @@ export function runFixture(
     author,
     journal,
     watches,
-    ...{ pool, slots, gate, runs, service, tail },
+    pool,
+    slots,
+    gate,
+    runs,
+    service,
+    tail,
     /** Whether the run goes on without anybody's asking, now or when its turn comes. */
     goesOn: (id: string): boolean =>
       [pool.drives, lost.has, pool.ends, pool.holds, slots.waits].some((knows) => knows(id)),

@@ -8,7 +8,11 @@ export async function weatherAgent(client: Client, more: object = {}): Promise<{
   const tool = (await client.post("/v1/tools", { name: "weather", parameters })).body.id;
   const script = [{ tool_calls: [{ name: "weather", arguments: { city: "Oslo" } }] }, { text: "21 degrees." }];
   const { body, status } = await client.post("/v1/agents", {
-    ...{ name: "a", instructions: "Say it.", model: "test/script", model_settings: { script }, tools: [tool] },
+    name: "a",
+    instructions: "Say it.",
+    model: "test/script",
+    model_settings: { script },
+    tools: [tool],
     ...more,
   });
   expect([status, body.error]).toEqual([201, undefined]);

@@ -82,7 +82,11 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
   );
 
   const keyOf = ({ project_id, environment }: Scope, { agent_id, user_id, chat }: ChatName): string[] => [
-    ...[project_id, environment, agent_id, user_id ?? "", chat],
+    project_id,
+    environment,
+    agent_id,
+    user_id ?? "",
+    chat,
   ];
 
   /** The thread of this name; null where there is none. Throws for one in which agents worked that the viewer does not see. */
@@ -95,8 +99,15 @@ export function createChats({ db, known, insert, now }: ChatOptions) {
   function newThread(user_id: string | null): NewThread {
     const at = now();
     return {
-      ...{ id: newId("thread", at), title: null, user_id, session_id: null, metadata: {} },
-      ...{ message_count: 0, last_run_id: null, created_at_ms: at, updated_at_ms: at },
+      id: newId("thread", at),
+      title: null,
+      user_id,
+      session_id: null,
+      metadata: {},
+      message_count: 0,
+      last_run_id: null,
+      created_at_ms: at,
+      updated_at_ms: at,
     };
   }
 

@@ -54,8 +54,13 @@ export function createAppend(sqlite: Database) {
     const last = lastPosition.get(...keyOf(thread))!.n;
     for (const [index, { id, message, prompt, at }] of messages.entries())
       insertion.run(
-        ...[...keyOf(thread), last + index + 1, id, run_id],
-        ...[JSON.stringify(message), JSON.stringify(prompt), at],
+        ...keyOf(thread),
+        last + index + 1,
+        id,
+        run_id,
+        JSON.stringify(message),
+        JSON.stringify(prompt),
+        at,
       );
   };
 }

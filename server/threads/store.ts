@@ -139,7 +139,9 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
   }
 
   const chats = createChats({
-    ...{ db, known, now },
+    db,
+    known,
+    now,
     insert: (scope, thread) => void rows.insert(scope, thread),
   });
 
@@ -157,8 +159,13 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
       return listPage(
         db,
         {
-          ...{ table: threads, kind: "thread", more: { status: sql<ThreadStatus>`${sql.raw(status)}` } },
-          ...{ scope: viewer, page: { ...page, filters }, where, isSparse: wanted !== undefined },
+          table: threads,
+          kind: "thread",
+          more: { status: sql<ThreadStatus>`${sql.raw(status)}` },
+          scope: viewer,
+          page: { ...page, filters },
+          where,
+          isSparse: wanted !== undefined,
         },
         toThread,
       );

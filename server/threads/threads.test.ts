@@ -14,7 +14,10 @@ const endless = [{ delay_ms: 600_000 }];
 
 async function newAgent(script: object[], more: object = {}): Promise<string> {
   const answer = await client.post("/v1/agents", {
-    ...{ name: "a", instructions: "Say.", model: "test/script", model_settings: { script } },
+    name: "a",
+    instructions: "Say.",
+    model: "test/script",
+    model_settings: { script },
     ...more,
   });
   expect(answer.status).toBe(201);
@@ -50,8 +53,15 @@ test("a thread is made, shown, listed, changed and deleted", async () => {
   });
   const { id } = made.body;
   expect(made.body).toMatchObject({
-    ...{ object: "thread", title: "Trip", user_id: "u1", session_id: "s1", status: "idle", message_count: 0 },
-    ...{ last_run_id: null, metadata: { a: "b" }, environment: "test" },
+    object: "thread",
+    title: "Trip",
+    user_id: "u1",
+    session_id: "s1",
+    status: "idle",
+    message_count: 0,
+    last_run_id: null,
+    metadata: { a: "b" },
+    environment: "test",
   });
   expect((await client.patch(`/v1/threads/${id}`, { title: null })).body).toMatchObject({ title: null, user_id: "u1" });
   for (const filter of ["user_id=u1", "session_id=s1", "metadata[a]=b", "status=idle"])
@@ -165,7 +175,9 @@ test("a run is for whom its thread is for, and may not say otherwise", async () 
   const nobodys = (await create({ agent_id: newId("agent") })).body.error;
   expect({ ...nobodys, message: "", errors: [] }).toEqual({
     ...missing.body.error,
-    ...{ param: "agent_id", message: "", errors: [] },
+    param: "agent_id",
+    message: "",
+    errors: [],
   });
   expect((await client.get(`/v1/runs?thread_id=${thread_id}`)).body.data).toHaveLength(2);
 });
@@ -176,7 +188,11 @@ test("a run may begin its thread: both are there, or neither is", async () => {
     client.post("/v1/runs?wait=60", { agent_id, input: "Hi.", thread_id: "new", ...body });
   const { body: run } = await create({ user_id: "u7", session_id: "s7" });
   expect(await threadOf(run.thread_id)).toMatchObject({
-    ...{ user_id: "u7", session_id: "s7", message_count: 2, last_run_id: run.id, status: "idle" },
+    user_id: "u7",
+    session_id: "s7",
+    message_count: 2,
+    last_run_id: run.id,
+    status: "idle",
   });
   expect((await client.post("/v1/runs?wait=60", { agent_id, input: "Hi.", thread_id: run.thread_id })).status).toBe(
     201,

@@ -37,7 +37,11 @@ export function composeTools({
     }
   };
   const tools = createToolStore({
-    ...{ ...base, secrets, listTools, fileFacts: files.facts, sandboxLevel: sandbox.level },
+    ...base,
+    secrets,
+    listTools,
+    fileFacts: files.facts,
+    sandboxLevel: sandbox.level,
     hasAgent: (viewer, id) => agents().has(viewer, id),
     hasStdioServer: (name) => Object.hasOwn(stdioServers, name),
   });

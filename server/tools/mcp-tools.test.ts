@@ -200,7 +200,12 @@ async function setUp() {
   const make = async (name: string, input: Partial<CreateTool>) =>
     (await tools.create({ ...scope, actor: testActor }, { name, ...input } as CreateTool)).id;
   return {
-    ...{ tools, scope, seal, servers, calls, make },
+    tools,
+    scope,
+    seal,
+    servers,
+    calls,
+    make,
     /** An MCP tool whose server has these tools. */
     serving(name: string, names: string[], input: Partial<CreateTool> = {}) {
       servers[`https://${name}/`] = async () => ({ tools: names.map(tool), skipped: [] });
@@ -224,8 +229,14 @@ test("each tool of a server is pinned under a name of its own, with the rules of
   expect(unavailable).toEqual([]);
   expect(tools).toMatchObject(
     ["find", "delete"].map((name) => ({
-      ...{ id, name: `crm_${name}`, type: "mcp", approval: "always", on_unknown: "report", http: null },
-      ...{ parameters: inputSchema, idempotent: false },
+      id,
+      name: `crm_${name}`,
+      type: "mcp",
+      approval: "always",
+      on_unknown: "report",
+      http: null,
+      parameters: inputSchema,
+      idempotent: false,
       mcp: { server_url: "https://crm/", tool: name, timeout_ms: 30_000 },
     })),
   );

@@ -98,8 +98,14 @@ export function createToolStore(options: ToolStoreOptions) {
     await db.write(() => {
       requireFreeName(scope, input.name, null);
       rows.insert(scope, {
-        ...{ id, name: input.name, type, definition: changed(input, type, null), sealed },
-        ...{ metadata: input.metadata ?? {}, created_at_ms: at, updated_at_ms: at },
+        id,
+        name: input.name,
+        type,
+        definition: changed(input, type, null),
+        sealed,
+        metadata: input.metadata ?? {},
+        created_at_ms: at,
+        updated_at_ms: at,
       });
       audit.note(scope, "tool.created", id, { name: input.name, type });
     });
@@ -116,8 +122,11 @@ export function createToolStore(options: ToolStoreOptions) {
       checkOrigin(input, toolKinds[row.type], definitionOf(row));
       if (input.name !== undefined) requireFreeName(scope, input.name, id);
       const { name } = rows.update(scope, id, {
-        ...{ name: input.name, definition: changed(input, row.type, definitionOf(row)) },
-        ...{ sealed: input.headers && withHeaders(row, input.headers), metadata: input.metadata, updated_at_ms: now() },
+        name: input.name,
+        definition: changed(input, row.type, definitionOf(row)),
+        sealed: input.headers && withHeaders(row, input.headers),
+        metadata: input.metadata,
+        updated_at_ms: now(),
       });
       audit.note(scope, "tool.updated", id, { name, changes: Object.keys(input) });
     });

@@ -8,8 +8,16 @@ import { createToolTest, type TestOutcome } from "./test-call.ts";
 
 const parameters = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
 const http: ToolSnapshot = {
-  ...{ id: newId("tool"), name: "add", description: "", parameters, type: "http", idempotent: false },
-  ...{ approval: "always", on_unknown: "ask", max_output_bytes: 1000, http: null },
+  id: newId("tool"),
+  name: "add",
+  description: "",
+  parameters,
+  type: "http",
+  idempotent: false,
+  approval: "always",
+  on_unknown: "ask",
+  max_output_bytes: 1000,
+  http: null,
 };
 
 /** A call of this tool that comes to this. */

@@ -246,7 +246,10 @@ test("a run that goes on is exported up to now, and imported as one that was can
   const client = await server.client();
   const tool = (await client.post("/v1/tools", { name: "wait", type: "client" })).body.id;
   const draft = {
-    ...{ name: "Clerk", instructions: "", model: "test/script", tools: [tool] },
+    name: "Clerk",
+    instructions: "",
+    model: "test/script",
+    tools: [tool],
     model_settings: { script: [{ tool_calls: [{ name: "wait", arguments: {} }] }, { text: "Hi." }] },
   };
   const agent_id = (await client.post("/v1/agents", draft)).body.id;

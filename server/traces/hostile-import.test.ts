@@ -50,8 +50,12 @@ async function expectHarmless({ status, body }: Answer, what: string): Promise<v
   }
   const id = body.run_id;
   for (const path of [
-    ...[`runs/${id}`, `runs/${id}/events`, `runs/${id}/capsule`, `runs/${id}/diff/${whole.run_id}`],
-    ...[`traces/${id}?include=raw,subagents,prompt`, `traces/${id}?format=otlp`],
+    `runs/${id}`,
+    `runs/${id}/events`,
+    `runs/${id}/capsule`,
+    `runs/${id}/diff/${whole.run_id}`,
+    `traces/${id}?include=raw,subagents,prompt`,
+    `traces/${id}?format=otlp`,
   ]) {
     const shown = await client.get(`/v1/${path}`);
     expect([what, path, shown.status]).toEqual([what, path, 200]);
@@ -539,7 +543,11 @@ test("what an entry tells of a step of another kind is refused: each kind is sho
   const raw = structuredClone(entries) as { event: { step_index?: number } }[];
   raw[at]!.event.step_index = 0;
   const { status, body } = await client.post("/v1/traces", {
-    ...{ object: "trace", run_id: "run_x", agent: exportedAgent(agent), raw, steps: [] },
+    object: "trace",
+    run_id: "run_x",
+    agent: exportedAgent(agent),
+    raw,
+    steps: [],
   });
   expect([status, body.error.param]).toEqual([400, "runs[0].entries"]);
 });

@@ -9,7 +9,9 @@ test("imports of a project that take long leave a place to another project's", a
   const read: number[] = [];
   const gates: ((outcome: CapsuleOutcome) => void)[] = [];
   const imports = createImports({
-    ...{ journal: fixture.journal, audit: createAudit({ db: fixture.db }), now: Date.now },
+    journal: fixture.journal,
+    audit: createAudit({ db: fixture.db }),
+    now: Date.now,
     reader: {
       read({ bytes }) {
         read.push(bytes);

@@ -94,7 +94,8 @@ const said = (content: string, calls: readonly ToolCall[]): object[] => [
   ...(content === "" ? [] : [{ type: "text", content: shortText(content) }]),
   ...calls.map(({ id, name, arguments: args }) => ({
     type: "tool_call",
-    ...{ id, name: shortText(name) },
+    id,
+    name: shortText(name),
     arguments: shortValue(args, Math.min(textMax, Math.floor(attributeMax / 2 / calls.length))),
   })),
 ];

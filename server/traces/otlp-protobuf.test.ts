@@ -5,9 +5,16 @@ import { attributes, nanoseconds, type OtlpSpan } from "./otlp-json.ts";
 import { rejectedIn } from "./otlp-protobuf.ts";
 
 const span = (more: Partial<OtlpSpan> = {}): OtlpSpan => ({
-  ...{ traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", name: "chat", kind: 3 },
-  ...{ startTimeUnixNano: nanoseconds(1_764_000_000_123), endTimeUnixNano: nanoseconds(1_764_000_001_456) },
-  ...{ attributes: [], events: [], links: [], status: {} },
+  traceId: "0af7651916cd43dd8448eb211c80319c",
+  spanId: "b7ad6b7169203331",
+  name: "chat",
+  kind: 3,
+  startTimeUnixNano: nanoseconds(1_764_000_000_123),
+  endTimeUnixNano: nanoseconds(1_764_000_001_456),
+  attributes: [],
+  events: [],
+  links: [],
+  status: {},
   ...more,
 });
 

@@ -45,7 +45,8 @@ export function createOtlpSource({ db, journal }: { db: Db; journal: Journal }) 
         : undefined;
     yield* spansOf(
       {
-        ...{ trace, agent },
+        trace,
+        agent,
         root: rootOf(run, run.run_id),
         source: source === null ? null : { run_id: source, root: rootOf(run, source) },
       },

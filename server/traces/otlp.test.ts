@@ -125,7 +125,11 @@ test("a replay is a trace of its own that names its run, and has no spans of oth
   const { body: replay } = await client.post(`/v1/runs/${run.id}/replay`, {});
   const spans = await exported(client, replay.id);
   expect(spans.map(({ name }) => name)).toEqual([
-    ...["invoke_agent Clerk", "chat script", "execute_tool gone", "execute_tool deep", "chat script"],
+    "invoke_agent Clerk",
+    "chat script",
+    "execute_tool gone",
+    "execute_tool deep",
+    "chat script",
   ]);
   expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([traceIdOf(replay.id)]));
   expect(spans[0]!.links).toMatchObject([{ traceId: traceIdOf(run.id), spanId: spanIdOf(run.id, "run") }]);

@@ -37,9 +37,17 @@ function ownEvent(event: RunEvent, place: Place): RunEvent {
       const { parent_call_id: _, api_key_id: __, ...rest } = event;
       return {
         ...rest,
-        ...{ run_id, project_id, environment, agent_hash, parent_run_id, depth, request_id },
+        run_id,
+        project_id,
+        environment,
+        agent_hash,
+        parent_run_id,
+        depth,
+        request_id,
         ...(parent_call_id !== null && { parent_call_id }),
-        ...{ thread_id: null, session_id: null, user_id: null },
+        thread_id: null,
+        session_id: null,
+        user_id: null,
         ...(!place.keepsImages && { file_ids: event.file_ids.map(() => newId("file")), ...withoutImages(event) }),
         imported: true,
       };

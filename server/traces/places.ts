@@ -21,7 +21,9 @@ export function placesOf(
     if (depth > limits.agent_depth) throw invalid(`runs[${i}]`, `Runs nest at most ${limits.agent_depth} deep.`);
     depths.set(run_id, depth);
     return {
-      ...{ project_id: viewer.project_id, environment: viewer.environment, depth },
+      project_id: viewer.project_id,
+      environment: viewer.environment,
+      depth,
       ...idsOf(run_id),
       parent_run_id: parent_run_id && idsOf(parent_run_id).run_id,
       request_id: viewer.actor.request_id,

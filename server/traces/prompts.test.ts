@@ -7,8 +7,15 @@ import { hashJson } from "../lib/hash.ts";
 import { promptsOf } from "./prompts.ts";
 
 const agent: AgentSnapshot = {
-  ...{ id: "agt_1", version: 1, name: "Agent", model: "test/script", instructions: "Be brief.", settings: {} },
-  ...{ tools: [], max_turns: 5, output_schema: null },
+  id: "agt_1",
+  version: 1,
+  name: "Agent",
+  model: "test/script",
+  instructions: "Be brief.",
+  settings: {},
+  tools: [],
+  max_turns: 5,
+  output_schema: null,
 };
 
 const begin = [created()];

@@ -81,7 +81,9 @@ function bugged(value: unknown, name = ""): unknown {
 test("no secret leaves with an entry or an agent, wherever in it one stands", () => {
   const events: RunEvent[] = [
     ...runs.slice(0, 40).flatMap(({ entries }) => entries.map(({ event }) => event)),
-    ...[samples.retrieved(1), samples.compacted(1), samples.guardrailDecided(2)],
+    samples.retrieved(1),
+    samples.compacted(1),
+    samples.guardrailDecided(2),
     { type: "documents.attached", documents: [samples.attached()] },
     { type: "history.loaded", messages: [{ role: "user", content: "Hello" }] },
   ];

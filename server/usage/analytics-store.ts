@@ -52,8 +52,12 @@ export function createAnalytics({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) 
       {
         sql: "project_id = ? AND environment = ? AND dimension = ? AND unit = ? AND at_ms >= ? AND at_ms < ?",
         values: [
-          ...[viewer.project_id, viewer.environment, group_by === "agent" ? "model" : group_by],
-          ...[unit, from_ms, to_ms],
+          viewer.project_id,
+          viewer.environment,
+          group_by === "agent" ? "model" : group_by,
+          unit,
+          from_ms,
+          to_ms,
         ],
       },
       ...ofAgents(viewer, "agent_id"),
@@ -94,7 +98,11 @@ export function createAnalytics({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) 
              WHERE project_id = ? AND environment = ? AND ${of.column} = ? AND id >= ? AND id < ? ${narrowed}`,
           )
           .get(
-            ...[project_id, environment, id, firstIdAt(of.kind, at_ms), firstIdAt(of.kind, at_ms + units[unit])],
+            project_id,
+            environment,
+            id,
+            firstIdAt(of.kind, at_ms),
+            firstIdAt(of.kind, at_ms + units[unit]),
             ...agents.flatMap(({ values }) => values),
           )!;
         const none = { input_tokens: 0, output_tokens: 0, cost_nano_usd: 0, took_ms: 0 };
@@ -151,7 +159,10 @@ interface Owned {
 
 const owned: Record<"webhook" | "schedule", Owned> = {
   webhook: {
-    ...{ owners: "webhooks", table: "webhook_deliveries", column: "webhook_id", kind: "delivery" },
+    owners: "webhooks",
+    table: "webhook_deliveries",
+    column: "webhook_id",
+    kind: "delivery",
     outcomes: `count(*) FILTER (WHERE status = 'delivered') AS completed, count(*) FILTER (WHERE status = 'failed' OR status = 'pending' AND failures > 0)
       AS failed, 0 AS cancelled`,
     agent: "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id) = ?",
@@ -159,7 +170,10 @@ const owned: Record<"webhook" | "schedule", Owned> = {
       ofAgents(viewer, "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id)"),
   },
   schedule: {
-    ...{ owners: "schedules", table: "schedule_runs", column: "schedule_id", kind: "firing" },
+    owners: "schedules",
+    table: "schedule_runs",
+    column: "schedule_id",
+    kind: "firing",
     outcomes: `count(*) FILTER (WHERE outcome = 'completed') AS completed,
       count(*) FILTER (WHERE outcome IN ('failed', 'missed')) AS failed,
       count(*) FILTER (WHERE outcome IN ('cancelled', 'skipped')) AS cancelled`,
@@ -173,8 +187,12 @@ const add = (sum: AnalyticsCounts, counts: AnalyticsCounts): AnalyticsCounts =>
   Object.fromEntries(analyticsCounters.map((name) => [name, sum[name] + counts[name]])) as unknown as AnalyticsCounts;
 
 const shown = ({ cost_nano_usd, took_ms, ...counts }: AnalyticsCounts) => ({
-  ...{ count: counts.count, completed: counts.completed, failed: counts.failed, cancelled: counts.cancelled },
-  ...{ input_tokens: counts.input_tokens, output_tokens: counts.output_tokens },
+  count: counts.count,
+  completed: counts.completed,
+  failed: counts.failed,
+  cancelled: counts.cancelled,
+  input_tokens: counts.input_tokens,
+  output_tokens: counts.output_tokens,
   cost_usd: usdOf(cost_nano_usd),
   average_ms: counts.count === 0 || took_ms === 0 ? null : Math.round(took_ms / counts.count),
 });

@@ -44,8 +44,10 @@ export function composeUsage({
       analyticsRoutes({ auth, report: createAnalytics({ db }), now }),
     ],
     ports: {
-      ...{ pay: paid.pay, onPaid: paid.onPaid },
-      ...{ dayBudgets, reservations },
+      pay: paid.pay,
+      onPaid: paid.onPaid,
+      dayBudgets,
+      reservations,
       spentOn: usage.spentOn,
       forgetUser: createForgetUser(db),
     },

@@ -137,7 +137,8 @@ function tellings(run: EndedRun) {
       }
       if (event.type === "tool.completed" && !event.refused)
         addTo(tools, event.tool, {
-          ...{ count: 1, took_ms: event.latency_ms },
+          count: 1,
+          took_ms: event.latency_ms,
           [event.status === "completed" ? "completed" : "failed"]: 1,
         });
       if (event.type === "run.failed") error = event.error.code;

@@ -34,7 +34,10 @@ function open(budget: DayBudget | undefined, more: Pick<ProjectSettings, "unknow
 }
 
 const call = (input_tokens: number, max_output_tokens: number, more: Partial<WorstCase> = {}): WorstCase => ({
-  ...{ input_tokens, max_output_tokens, fixed: true, price: { input: 1, output: 1 } },
+  input_tokens,
+  max_output_tokens,
+  fixed: true,
+  price: { input: 1, output: 1 },
   ...more,
 });
 
@@ -64,7 +67,8 @@ describe("a day's budget", () => {
     const { reserve, spend } = open({ max_total_tokens: 1000 });
     spend(scope, 300);
     expect(reserve(scope, "run_a", call(100, 64_000, { fixed: false }))).toEqual({
-      ...{ granted: true, max_output_tokens: 600 },
+      granted: true,
+      max_output_tokens: 600,
     });
   });
 

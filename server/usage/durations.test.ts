@@ -24,7 +24,9 @@ async function openWorld() {
   const scope = { project_id: project.id, environment: "test" } as const;
   const store = createUsageStore({ db });
   return {
-    ...{ clock, db, play },
+    clock,
+    db,
+    play,
     took: (ms: number, more = {}) => play("text-and-reasoning.jsonl", [ms], more),
     report: (query: Partial<UsageQuery> = {}, agent_ids?: string[]) =>
       store.report({ ...scope, ...(agent_ids && { agent_ids }) }, { ...day, ...query }),

@@ -32,7 +32,8 @@ async function open(settings: Pick<ProjectSettings, "budget_per_day" | "unknown_
   };
   const payer: Payer = { project_id: project.id, environment: "test" };
   return {
-    ...{ payer, ...createPaidCalls({ ...parts, now: () => noon }) },
+    payer,
+    ...createPaidCalls({ ...parts, now: () => noon }),
     spent: () => usage.spentOn(payer, "2026-11-21"),
     rows: () => db.sqlite.query("SELECT agent_id, model, model_calls, estimated, unknown_cost FROM usage_days").all(),
     [Symbol.dispose]: () => journal[Symbol.dispose](),
@@ -79,11 +80,13 @@ test("a call that the day, or its run, has no room for is not made", async () =>
   };
   const standing = { run_id: "run_1", agent_id: "agt_1", budget: { max_total_tokens: 100 }, usage: noUsage };
   await expect(it.pay({ ...it.payer, run: standing }, call, never)).rejects.toMatchObject({
-    ...{ code: "budget_exceeded", message: expect.stringContaining("The run has used 0 of 100 tokens") },
+    code: "budget_exceeded",
+    message: expect.stringContaining("The run has used 0 of 100 tokens"),
   });
   await it.pay(it.payer, call, async (count) => count(read(900)));
   await expect(it.pay(it.payer, call, never)).rejects.toMatchObject({
-    ...{ code: "budget_exceeded", message: expect.stringContaining("900 are spent and 0 reserved") },
+    code: "budget_exceeded",
+    message: expect.stringContaining("900 are spent and 0 reserved"),
   });
 });
 

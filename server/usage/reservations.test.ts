@@ -10,8 +10,15 @@ const call = (tokens: number): WorstCase => ({ input_tokens: tokens, max_output_
 const entries = (...events: RunEvent[]): JournalEntry[] =>
   events.map((event, index) => ({ seq: index + 1, at: 0, event }));
 const headOf = (run_id: string): RunHead => ({
-  ...{ run_id, project_id: "proj_a", environment: "test", status: "in_progress", seq: 1, attempt: 1 },
-  ...{ parent_run_id: null, depth: 0, root_run_id: run_id },
+  run_id,
+  project_id: "proj_a",
+  environment: "test",
+  status: "in_progress",
+  seq: 1,
+  attempt: 1,
+  parent_run_id: null,
+  depth: 0,
+  root_run_id: run_id,
 });
 
 function open() {
@@ -26,7 +33,9 @@ function open() {
 }
 
 const failed: RunEvent = {
-  ...{ type: "run.failed", output: null, usage: noUsage },
+  type: "run.failed",
+  output: null,
+  usage: noUsage,
   error: { type: "run_error", code: "internal_error", message: "", step_index: null, retryable: false },
 };
 const ends: [string, RunEvent][] = [
@@ -36,15 +45,26 @@ const ends: [string, RunEvent][] = [
   [
     "a new attempt",
     {
-      ...{ type: "step.restarted", step_index: 0, step_type: "model_call", attempt: 2, discards: 2 },
-      ...{ reason: null, delay_ms: 0, spent: null },
+      type: "step.restarted",
+      step_index: 0,
+      step_type: "model_call",
+      attempt: 2,
+      discards: 2,
+      reason: null,
+      delay_ms: 0,
+      spent: null,
     },
   ],
   [
     "its answer",
     {
-      ...{ type: "step.completed", step_index: 0, step_type: "model_call", status: "completed" },
-      ...{ latency_ms: 1, error: null, answer: null },
+      type: "step.completed",
+      step_index: 0,
+      step_type: "model_call",
+      status: "completed",
+      latency_ms: 1,
+      error: null,
+      answer: null,
     },
   ],
 ];

@@ -48,7 +48,8 @@ export function createUsageStore({ db }: { db: Pick<Db, "sqlite"> }) {
     return {
       object: "list" as const,
       data: rows.slice(0, groupsMax).map((row) => ({
-        ...{ object: "usage" as const, [name]: row.name },
+        object: "usage" as const,
+        [name]: row.name,
         ...shown(row, worked.of(row.name)),
       })),
       has_more: rows.length > groupsMax,

@@ -102,14 +102,29 @@ describe("the usage of a day", () => {
     await world.journal.append(created.run_id, [
       { ...created, queued: undefined },
       {
-        ...{ type: "guardrail.decided", step_id: newId("step"), step_index: 0, turn_index: 0, tool_call_id: null },
+        type: "guardrail.decided",
+        step_id: newId("step"),
+        step_index: 0,
+        turn_index: 0,
+        tool_call_id: null,
         guardrail: { index: 0, type: "llm_judge", on: "input" },
-        ...{ verdict: "passed", message: "", matches: 0, latency_ms: 1 },
+        verdict: "passed",
+        message: "",
+        matches: 0,
+        latency_ms: 1,
         spent: { usage, cost_usd: 0.5, estimated: false },
       },
       {
-        ...{ type: "tool.completed", tool_call_id: newId("tool_call"), step_index: 1, tool: "helper" },
-        ...{ status: "completed", output: "", error: null, latency_ms: 1, attempts: 1, submitted: false },
+        type: "tool.completed",
+        tool_call_id: newId("tool_call"),
+        step_index: 1,
+        tool: "helper",
+        status: "completed",
+        output: "",
+        error: null,
+        latency_ms: 1,
+        attempts: 1,
+        submitted: false,
         message_id: newId("message"),
         usage: { ...fold([]).usage, input_tokens: 1000, model_calls: 7, cost_usd: 9 },
       },
@@ -164,7 +179,12 @@ describe("GET /v1/usage", () => {
     });
     expect(byDay.data.map(({ day }: { day: string }) => day)).toEqual(["2026-11-21", "2026-11-22"]);
     expect(byDay.data[0]).toMatchObject({
-      ...{ object: "usage", model_calls: 1, tool_calls: 0, cost_usd: 0, unknown_cost_calls: 0, estimated_calls: 0 },
+      object: "usage",
+      model_calls: 1,
+      tool_calls: 0,
+      cost_usd: 0,
+      unknown_cost_calls: 0,
+      estimated_calls: 0,
       runs: { started: 1, completed: 1, failed: 0, cancelled: 0 },
     });
     expect(byDay.data[0].input_tokens).toBeGreaterThan(0);
@@ -242,7 +262,11 @@ test("what a run used in all is in the usage of its day, over a wait and a serve
   const { body: tool } = await client.post("/v1/tools", { name: "clock", type: "client" });
   const script = [{ tool_calls: [{ name: "clock", arguments: {} }] }, { text: "Done." }];
   const { body: agent } = await client.post("/v1/agents", {
-    ...{ name: "a", instructions: "", model: "test/script", model_settings: { script }, tools: [tool.id] },
+    name: "a",
+    instructions: "",
+    model: "test/script",
+    model_settings: { script },
+    tools: [tool.id],
   });
   const { body: run } = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
   await server.recover();
@@ -254,7 +278,11 @@ test("what a run used in all is in the usage of its day, over a wait and a serve
   expect(usage.model_calls).toBe(2);
   const { input_tokens, output_tokens, total_tokens, model_calls, tool_calls } = usage;
   expect((await client.get("/v1/usage")).body.totals).toMatchObject({
-    ...{ input_tokens, output_tokens, total_tokens, model_calls, tool_calls },
+    input_tokens,
+    output_tokens,
+    total_tokens,
+    model_calls,
+    tool_calls,
     runs: { started: 1, completed: 1, failed: 0, cancelled: 0 },
   });
 });

@@ -54,8 +54,13 @@ export function composeUsers({
   });
   const openExport = createUserExport({ db: base.db, runs: runs.runs, threads, schedules, memory, files });
   const learning = createLearning({
-    ...{ ...base, journal: journals.journal, runs: runs.runs, create: runs.service.create },
-    ...{ entries: memory.entries, wake: memory.indexer.wake, isOpen: projects.isOpen },
+    ...base,
+    journal: journals.journal,
+    runs: runs.runs,
+    create: runs.service.create,
+    entries: memory.entries,
+    wake: memory.indexer.wake,
+    isOpen: projects.isOpen,
   });
   journals.project(learning.project);
   journals.onCommit(learning.heard);

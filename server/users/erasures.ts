@@ -130,7 +130,10 @@ export function createErasures({
         const known = going.get(author.project_id, author.environment, userId);
         if (known) return String(known.id);
         const { id } = rows.insert(author, {
-          ...{ id: newId("erasure", now()), user_id: userId, deleted: none, created_at_ms: now() },
+          id: newId("erasure", now()),
+          user_id: userId,
+          deleted: none,
+          created_at_ms: now(),
         });
         audit.note(author, "erasure.requested", id);
         return id;

@@ -35,7 +35,10 @@ const script = (found: object | string, said = "Hello.") => [
 const newAgent = async (memory_id: string, found: object | string, by = client, more: object = {}): Promise<string> =>
   made(
     await by.post("/v1/agents", {
-      ...{ name: "a", instructions: "Chat.", model: "test/script", model_settings: { script: script(found) } },
+      name: "a",
+      instructions: "Chat.",
+      model: "test/script",
+      model_settings: { script: script(found) },
       memory: { stores: [{ memory_id, learn: true }] },
       ...more,
     }),
@@ -187,7 +190,10 @@ test("an agent is refused that would keep facts where they are nobody's", async 
   const refused = async (ids: string[]) => {
     const memory = { stores: ids.map((memory_id) => ({ memory_id, learn: true })) };
     const { status, body } = await client.post("/v1/agents", {
-      ...{ name: "a", instructions: "", model: "test/echo", memory },
+      name: "a",
+      instructions: "",
+      model: "test/echo",
+      memory,
     });
     return [status, body.error?.errors?.[0]?.param ?? body.error?.param];
   };

@@ -52,7 +52,9 @@ export async function attempt(order: AttemptOrder): Promise<Outcome | null> {
   const hidden = Object.fromEntries(Object.keys(order.headers).map((name) => [name, "[hidden]"]));
   const begun = performance.now();
   const ended = (rest: Pick<Outcome, "response" | "error" | "asked_ms">): Outcome => ({
-    ...{ at_ms, latency_ms: Math.round(performance.now() - begun), request: { url, headers: { ...told, ...hidden } } },
+    at_ms,
+    latency_ms: Math.round(performance.now() - begun),
+    request: { url, headers: { ...told, ...hidden } },
     ...rest,
   });
   try {
@@ -62,8 +64,10 @@ export async function attempt(order: AttemptOrder): Promise<Outcome | null> {
     const { status } = answer;
     const start = await readStart(answer.body);
     const response = {
-      ...{ status, headers: shownHeaders(answer.headers, secrets) },
-      ...{ body: redact(hideCut(start.text, secrets)), truncated: start.truncated },
+      status,
+      headers: shownHeaders(answer.headers, secrets),
+      body: redact(hideCut(start.text, secrets)),
+      truncated: start.truncated,
     };
     return ended({ response, error: errorOf(status), asked_ms });
   } catch (error) {

@@ -118,7 +118,9 @@ export function createDeliveryStore({
       return listPage(
         db,
         {
-          ...{ table: webhookDeliveries, kind: "delivery", scope: viewer },
+          table: webhookDeliveries,
+          kind: "delivery",
+          scope: viewer,
           page: waits ? { ...page, filters } : page,
           within: inScope(viewer, { webhook_id: webhookId }),
           where: [

@@ -47,7 +47,8 @@ export function createFollowers({ db, seal, egress, outbox, announced, now = Dat
   >("SELECT id, status, seq, expires_at_ms FROM runs WHERE id = ?");
 
   const shown = (row: WebhookRow): Follower => ({
-    ...{ name: row.name ?? "", url: row.url },
+    name: row.name ?? "",
+    url: row.url,
     headers: openWebhookSecrets(seal, row, row.sealed).headers ?? {},
   });
 
@@ -75,9 +76,19 @@ export function createFollowers({ db, seal, egress, outbox, announced, now = Dat
           throw new AppError("validation_failed", `A task may have at most ${mostOfRun} push notification configs.`);
         const run = standingOf.get(runId) ?? missing();
         const row = rows.insert(scope, {
-          ...{ id, run_id: runId, name, url, events: ["run.requires_action", "run.completed", "run.failed"] },
-          ...{ description: null, enabled: true, disabled_reason: null, sealed, secret_prefix: "" },
-          ...{ metadata: {}, created_at_ms: at, updated_at_ms: at },
+          id,
+          run_id: runId,
+          name,
+          url,
+          events: ["run.requires_action", "run.completed", "run.failed"],
+          description: null,
+          enabled: true,
+          disabled_reason: null,
+          sealed,
+          secret_prefix: "",
+          metadata: {},
+          created_at_ms: at,
+          updated_at_ms: at,
         });
         outbox.catchUp(scope, id, run);
         return row;

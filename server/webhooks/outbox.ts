@@ -51,8 +51,17 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "
     const id = newId("delivery", now());
     const body = object && writeEvent({ ...fresh, ...event, project_id, environment, id, webhook_id }, { object });
     insert.run(
-      ...[project_id, environment, id, webhook_id, type, run_id, seq, run_expires_at_ms],
-      ...[body, now(), created_at_ms],
+      project_id,
+      environment,
+      id,
+      webhook_id,
+      type,
+      run_id,
+      seq,
+      run_expires_at_ms,
+      body,
+      now(),
+      created_at_ms,
     );
     noted.set(webhook_id, { project_id, environment, id: webhook_id });
   }

@@ -160,5 +160,11 @@ function thin({ messages: _, tool_calls, ...run }: RunObject): Record<string, un
 }
 
 const shownCall = ({ id, tool_id, tool, type, arguments: args, needs, step_index }: ToolRequest) => ({
-  ...{ id, tool_id, tool, type, arguments: args, needs, step_index },
+  id,
+  tool_id,
+  tool,
+  type,
+  arguments: args,
+  needs,
+  step_index,
 });

@@ -37,7 +37,12 @@ export function createRecorder({
 
   function insert(delivery: DeliveryRow, number: number, { request, response, error, ...times }: Outcome): void {
     insertAttempt.run(
-      ...[delivery.project_id, delivery.environment, delivery.id, number, times.at_ms, times.latency_ms],
+      delivery.project_id,
+      delivery.environment,
+      delivery.id,
+      number,
+      times.at_ms,
+      times.latency_ms,
       JSON.stringify(request),
       response && JSON.stringify(response),
       error && JSON.stringify(error),
@@ -52,9 +57,13 @@ export function createRecorder({
     const failing = failing_since_ms !== null && at_ms - failing_since_ms >= givenUpAfter_ms;
     const reason = response?.status === 410 ? "gone" : failing ? "failing" : null;
     updateWebhook.run(
-      ...[at_ms, failing_since_ms, error ? webhook.failure_count + 1 : 0],
+      at_ms,
+      failing_since_ms,
+      error ? webhook.failure_count + 1 : 0,
       ...(reason && webhook.enabled ? [0, reason] : [webhook.enabled, webhook.disabled_reason]),
-      ...[webhook.project_id, webhook.environment, webhook.id],
+      webhook.project_id,
+      webhook.environment,
+      webhook.id,
     );
     if (reason && webhook.enabled) {
       const { project_id, environment, id, url } = webhook;

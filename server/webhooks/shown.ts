@@ -57,5 +57,7 @@ const shownAttempt = ({ number, at_ms, latency_ms, request, response, error }: A
   number,
   at: timestamp(at_ms),
   latency_ms,
-  ...{ request, response, error },
+  request,
+  response,
+  error,
 });

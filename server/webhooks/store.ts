@@ -57,8 +57,17 @@ export function createWebhookStore({
         throw new AppError("validation_failed", `There are already ${most} webhooks, which is the limit.`);
       note(author, "created", { id, url }, { events });
       return rows.insert(author, {
-        ...{ id, url, events, description, enabled, disabled_reason: enabled ? null : "requested", sealed },
-        ...{ secret_prefix: prefixOf(secret), metadata, created_at_ms: at, updated_at_ms: at },
+        id,
+        url,
+        events,
+        description,
+        enabled,
+        disabled_reason: enabled ? null : "requested",
+        sealed,
+        secret_prefix: prefixOf(secret),
+        metadata,
+        created_at_ms: at,
+        updated_at_ms: at,
       });
     });
     return { ...shownWebhook(row), secret };
@@ -76,7 +85,13 @@ export function createWebhookStore({
       // Who switches it on says that it is well.
       const well = hasMoved || input.enabled ? { failing_since_ms: null, failure_count: 0 } : {};
       const after = rows.update(author, id, {
-        ...{ url, events, description, metadata, ...well, ...switched(row, input.enabled), updated_at_ms: now() },
+        url,
+        events,
+        description,
+        metadata,
+        ...well,
+        ...switched(row, input.enabled),
+        updated_at_ms: now(),
       });
       note(author, "updated", after, { changes: Object.keys(input) });
       return after;

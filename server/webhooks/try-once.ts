@@ -39,10 +39,16 @@ export async function tryOnce(
   }
   failpoint?.("before_delivery");
   const outcome = await attempt({
-    ...{ egress: egress(environment), url, httpsOnly: httpsOnly(url, environment) },
-    ...{ headers: openWebhookSecrets(seal, webhook, webhook.sealed).headers ?? {} },
-    ...{ secrets: signingSecrets(seal, webhook, at_ms), id: siblingId(delivery.id, "event"), body, at_ms },
-    ...{ signal, limit_ms: attempt_ms },
+    egress: egress(environment),
+    url,
+    httpsOnly: httpsOnly(url, environment),
+    headers: openWebhookSecrets(seal, webhook, webhook.sealed).headers ?? {},
+    secrets: signingSecrets(seal, webhook, at_ms),
+    id: siblingId(delivery.id, "event"),
+    body,
+    at_ms,
+    signal,
+    limit_ms: attempt_ms,
   });
   failpoint?.("after_delivery");
   return outcome && { body, outcome };

@@ -65,12 +65,24 @@ describe("the resource", () => {
   test("a secret is shown when it is made and never again, and stands nowhere in the clear", async () => {
     const client = await newClient();
     const { body } = await client.post("/v1/webhooks", {
-      ...{ url: somewhere, events: ["run.completed"], description: "The shop", metadata: { a: "b" } },
+      url: somewhere,
+      events: ["run.completed"],
+      description: "The shop",
+      metadata: { a: "b" },
     });
     expect(structuredClone(body)).toMatchObject({
-      ...{ object: "webhook", url: somewhere, events: ["run.completed"], description: "The shop", enabled: true },
-      ...{ status: "active", disabled_reason: null, last_delivery_at: null, failure_count: 0, metadata: { a: "b" } },
-      ...{ previous_secret_expires_at: null, secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) },
+      object: "webhook",
+      url: somewhere,
+      events: ["run.completed"],
+      description: "The shop",
+      enabled: true,
+      status: "active",
+      disabled_reason: null,
+      last_delivery_at: null,
+      failure_count: 0,
+      metadata: { a: "b" },
+      previous_secret_expires_at: null,
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
       ...client.scope,
     });
     expect(body.secret_prefix).toBe(body.secret.slice(0, 10));
@@ -87,7 +99,9 @@ describe("the resource", () => {
     const changed = await client.patch(`/v1/webhooks/${id}`, { events: ["file.ready"], enabled: false });
     expect(changed.body).toMatchObject({ events: ["file.ready"], status: "disabled", disabled_reason: "requested" });
     expect((await client.patch(`/v1/webhooks/${id}`, { enabled: true })).body).toMatchObject({
-      ...{ status: "active", disabled_reason: null, events: ["file.ready"] },
+      status: "active",
+      disabled_reason: null,
+      events: ["file.ready"],
     });
     expect((await client.delete(`/v1/webhooks/${id}`)).body).toMatchObject({ id, object: "webhook", deleted: true });
     expect((await client.delete(`/v1/webhooks/${id}`)).status).toBe(404);
@@ -212,8 +226,14 @@ describe("an event", () => {
     const { messages, ...shown } = (await client.get(`/v1/runs/${made.id}`)).body;
     delete shown.request_id;
     expect(event).toEqual({
-      ...{ id: headers["webhook-id"], object: "event", type: "run.completed", created_at: made.ended_at },
-      ...{ ...client.scope, run_id: made.id, seq: expect.any(Number), data: { object: shown } },
+      id: headers["webhook-id"],
+      object: "event",
+      type: "run.completed",
+      created_at: made.ended_at,
+      ...client.scope,
+      run_id: made.id,
+      seq: expect.any(Number),
+      data: { object: shown },
     });
     expect(headers).toMatchObject({ "content-type": "application/json" });
     await server.deliverWebhooks();
@@ -292,7 +312,8 @@ describe("an event", () => {
     await client.post(`/v1/runs/${id}/cancel`, { reason: "enough" });
     const [received] = await receiver.heard(1);
     expect(JSON.parse(received!.body)).toMatchObject({
-      ...{ type: "run.failed", run_id: id },
+      type: "run.failed",
+      run_id: id,
       data: { object: { status: "cancelled", error: { code: "run_cancelled" } } },
     });
   });
@@ -647,11 +668,20 @@ describe("the log", () => {
     const delivery = await deliveryOf(client, id);
     const { body, headers } = receiver.received[0]!;
     expect(delivery).toMatchObject({
-      ...{ object: "webhook_delivery", webhook_id: id, run_id: made.id, type: "run.completed", status: "delivered" },
-      ...{ event_id: headers["webhook-id"], attempts_count: 1, next_attempt_at: null, body },
+      object: "webhook_delivery",
+      webhook_id: id,
+      run_id: made.id,
+      type: "run.completed",
+      status: "delivered",
+      event_id: headers["webhook-id"],
+      attempts_count: 1,
+      next_attempt_at: null,
+      body,
       attempts: [
         {
-          ...{ number: 1, latency_ms: expect.any(Number), error: null },
+          number: 1,
+          latency_ms: expect.any(Number),
+          error: null,
           request: { url: receiver.url, headers: { "webhook-signature": headers["webhook-signature"] } },
           response: { status: 200, truncated: false, headers: { "set-cookie": "[hidden]" } },
         },

@@ -66,7 +66,11 @@ export type Person = Static<typeof Person>;
 
 /** `mailed`: whether the mail server has taken it; absent where there is none. */
 export const Invitation = t.object({
-  ...{ id: t.text, email: t.text, role, created_at: t.time, expires_at: t.time },
+  id: t.text,
+  email: t.text,
+  role,
+  created_at: t.time,
+  expires_at: t.time,
   mailed: t.optional(t.boolean),
 });
 export type Invitation = Static<typeof Invitation>;

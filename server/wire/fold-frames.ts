@@ -170,8 +170,19 @@ function discard(view: RunView, data: DataOf<"step.restarted">): void {
 function requestTool(view: RunView, { tool_call_id: id, tool, type, args, needs }: DataOf<"tool.requested">): void {
   const state = needs ? "waiting" : "running";
   const part: ToolPart = {
-    ...{ kind: "tool", key: id, id, tool, type, args, needs, state },
-    ...{ status: null, result: undefined, error: null, latencyMs: null, subagentRunId: null },
+    kind: "tool",
+    key: id,
+    id,
+    tool,
+    type,
+    args,
+    needs,
+    state,
+    status: null,
+    result: undefined,
+    error: null,
+    latencyMs: null,
+    subagentRunId: null,
   };
   // The same call is announced again when it comes to need something, such as an answer to an unknown outcome.
   const index = view.parts.findIndex((known) => known.kind === "tool" && known.id === id);
@@ -201,6 +212,11 @@ function changeText(view: RunView, match: (part: TextPart) => boolean, state: Te
 }
 
 const newText = ({ seq, step_index }: Pick<FrameData, "seq"> & { step_index: number }): TextPart => ({
-  ...{ kind: "text", key: `text-${seq}`, seq, stepIndex: step_index },
-  ...{ output: "", reasoning: "", state: "writing" },
+  kind: "text",
+  key: `text-${seq}`,
+  seq,
+  stepIndex: step_index,
+  output: "",
+  reasoning: "",
+  state: "writing",
 });

@@ -6,8 +6,15 @@ import type { Frame } from "./frames.ts";
 // no causes and no costs. What is not named here, they do not get.
 
 const noUsage = {
-  ...{ input_tokens: null, output_tokens: null, cached_input_tokens: null, reasoning_tokens: null, total_tokens: null },
-  ...{ model_calls: 0, tool_calls: 0, cost_usd: null, estimated: false },
+  input_tokens: null,
+  output_tokens: null,
+  cached_input_tokens: null,
+  reasoning_tokens: null,
+  total_tokens: null,
+  model_calls: 0,
+  tool_calls: 0,
+  cost_usd: null,
+  estimated: false,
 };
 
 const noCalls = { type: "submit_tool_outputs" as const, submit_tool_outputs: { tool_calls: [] } };
@@ -15,7 +22,11 @@ const noCalls = { type: "submit_tool_outputs" as const, submit_tool_outputs: { t
 const failed = "The run could not be finished.";
 
 const errorOf = ({ type, code, retryable }: RunError): RunError => ({
-  ...{ type, code, message: failed, step_index: null, retryable },
+  type,
+  code,
+  message: failed,
+  step_index: null,
+  retryable,
 });
 
 /** The frame as a visitor gets it; null for one that tells how the project works. */
@@ -48,10 +59,20 @@ export function frameForVisitor(frame: Frame): Frame | null {
 export function runForVisitor(run: RunObject): RunObject {
   return {
     ...run,
-    ...{ model: "", messages: [], tool_calls: [], usage: noUsage, budget: null, metadata: {}, session_id: null },
+    model: "",
+    messages: [],
+    tool_calls: [],
+    usage: noUsage,
+    budget: null,
+    metadata: {},
+    session_id: null,
     required_action: run.required_action && noCalls,
     error: run.error && errorOf(run.error),
-    ...{ trace_id: null, parent_run_id: null, forked_from: null, replay_of: null, replay: null },
+    trace_id: null,
+    parent_run_id: null,
+    forked_from: null,
+    replay_of: null,
+    replay: null,
   };
 }
 

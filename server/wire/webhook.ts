@@ -108,8 +108,13 @@ const asked = told(eventFields["tool.requested"].call.properties);
 const WebhookToolCall = t.named(
   "WebhookToolCall",
   t.object({
-    ...{ id: asked.id, tool_id: asked.tool_id, tool: asked.tool, type: t.text, arguments: t.anyObject },
-    ...{ needs: asked.needs, step_index: asked.step_index },
+    id: asked.id,
+    tool_id: asked.tool_id,
+    tool: asked.tool,
+    type: t.text,
+    arguments: t.anyObject,
+    needs: asked.needs,
+    step_index: asked.step_index,
   }),
 );
 
@@ -141,12 +146,14 @@ const sentEvents = Object.fromEntries(
       t.named(
         eventName(type, "WebhookEvent"),
         t.object({
-          ...{ id: t.text, object: t.word("event"), type: t.word(type), created_at: t.time, project_id: t.text },
-          ...{
-            environment: t.oneOf(environments),
-            run_id: isOfRun ? t.text : Type.Null(),
-            seq: isOfRun ? t.integer : Type.Null(),
-          },
+          id: t.text,
+          object: t.word("event"),
+          type: t.word(type),
+          created_at: t.time,
+          project_id: t.text,
+          environment: t.oneOf(environments),
+          run_id: isOfRun ? t.text : Type.Null(),
+          seq: isOfRun ? t.integer : Type.Null(),
           data,
         }),
       ),

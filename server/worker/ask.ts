@@ -72,8 +72,12 @@ export function createAlarm(ms: number, ring: () => void) {
 
 /** For a call that was ended because its provider sent nothing for so long. */
 export const silence = (ms: number): ModelError => ({
-  ...{ code: "model_error", message: `The model sent nothing for ${ms / 1000} seconds.`, retryable: true },
-  ...{ retry_after_ms: null, aborted: false, request: "sent" },
+  code: "model_error",
+  message: `The model sent nothing for ${ms / 1000} seconds.`,
+  retryable: true,
+  retry_after_ms: null,
+  aborted: false,
+  request: "sent",
 });
 
 /**

@@ -17,7 +17,10 @@ import { Superseded } from "./turn.ts";
 
 const price: ModelPrice = { input: 2, cached_input: 0.5, output: 8, as_of: "2026-04", source: "operator" };
 const counts = (input_tokens: number | null, output_tokens: number | null): ModelUsage => ({
-  ...{ input_tokens, output_tokens, cached_input_tokens: 0, reasoning_tokens: 0 },
+  input_tokens,
+  output_tokens,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
 });
 const says = (usage: ModelUsage, text = "So."): ModelEvent[] => [
   { type: "delta", part: 0, kind: "output", text },
@@ -34,7 +37,8 @@ const calls = (count: number, usage: ModelUsage): ModelEvent[] => [
 const fails = (usage: ModelUsage, text = ""): ModelEvent[] => [
   ...(text ? says(usage, text).slice(0, 1) : []),
   {
-    ...{ type: "error", usage },
+    type: "error",
+    usage,
     error: {
       code: "model_error",
       message: "503",
@@ -81,29 +85,41 @@ async function run(
     yield* says(more.verdict!, JSON.stringify({ verdict: "pass", reason: "" }));
   }
   const agent: AgentSnapshot = {
-    ...{ id: "agt_1", version: 1, name: "Agent", model: "openai/priced", instructions: "", settings: {} },
-    ...{ tools: [tool("look", { type: "http" })], max_turns: 100, output_schema: null },
+    id: "agt_1",
+    version: 1,
+    name: "Agent",
+    model: "openai/priced",
+    instructions: "",
+    settings: {},
+    tools: [tool("look", { type: "http" })],
+    max_turns: 100,
+    output_schema: null,
     ...more.agent,
   };
   await append([created({ model: agent.model, max_turns: agent.max_turns, price, budget, ...more.run })]);
   const start: RunStart = {
-    ...{ drive: 1, run_id: "run_1", attempt: 1, history: [...entries], agent, connection: testConnection },
-    ...{ model: "priced", secrets: {}, egress: { allow: [], loopback: false } },
+    drive: 1,
+    run_id: "run_1",
+    attempt: 1,
+    history: [...entries],
+    agent,
+    connection: testConnection,
+    model: "priced",
+    secrets: {},
+    egress: { allow: [], loopback: false },
     ...more.start,
   };
   const never = () => Promise.reject(new Error("Nobody asks for this."));
   const ports = {
-    ...{
-      append,
-      delta: () => {},
-      model: { stream },
-      keepFile: never,
-      startChild: never,
-      inPlace: <T>(call: () => Promise<T>) => call(),
-      sleep: async () => {},
-      ask: never,
-      now: () => 0,
-    },
+    append,
+    delta: () => {},
+    model: { stream },
+    keepFile: never,
+    startChild: never,
+    inPlace: <T>(call: () => Promise<T>) => call(),
+    sleep: async () => {},
+    ask: never,
+    now: () => 0,
     judge: async () => {
       if (!more.verdict) throw new Error("There is no judge.");
       return { stream: verdicts };
@@ -142,7 +158,10 @@ describe("before a model call", () => {
       output: "I look.",
     });
     expect(events.at(-2)).toMatchObject({
-      ...{ type: "step.completed", step_type: "model_call", status: "failed", answer: null },
+      type: "step.completed",
+      step_type: "model_call",
+      status: "failed",
+      answer: null,
       error: { code: "budget_exceeded" },
     });
     expect(state.usage).toMatchObject({ model_calls: 1, total_tokens: 950 });
@@ -226,7 +245,9 @@ describe("of the day's budget", () => {
 describe("of a judge", () => {
   const judges = (count: number, ...on: GuardrailPoint[]): Partial<AgentSnapshot> => ({
     guardrails: Array.from({ length: count }, () => ({
-      ...{ type: "llm_judge", on, action: "block" },
+      type: "llm_judge",
+      on,
+      action: "block",
       config: { prompt: "Be good.", model: "openai/judge" },
     })),
   });

@@ -80,7 +80,11 @@ function endOf(
   const { step_index } = openModelStep(turn);
   const { code, message, retryable } = error ?? {};
   return endStep({
-    ...{ step_index, step_type: "model_call", status: error ? "failed" : "completed", latency_ms, answer },
+    step_index,
+    step_type: "model_call",
+    status: error ? "failed" : "completed",
+    latency_ms,
+    answer,
     error: error && { code: code!, message: message!, retryable: retryable! },
   });
 }
@@ -110,7 +114,12 @@ async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: 
     isJson: start.agent.output_schema !== null,
   });
   const heard: Heard = {
-    ...{ transcript, screen, error: null, finish: null, usage: unknownUsage, aborted: false },
+    transcript,
+    screen,
+    error: null,
+    finish: null,
+    usage: unknownUsage,
+    aborted: false,
     time_to_first_token_ms: null,
   };
   let isAnswered = false;

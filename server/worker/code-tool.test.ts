@@ -12,8 +12,16 @@ import { Superseded } from "./turn.ts";
 const [call] = stateOf(...turnWithCalls(["call_1", null])).calls;
 const code = { language: "javascript", source: "() => 1", timeout_ms: 1000, memory_mb: 64 } as const;
 const nothing: ProgramOutcome = {
-  ...{ result: 1, error: null, stdout: "", stderr: "", stdout_truncated: false, stderr_truncated: false },
-  ...{ files: [], files_dropped: 0, duration_ms: 1, peak_memory_mb: 1 },
+  result: 1,
+  error: null,
+  stdout: "",
+  stderr: "",
+  stdout_truncated: false,
+  stderr_truncated: false,
+  files: [],
+  files_dropped: 0,
+  duration_ms: 1,
+  peak_memory_mb: 1,
 };
 
 /** Runs a tool with these files (id, name, bytes), of which the last ones are the run's. */

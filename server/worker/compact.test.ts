@@ -47,9 +47,16 @@ async function run(answers: ModelEvent[][], { window = 1250, context, budget, gu
     yield* answers[requests.push(request) - 1] ?? fails("model_error");
   }
   const agent: AgentSnapshot = {
-    ...{ id: "agt_1", version: 1, name: "Agent", model: "test/script", instructions: "Be brief.", settings: {} },
+    id: "agt_1",
+    version: 1,
+    name: "Agent",
+    model: "test/script",
+    instructions: "Be brief.",
+    settings: {},
     tools: [tool("look", { type: "http" })],
-    ...{ max_turns: 20, output_schema: null, guardrails },
+    max_turns: 20,
+    output_schema: null,
+    guardrails,
     memory: {
       stores: [],
       history: { mode: "none", max_messages: 50 },
@@ -60,23 +67,29 @@ async function run(answers: ModelEvent[][], { window = 1250, context, budget, gu
   const none = () => Promise.reject(new Error("Nobody asks for this."));
   await runLoop(
     {
-      ...{ drive: 1, run_id: "run_1", attempt: 1, history: [...entries], agent, connection: testConnection },
-      ...{ model: "script", secrets: {}, egress: { allow: [], loopback: false } },
+      drive: 1,
+      run_id: "run_1",
+      attempt: 1,
+      history: [...entries],
+      agent,
+      connection: testConnection,
+      model: "script",
+      secrets: {},
+      egress: { allow: [], loopback: false },
     },
     {
-      ...{
-        append,
-        delta: () => {},
-        model: { stream },
-        keepFile: none,
-        startChild: none,
-        inPlace: <T>(call: () => Promise<T>) => call(),
-        sleep: async () => {},
-        ask: none,
-        judge: none,
-      },
+      append,
+      delta: () => {},
+      model: { stream },
+      keepFile: none,
+      startChild: none,
+      inPlace: <T>(call: () => Promise<T>) => call(),
+      sleep: async () => {},
+      ask: none,
+      judge: none,
       runTool: async () => ({ output: `secret-word ${"x".repeat(1000)}`, error: null, attempts: 1 }),
-      ...{ reserve: async () => null, now: () => 0 },
+      reserve: async () => null,
+      now: () => 0,
     },
     new AbortController().signal,
   );

@@ -94,7 +94,9 @@ async function fail(turn: Turn, fault: Fault, spent: ModelSpend | null, begun: n
   await turn.record(
     endStep({
       step_index: openCompaction(turn).step_index,
-      ...{ step_type: "compaction", status: "failed", latency_ms: Math.round(performance.now() - begun) },
+      step_type: "compaction",
+      status: "failed",
+      latency_ms: Math.round(performance.now() - begun),
       error: { code, message, retryable },
       answer: spent && { ...spent, ...nothing },
     }),

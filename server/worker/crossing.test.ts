@@ -4,7 +4,10 @@ import type { Notice } from "./messages.ts";
 
 const ask = (ticket: number, question: Extract<Notice, { do: "ask" }>["question"]): Notice => ({
   do: "ask",
-  ...{ run_id: "run_1", attempt: 1, ticket, question },
+  run_id: "run_1",
+  attempt: 1,
+  ticket,
+  question,
 });
 const keep = (ticket: number, content: Uint8Array) =>
   ask(ticket, { of: "keep_file", file_id: `file_${ticket}`, content });
@@ -31,7 +34,8 @@ test("bytes are moved and not copied, and come to the notice that they belong to
 
 test("deltas of an answer that come together are one, which tells the length and the time of each", () => {
   const delta = (run_id: string, text: string, ms: number, more = {}): Notice => ({
-    ...{ do: "delta", run_id },
+    do: "delta",
+    run_id,
     delta: { anchor: 2, step_index: 0, part: 0, kind: "output", text, ms, ...more },
   });
   const said = ["Hello", " ", "you."].map((text, ms) => delta("run_1", text, ms));

@@ -6,7 +6,8 @@ import type { Ask } from "./messages.ts";
 const bytes = new TextEncoder().encode("picture");
 const image = (file_id: string): PromptImage => ({ file_id, mime_type: "image/png", sha256: file_id });
 const request = (...images: PromptImage[]): ModelRequest => ({
-  ...{ tools: [], settings: {} },
+  tools: [],
+  settings: {},
   messages: [
     { role: "system", content: "Look." },
     { role: "user", content: "These came along.", images },
@@ -22,7 +23,8 @@ test("images go along with their bytes, and the request that is hashed stays wit
   const before = structuredClone(asked);
   const { messages } = await fetchImages(asked, ask);
   expect(messages[1]).toEqual({
-    ...{ role: "user", content: "These came along." },
+    role: "user",
+    content: "These came along.",
     images: [
       { ...image("file_a"), data: bytes.toBase64() },
       { ...image("file_b"), data: bytes.toBase64() },
@@ -34,7 +36,8 @@ test("images go along with their bytes, and the request that is hashed stays wit
 test("an image that was deleted before the call is said to be, and the others go along", async () => {
   const { messages } = await fetchImages(request(image("file_gone"), image("file_b")), ask);
   expect(messages[1]).toEqual({
-    ...{ role: "user", content: "These came along.\n\n[The image file_gone was deleted meanwhile]" },
+    role: "user",
+    content: "These came along.\n\n[The image file_gone was deleted meanwhile]",
     images: [{ ...image("file_b"), data: bytes.toBase64() }],
   });
 });

@@ -85,7 +85,9 @@ async function answerOf({ guardrail }: CompiledGuardrail, text: string, turn: Tu
     price,
   });
   const unasked = ({ message }: { message: string }): Answer => ({
-    ...{ answer: null, fault: `The judge could not be asked: ${message}`, spent },
+    answer: null,
+    fault: `The judge could not be asked: ${message}`,
+    spent,
   });
   if ("refused" in ended) return unasked(ended.refused);
   count(ended.heard, ended.asked);

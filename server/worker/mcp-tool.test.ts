@@ -23,7 +23,11 @@ function run(callTool: () => Promise<McpResult>, given = secrets, more: Partial<
     },
   };
   const context = {
-    ...{ owner: "project", mcp: client, hidden: () => [token], secrets: async () => given, ...more },
+    owner: "project",
+    mcp: client,
+    hidden: () => [token],
+    secrets: async () => given,
+    ...more,
   } as unknown as ToolContext;
   const outcome = runMcpTool(
     call!,

@@ -37,7 +37,10 @@ export async function retrieve(turn: Turn): Promise<void> {
   const usages = found.flatMap(({ usage }) => usage ?? []);
   const retrieved: RunEvent = {
     type: "memory.retrieved",
-    ...{ step_index, query, latency_ms, matches: passages },
+    step_index,
+    query,
+    latency_ms,
+    matches: passages,
     stores: stores.map(({ memory_id, name }) => ({ memory_id, name })),
     failures: found.flatMap(({ failure }) => failure ?? []),
     ...(reranks.length > 0 && { reranks }),
@@ -47,7 +50,10 @@ export async function retrieve(turn: Turn): Promise<void> {
   await record(
     ...(blocked ? [] : [retrieved]), // What is blocked is not written down.
     endStep({
-      ...{ step_index, step_type: "retrieval", status: blocked ? "failed" : "completed", latency_ms },
+      step_index,
+      step_type: "retrieval",
+      status: blocked ? "failed" : "completed",
+      latency_ms,
       error: blocked ? { code: "guardrail_blocked", message: blocked.message, retryable: false } : null,
     }),
     ...decidedEvents(findings, turn.takeSteps(findings.length), 0),

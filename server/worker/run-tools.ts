@@ -68,7 +68,12 @@ async function takeRecorded(call: ToolCall, turn: Turn, inLine: InLine): Promise
     requireCurrent(turn);
     const done: Done = error ? failed(error.code, error.message, 0) : { output, error: null, attempts: 0 };
     await settle(call, done, turn, (left) => ({
-      ...{ output: left.output, error: left.error, attempts: 0, latency_ms: 0, submitted: false, recorded: true },
+      output: left.output,
+      error: left.error,
+      attempts: 0,
+      latency_ms: 0,
+      submitted: false,
+      recorded: true,
       status: left.error && !error ? "failed" : status,
     }));
   });
@@ -130,13 +135,11 @@ async function record(
     // What is kept as a file was screened as well.
     const { output, error, files = [], usage, attempts }: Done = await bounded(left, tool, turn.ports.keepFile);
     return {
-      ...{
-        status: isUnknown ? "unknown" : error ? "failed" : "completed",
-        output,
-        error,
-        latency_ms,
-        submitted: false,
-      },
+      status: isUnknown ? "unknown" : error ? "failed" : "completed",
+      output,
+      error,
+      latency_ms,
+      submitted: false,
       // Each earlier start of the step was an attempt too, as far as anybody knows.
       attempts: openStep(turn, call.id).attempt - 1 + attempts,
       ...(files.length > 0 && { files }),

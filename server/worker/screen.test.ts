@@ -7,7 +7,9 @@ import { createScreen, type Piece } from "./screen.ts";
 
 const word = "swordfish";
 const terms = (action: GuardrailAction): Guardrail => ({
-  ...{ type: "blocked_terms", on: ["output"], action },
+  type: "blocked_terms",
+  on: ["output"],
+  action,
   config: { terms: [word] },
 });
 
@@ -72,7 +74,9 @@ test("reasoning has no shape and no length to keep to, and is held back like the
 
 test("an answer that asks for tools need not have the shape of the last one", async () => {
   const shape = (action: GuardrailAction): Guardrail => ({
-    ...{ type: "json_schema", on: ["output"], action },
+    type: "json_schema",
+    on: ["output"],
+    action,
     config: { schema: { type: "object" } },
   });
   for (const action of ["block", "flag"] as const) {
@@ -83,7 +87,9 @@ test("an answer that asks for tools need not have the shape of the last one", as
 
 test("an answer without a word has no shape either", async () => {
   const shape = (action: GuardrailAction): Guardrail => ({
-    ...{ type: "json_schema", on: ["output"], action },
+    type: "json_schema",
+    on: ["output"],
+    action,
     config: { schema: { type: "object" } },
   });
   for (const pieces of [[], [thinks("Hm.")]]) {

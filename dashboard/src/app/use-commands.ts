@@ -85,7 +85,11 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
   const pages = Object.values(places)
     .flat()
     .map(({ to, label, icon }) => ({
-      ...{ id: to, label, icon, keys: keysOf[to], hidden: !keysOf[to] },
+      id: to,
+      label,
+      icon,
+      keys: keysOf[to],
+      hidden: !keysOf[to],
       run: () => onGo(to),
     }));
   const more: [path: string, label: string, icon: typeof Compass, also?: string][] = [
@@ -105,11 +109,19 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
   return [
     ...pages,
     ...more.map(([path, label, icon, also]) => ({
-      ...{ id: path, label, icon, also, hidden: true },
+      id: path,
+      label,
+      icon,
+      also,
+      hidden: true,
       run: () => onGo(path),
     })),
     ...tabs.map(([tab, label]) => ({
-      ...{ id: tab, label, hint: "Settings", icon: Settings, hidden: true },
+      id: tab,
+      label,
+      hint: "Settings",
+      icon: Settings,
+      hidden: true,
       run: () => onGo(`/settings?tab=${tab}`),
     })),
   ];
@@ -118,7 +130,11 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
 function useAgentCommands(onGo: (path: string) => void): Command[] {
   const { data } = useQuery(newestAgentsQuery(useWorkspace()));
   return (data?.data ?? []).map(({ id, name }) => ({
-    ...{ id, label: name, hint: "Agent", icon: Bot, hidden: true },
+    id,
+    label: name,
+    hint: "Agent",
+    icon: Bot,
+    hidden: true,
     run: () => onGo(`/agents/${id}`),
   }));
 }
@@ -128,7 +144,10 @@ function useRecentCommands(onGo: (path: string) => void): Command[] {
   return readRecent(useWorkspace())
     .filter(({ path }) => path !== here)
     .map(({ path, title }) => ({
-      ...{ id: `recent ${path}`, label: title, hint: path.split("/").at(-1), icon: History },
+      id: `recent ${path}`,
+      label: title,
+      hint: path.split("/").at(-1),
+      icon: History,
       run: () => onGo(path),
     }));
 }
@@ -151,7 +170,10 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
     .filter(([path]) => mayChange && pages.has(path))
     .sort(([a], [b]) => Number(b === here) - Number(a === here))
     .map(([path, label]) => ({
-      ...{ id: label, label, icon: path === "/keys" ? KeyRound : Plus, keys: path === here ? "c" : undefined },
+      id: label,
+      label,
+      icon: path === "/keys" ? KeyRound : Plus,
+      keys: path === here ? "c" : undefined,
       hidden: path !== here,
       run: create(path),
     }));
@@ -160,13 +182,20 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
     { value: "dark", label: "Dark theme", icon: Moon },
     { value: "system", label: "System theme", icon: Monitor },
   ].map(({ value, label, icon }) => ({
-    ...{ id: label, label, icon, hidden: true },
+    id: label,
+    label,
+    icon,
+    hidden: true,
     run: () => writePreference("theme", value),
   }));
   const others = projects
     .filter(({ id }) => id !== projectId)
     .map(({ id, name }) => ({
-      ...{ id, label: `Switch to ${name}`, hint: "Project", icon: Box, hidden: true },
+      id,
+      label: `Switch to ${name}`,
+      hint: "Project",
+      icon: Box,
+      hidden: true,
       run: () => void choose(id),
     }));
   return [
@@ -176,7 +205,9 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
     ...themes,
     { id: "keys", label: "Keyboard shortcuts", icon: Keyboard, keys: "?", run: () => showShellDialog("keys") },
     {
-      ...{ id: "sign out", label: "Sign out", icon: LogOut },
+      id: "sign out",
+      label: "Sign out",
+      icon: LogOut,
       run: () => void signOut().catch((error: Error) => failed("Not signed out", error.message)),
     },
   ];

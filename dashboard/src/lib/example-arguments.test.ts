@@ -13,7 +13,11 @@ test("example arguments have a plain value for each property of the schema", () 
     },
   };
   expect(exampleArguments(parameters)).toEqual({
-    ...{ city: "text", days: 2, unit: "celsius", tags: ["text"], odd: null },
+    city: "text",
+    days: 2,
+    unit: "celsius",
+    tags: ["text"],
+    odd: null,
   });
   expect(exampleArguments(null)).toEqual({});
 });

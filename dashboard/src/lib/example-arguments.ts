@@ -17,14 +17,15 @@ function example(schema: unknown, depth: number): unknown {
 }
 
 const ofFormat: Record<string, string> = {
-  ...{ date: "2026-01-31", "date-time": "2026-01-31T12:00:00Z", time: "12:00:00Z", duration: "P1D" },
-  ...{
-    email: "ada@example.com",
-    uri: "https://example.com",
-    hostname: "example.com",
-    ipv4: "192.0.2.1",
-    ipv6: "2001:db8::1",
-  },
+  date: "2026-01-31",
+  "date-time": "2026-01-31T12:00:00Z",
+  time: "12:00:00Z",
+  duration: "P1D",
+  email: "ada@example.com",
+  uri: "https://example.com",
+  hostname: "example.com",
+  ipv4: "192.0.2.1",
+  ipv6: "2001:db8::1",
   uuid: "123e4567-e89b-12d3-a456-426614174000",
 };
 

@@ -4,7 +4,10 @@ import { freePlace } from "./free-place.ts";
 const frame = { left: 200, top: 100, right: 1200, bottom: 900 };
 const size = { width: 300, height: 40 };
 const boxOf = (left: number, top: number, width: number, height: number) => ({
-  ...{ left, top, right: left + width, bottom: top + height },
+  left,
+  top,
+  right: left + width,
+  bottom: top + height,
 });
 
 test("where nothing is taken, it is the lower right corner", () => {

@@ -31,7 +31,8 @@ async function run(request: ApiRequest) {
     writeFileSync(file, requestsCode("curl", server.url.origin, [request]));
     const child = Bun.spawn(["sh", file], {
       env: { PATH: process.env.PATH, RUNNEL_API_KEY: "sk_test_key" },
-      ...{ stdout: "pipe", stderr: "pipe" },
+      stdout: "pipe",
+      stderr: "pipe",
     });
     const [out] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     return { seen, out, code: await child.exited };

@@ -39,8 +39,14 @@ export function useEdited<Thing, Draft extends object>(
     setTried(false);
   };
   return {
-    ...{ base, draft, changes, isDirty: Object.keys(changes).length > 0 },
-    ...{ tried, setTried, newer, setNewer },
+    base,
+    draft,
+    changes,
+    isDirty: Object.keys(changes).length > 0,
+    tried,
+    setTried,
+    newer,
+    setNewer,
     edit: (change) => setDraft((before) => ({ ...before, ...change })),
     take: (saved) => begin(saved, draftOf(saved)),
     rebase: (next) => {

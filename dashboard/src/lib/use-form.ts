@@ -34,7 +34,9 @@ export function fieldsOf<Draft extends object>(
 ): Fields<Draft> {
   const put = (field: keyof Draft) => (value: unknown) => set({ [field]: value } as Partial<Draft>);
   return {
-    ...{ draft, faults, set },
+    draft,
+    faults,
+    set,
     text: (field) => ({
       value: draft[field],
       error: faults[field],
@@ -108,8 +110,13 @@ export function useForm<Draft extends object, Made>({
   };
   return {
     ...fieldsOf<Draft>(draft, tried ? { ...refused.faults, ...present(found) } : refused.faults, set),
-    ...{ isPending, isChanged, isIdle: sending.isIdle, isUnsaved: isChanged && !isPending && !sending.isSuccess },
-    ...{ made: sending.data, error: isPlaced ? null : sending.error, failure: sending.error },
+    isPending,
+    isChanged,
+    isIdle: sending.isIdle,
+    isUnsaved: isChanged && !isPending && !sending.isSuccess,
+    made: sending.data,
+    error: isPlaced ? null : sending.error,
+    failure: sending.error,
     submit: () => {
       setTried(true);
       if (isWrong) return false;

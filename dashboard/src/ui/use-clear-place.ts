@@ -52,5 +52,8 @@ function move(over: HTMLElement): void {
 }
 
 const grown = ({ left, top, right, bottom }: Box, by: number): Box => ({
-  ...{ left: left - by, top: top - by, right: right + by, bottom: bottom + by },
+  left: left - by,
+  top: top - by,
+  right: right + by,
+  bottom: bottom + by,
 });

@@ -119,7 +119,9 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
       const { path, body } = this.#create;
       // Under the same key the server starts one run, however often it is asked, and returns its events from the first.
       const created = await this.#client.send("POST", `${path}${query}`, {
-        ...{ ...options, body: { ...body, stream: true }, maxRetries: 0 },
+        ...options,
+        body: { ...body, stream: true },
+        maxRetries: 0,
       });
       this.runId = created.headers.get("location")?.split("/").at(-1) ?? null;
       return created;
@@ -130,7 +132,9 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
       ...(this.#lastId !== undefined && { "last-event-id": this.#lastId }),
     };
     return await this.#client.send("GET", `/v1/runs/${encodeURIComponent(this.runId ?? "")}/events${query}`, {
-      ...{ ...options, headers, maxRetries: 0 },
+      ...options,
+      headers,
+      maxRetries: 0,
     });
   }
 

@@ -23,5 +23,8 @@ export interface MemoryTool {
 }
 
 export const textOf = (maxLength: number, description: string): JsonSchema => ({
-  ...{ type: "string", minLength: 1, maxLength, description },
+  type: "string",
+  minLength: 1,
+  maxLength,
+  description,
 });

@@ -29,7 +29,9 @@ async function ask({ id, application_id, token, channel_id, member, user, data }
   const thread = known ?? (await runnel.threads.create({ session_id }, { idempotencyKey: session_id }));
   await runnel.runs.create(
     {
-      ...{ agent_id: AGENT!, thread_id: thread.id, if_thread_busy: "queue" },
+      agent_id: AGENT!,
+      thread_id: thread.id,
+      if_thread_busy: "queue",
       input: String(data.options?.[0]?.value ?? "Hello!"),
       metadata: { application_id, interaction_token: token },
     },

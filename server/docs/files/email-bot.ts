@@ -30,7 +30,10 @@ async function ask({ From, Subject, MessageID, TextBody, StrippedTextReply, Head
   const metadata = { to: From.slice(0, 300), subject, references: `${first} ${id}`.slice(0, 500) };
   await runnel.runs.create(
     {
-      ...{ agent_id: AGENT!, thread_id: thread.id, if_thread_busy: "queue", metadata },
+      agent_id: AGENT!,
+      thread_id: thread.id,
+      if_thread_busy: "queue",
+      metadata,
       input: StrippedTextReply || TextBody || Subject || "Hello!",
     },
     {},

@@ -12,7 +12,9 @@ afterAll(() => server[Symbol.asyncDispose]());
 const agentBody = { name: "Desk", description: "Helps.", instructions: "", model: "test/echo", doors: { a2a: true } };
 const scripted = (script: object[], more: object = {}) => ({
   ...agentBody,
-  ...{ model: "test/script", model_settings: { script }, ...more },
+  model: "test/script",
+  model_settings: { script },
+  ...more,
 });
 
 async function opened(body: object = agentBody) {
@@ -75,12 +77,17 @@ test("a card says what an agent is and where it is reached", async () => {
   const { status, body, headers } = await rest(owner, "GET", `${at}/.well-known/agent-card.json`);
   expect([status, Date.parse(headers.get("last-modified")!) <= Date.parse(agent.updated_at)]).toEqual([200, true]);
   expect(body).toMatchObject({
-    ...{ name: "Desk", description: "Helps.", version: "1", skills: [{ id: agent.id }] },
+    name: "Desk",
+    description: "Helps.",
+    version: "1",
+    skills: [{ id: agent.id }],
     capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
   });
   expect(body.supportedInterfaces).toEqual(
     ["JSONRPC", "HTTP+JSON"].map((protocolBinding) => ({
-      ...{ url: `https://localhost${at}`, protocolBinding, protocolVersion: "1.0" },
+      url: `https://localhost${at}`,
+      protocolBinding,
+      protocolVersion: "1.0",
     })),
   );
 });
@@ -122,7 +129,8 @@ describe("a message", () => {
     const second = await rest(owner, "POST", `${at}/message:send`, said("", { contextId: first.contextId, parts }));
     expect(second.status).toBe(200);
     expect([second.body.task.contextId, second.body.task.artifacts[0].parts]).toEqual([
-      ...[first.contextId, [{ text: 'Two\n{"n":2}' }]],
+      first.contextId,
+      [{ text: 'Two\n{"n":2}' }],
     ]);
   });
 
@@ -269,7 +277,9 @@ describe("a stream", () => {
     expect(updates.at(-1).statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
     const read = messagesOf((await reader).body);
     expect([read[0].task.id, textOf(read), read.at(-1).statusUpdate.status.state]).toEqual([
-      ...[task.id, "Done.", "TASK_STATE_COMPLETED"],
+      task.id,
+      "Done.",
+      "TASK_STATE_COMPLETED",
     ]);
     const over = await ask(owner, at, "SubscribeToTask", { id: task.id });
     expect(over.body.error.data[0].reason).toBe("UNSUPPORTED_OPERATION");
@@ -342,7 +352,9 @@ describe("notifications", () => {
     await using receiver = startWebhookReceiver();
     const { owner, at } = await asking("output");
     const taskPushNotificationConfig = {
-      ...{ id: "mine", url: receiver.url, token: "t0ken" },
+      id: "mine",
+      url: receiver.url,
+      token: "t0ken",
       authentication: { scheme: "Bearer", credentials: "cr3dentials" },
     };
     const sent = { ...said("Go."), configuration: { taskPushNotificationConfig } };
@@ -351,7 +363,8 @@ describe("notifications", () => {
     const [first] = await receiver.heard(1);
     expect(JSON.parse(first!.body).task).toMatchObject({ id: task.id, status: { state: "TASK_STATE_INPUT_REQUIRED" } });
     expect(first!.headers).toMatchObject({
-      ...{ "x-a2a-notification-token": "t0ken", authorization: "Bearer cr3dentials" },
+      "x-a2a-notification-token": "t0ken",
+      authorization: "Bearer cr3dentials",
       "webhook-id": expect.any(String),
     });
     // Nobody was given a secret to check one by.
@@ -361,7 +374,8 @@ describe("notifications", () => {
     await server.deliverWebhooks();
     const [, second] = await receiver.heard(2);
     expect(JSON.parse(second!.body).task).toMatchObject({
-      ...{ status: { state: "TASK_STATE_COMPLETED" }, artifacts: [{ parts: [{ text: "Done." }] }] },
+      status: { state: "TASK_STATE_COMPLETED" },
+      artifacts: [{ parts: [{ text: "Done." }] }],
     });
     const waiting = server.db.sqlite
       .query<{ n: number }, [string]>(
@@ -560,7 +574,9 @@ test("names of fields are read in both spellings, but for what is the client's o
     parts: [{ data: { c_d: 4 }, media_type: "x" }, [], null],
   };
   expect(await inCamelCase(given)).toEqual({
-    ...{ taskId: 1, contextId: 2, metadata: { a_b: 3 } },
+    taskId: 1,
+    contextId: 2,
+    metadata: { a_b: 3 },
     parts: [{ data: { c_d: 4 }, mediaType: "x" }, [], null],
   });
   const parts = Array.from({ length: 60_000 }, () => ({ text: "a" }));

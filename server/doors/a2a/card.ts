@@ -9,7 +9,10 @@ export function cardOf({ id, name, description, version }: DoorAgent, publicUrl:
   const url = `${publicUrl}/a2a/v1/agents/${id}`;
   const about = description ?? `The agent ${name}.`;
   return {
-    ...{ name, description: about, version: String(version), documentationUrl: `${publicUrl}/docs/connect/a2a` },
+    name,
+    description: about,
+    version: String(version),
+    documentationUrl: `${publicUrl}/docs/connect/a2a`,
     supportedInterfaces: ["JSONRPC", "HTTP+JSON"].map((protocolBinding) => ({ url, protocolBinding, protocolVersion })),
     provider: { organization: "runnel", url: publicUrl },
     capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },

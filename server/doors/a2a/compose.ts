@@ -31,7 +31,16 @@ export function composeA2a({
       routes({ identify, noLongerValid, api }: DoorAccess) {
         const { settled } = service;
         const operations = createOperations({
-          ...{ agents, runs, settled, openStream, api, noLongerValid, ending, followers, publicUrl, idempotency },
+          agents,
+          runs,
+          settled,
+          openStream,
+          api,
+          noLongerValid,
+          ending,
+          followers,
+          publicUrl,
+          idempotency,
         });
         return a2aRoutes(createA2aServer({ agents, operations, identify, publicUrl }));
       },

@@ -41,7 +41,9 @@ export class A2aError extends Error {
     return [
       {
         "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-        ...{ reason: this.kind, domain: "a2a-protocol.org", ...metadata },
+        reason: this.kind,
+        domain: "a2a-protocol.org",
+        ...metadata,
       },
     ];
   }

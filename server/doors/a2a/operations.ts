@@ -173,7 +173,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
       const history = historyOf(params) ?? 0;
       const tasks = data.map((run: TaskRun) => taskOf(run, { history, artifacts: whole }));
       const totalSize = runs.count(principal, {
-        ...{ agent_id: agentId },
+        agent_id: agentId,
         ...(contextId ? { thread_id: asText(contextId) } : {}),
         ...(status ? { status: statusOf(asText(status)) ?? "none" } : {}),
       });

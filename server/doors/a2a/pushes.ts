@@ -56,7 +56,9 @@ export function pushOf(taskId: string, { name, url, headers }: Follower) {
   const { [tokenHeader]: token, authorization } = headers;
   const [scheme, ...credentials] = authorization?.split(" ") ?? [];
   return {
-    ...{ id: name, taskId, url },
+    id: name,
+    taskId,
+    url,
     ...(token !== undefined && { token }),
     ...(scheme !== undefined && { authentication: { scheme, credentials: credentials.join(" ") } }),
   };

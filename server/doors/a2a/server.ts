@@ -60,7 +60,8 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
   async function rpc(request: Request, headers: Answered, agentId: string): Promise<Response> {
     let id: unknown = null;
     const wrap: Wrap = (message) => ({
-      ...{ jsonrpc: "2.0", id },
+      jsonrpc: "2.0",
+      id,
       ...("error" in message ? { error: message.error.rpc() } : message),
     });
     try {
@@ -165,7 +166,8 @@ const json = (status: number, body: object, error?: A2aError, type = "applicatio
   new Response(JSON.stringify(body), {
     status,
     headers: {
-      ...{ "content-type": type, "cache-control": "no-store" },
+      "content-type": type,
+      "cache-control": "no-store",
       ...(status === 401 && { "www-authenticate": "Bearer" }),
       ...(closes({ status }) && { connection: "close" }),
       ...(error?.retryAfter !== undefined && { "retry-after": String(Math.max(1, Math.ceil(error.retryAfter))) }),

@@ -55,7 +55,9 @@ export function taskOf(run: TaskRun, { history, artifacts = true }: Shown = {}) 
   const said = history === 0 ? [] : historyOf(run);
   const made = artifacts ? artifactsOf(run) : [];
   return {
-    ...{ id: run.id, contextId: contextOf(run), status: taskStatus(run) },
+    id: run.id,
+    contextId: contextOf(run),
+    status: taskStatus(run),
     ...(made.length > 0 && { artifacts: made }),
     ...(said.length > 0 && { history: history === undefined ? said : said.slice(-history) }),
   };

@@ -50,8 +50,13 @@ test("a request is a run, and its answer a message of the assistant", async () =
   expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
   expect(events[0]).toMatchObject({ type: "RUN_STARTED", threadId: "t", runId: "r", protocolVersion: "1.0" });
   expect(typesOf(events).filter((type, index, all) => type !== all[index - 1])).toEqual([
-    ...["RUN_STARTED", "STEP_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"],
-    ...["STEP_FINISHED", "RUN_FINISHED"],
+    "RUN_STARTED",
+    "STEP_STARTED",
+    "TEXT_MESSAGE_START",
+    "TEXT_MESSAGE_CONTENT",
+    "TEXT_MESSAGE_END",
+    "STEP_FINISHED",
+    "RUN_FINISHED",
   ]);
   expect(events.at(-1)).toMatchObject({ outcome: { type: "success" }, usage: [{ totalTokens: expect.any(Number) }] });
   const run = await runOf(owner, events);
@@ -66,9 +71,18 @@ test("reasoning, the calls of the agent's own tools and their results are events
   const { body } = await owner.post("/v1/agents", agent);
   const { events } = await send(owner, `/ag-ui/v1/agents/${body.id}`, { messages: [userSays("Go.")] });
   expect(withoutSteps(events)).toEqual([
-    ...["RUN_STARTED", "REASONING_START", "REASONING_MESSAGE_START", "REASONING_MESSAGE_END", "REASONING_END"],
-    ...["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_RESULT"],
-    ...["TEXT_MESSAGE_START", "TEXT_MESSAGE_END", "RUN_FINISHED"],
+    "RUN_STARTED",
+    "REASONING_START",
+    "REASONING_MESSAGE_START",
+    "REASONING_MESSAGE_END",
+    "REASONING_END",
+    "TOOL_CALL_START",
+    "TOOL_CALL_ARGS",
+    "TOOL_CALL_END",
+    "TOOL_CALL_RESULT",
+    "TEXT_MESSAGE_START",
+    "TEXT_MESSAGE_END",
+    "RUN_FINISHED",
   ]);
   const [args, result] = ["TOOL_CALL_ARGS", "TOOL_CALL_RESULT"].map((type) => events.find((one) => one.type === type));
   expect([JSON.parse(args.delta), JSON.parse(result.content).result]).toEqual([{ a: 1, b: 2 }, 3]);
@@ -92,13 +106,17 @@ describe("a tool of the request", () => {
     expect(events.at(-1).outcome).toEqual({ type: "success", pendingToolCallIds: [call.toolCallId] });
     const toolCalls = [{ id: call.toolCallId, type: "function", function: { name: "ask", arguments: "{}" } }];
     const messages = [
-      ...[userSays("Go."), { id: text.messageId, role: "assistant", content: "Well.", toolCalls }],
+      userSays("Go."),
+      { id: text.messageId, role: "assistant", content: "Well.", toolCalls },
       { id: "m", role: "tool", toolCallId: call.toolCallId, content: '{"ok":true}' },
     ];
     for (const runId of ["r2", "r3"]) {
       const more = await send(owner, at, { messages, tools: [ask], runId });
       expect(withoutSteps(more.events)).toEqual([
-        ...["RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_END", "RUN_FINISHED"],
+        "RUN_STARTED",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_END",
+        "RUN_FINISHED",
       ]);
       expect([more.events[0].runId, spoken(more.events)]).toEqual([runId, "Done."]);
     }
@@ -107,7 +125,9 @@ describe("a tool of the request", () => {
     const other = [...messages.slice(0, -1), { ...messages.at(-1), content: "other" }];
     const refused = await send(owner, at, { messages: other });
     expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
-      ...[409, "tool_call_already_resolved", "messages[2].toolCallId"],
+      409,
+      "tool_call_already_resolved",
+      "messages[2].toolCallId",
     ]);
   });
 
@@ -293,8 +313,16 @@ test("a run that fails is an error with its code", async () => {
 test("what a model call said before it began anew is taken back, and only that", () => {
   const messages = [userSays("Go.")];
   const dialect = agUiDialect({
-    ...{ run_id: "run_x", threadId: "t", runId: "r", messages, results: new Set(), told: [], snapshot: false },
-    ...{ answered: 0, answers: true, isCurrent: true },
+    run_id: "run_x",
+    threadId: "t",
+    runId: "r",
+    messages,
+    results: new Set(),
+    told: [],
+    snapshot: false,
+    answered: 0,
+    answers: true,
+    isCurrent: true,
   });
   const frame = (seq: number, event: string, data: object) =>
     dialect.event({ seq, event, at: "", data } as unknown as Frame);

@@ -141,7 +141,10 @@ export function agUiDialect(of: Streamed): Dialect {
     };
     said.push({ ...message, toolCallId: tool_call_id });
     return line({
-      ...{ type: "TOOL_CALL_RESULT", messageId: message.id, toolCallId: tool_call_id, content: message.content },
+      type: "TOOL_CALL_RESULT",
+      messageId: message.id,
+      toolCallId: tool_call_id,
+      content: message.content,
       role: "tool",
     });
   }
@@ -244,7 +247,10 @@ const fault = (code: string, message: string): string => line({ type: "RUN_ERROR
 const custom = (name: string, value: object): string => line({ type: "CUSTOM", name: `runnel.${name}`, value });
 
 const interruptOf = (runId: string, { id, tool, needs, expires_at }: RequiredCall) => ({
-  ...{ id: interruptId(runId, id), toolCallId: id, responseSchema: decisionSchema, expiresAt: expires_at },
+  id: interruptId(runId, id),
+  toolCallId: id,
+  responseSchema: decisionSchema,
+  expiresAt: expires_at,
   ...(needs === "approval"
     ? { reason: "tool_approval", message: `Shall ${tool} be called?` }
     : { reason: "outcome_unknown", message: `Whether ${tool} was done is not known. Shall it be done (again)?` }),

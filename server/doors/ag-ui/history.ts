@@ -6,7 +6,8 @@ export const agUiMessages = (recorded: readonly Recorded[]): object[] =>
     if (role === "tool") return { id, role, content, toolCallId: tool_call_id };
     if (role !== "assistant") return { id, role, content };
     const toolCalls = tool_calls?.map((call) => ({
-      ...{ id: call.id, type: "function" },
+      id: call.id,
+      type: "function",
       function: { name: call.name, arguments: JSON.stringify(call.arguments) },
     }));
     return { id: run_id ? `${run_id}-${id}` : id, role, content, ...(toolCalls && { toolCalls }) };

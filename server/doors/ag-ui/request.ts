@@ -74,7 +74,9 @@ export function readInput(body: RunAgentInput): Said | Answered | Told {
   const saw = messages.findLastIndex(({ id }) => runIn(id) !== null);
   const isOne = messages.slice(saw + 1).filter(({ role }) => role === "user").length === 1;
   return {
-    ...{ do: "say", place, context: contextOf(body) },
+    do: "say",
+    place,
+    context: contextOf(body),
     run: { input: inputOf(last, `messages[${place}]`), ...toolsOf(body) },
     ...(saw >= 0 && isOne && { keep: runIn(messages[saw]!.id)! }),
   };
@@ -88,7 +90,8 @@ const toolsOf = ({ tools = [] }: RunAgentInput): Pick<CreateRun, "tools"> =>
     ? {}
     : {
         tools: tools.map(({ name, description, parameters }) => ({
-          ...{ type: "client" as const, name },
+          type: "client" as const,
+          name,
           ...(description && { description }),
           ...(parameters && { parameters }),
         })),
@@ -160,7 +163,10 @@ function decisionOf(
   if (typeof approved !== "boolean")
     throw invalid(`${place}.payload`, "Expected an object with approved, which is true or false.");
   return {
-    ...{ tool_call_id, run_id, place: `${place}.interruptId`, decision: approved ? "approve" : "reject" },
+    tool_call_id,
+    run_id,
+    place: `${place}.interruptId`,
+    decision: approved ? "approve" : "reject",
     ...(typeof reason === "string" && { reason }),
   };
 }

@@ -43,11 +43,19 @@ test("a message of the user is a run, and its answer a message with the id of th
   const { owner, agent, at } = await opened(null);
   const { status, headers, body, parts } = await send(owner, at, { messages: [userSays("Hello you")] });
   expect([status, headers.get("x-vercel-ai-ui-message-stream"), headers.get("content-type")]).toEqual([
-    ...[200, "v1", "text/event-stream; charset=utf-8"],
+    200,
+    "v1",
+    "text/event-stream; charset=utf-8",
   ]);
   const [start] = parts;
   expect(typesOf(parts).filter((type, index, all) => type !== all[index - 1])).toEqual([
-    ...["start", "start-step", "text-start", "text-delta", "text-end", "finish-step", "finish"],
+    "start",
+    "start-step",
+    "text-start",
+    "text-delta",
+    "text-end",
+    "finish-step",
+    "finish",
   ]);
   expect(textOf(parts)).toBe("Hello you");
   expect(parts.at(-1)).toMatchObject({ finishReason: "stop", messageMetadata: { usage: { model_calls: 1 } } });
@@ -65,11 +73,23 @@ test("reasoning, the calls of the agent's own tools, their outputs and a second 
   const { body } = await owner.post("/v1/agents", agent);
   const { parts } = await send(owner, `/ui/v1/agents/${body.id}/chat`, { messages: [userSays("Go.")] });
   expect(typesOf(parts).filter((type) => !type.endsWith("-delta"))).toEqual([
-    ...["start", "start-step", "reasoning-start", "reasoning-end", "tool-input-available", "tool-output-available"],
-    ...["finish-step", "start-step", "text-start", "text-end", "finish-step", "finish"],
+    "start",
+    "start-step",
+    "reasoning-start",
+    "reasoning-end",
+    "tool-input-available",
+    "tool-output-available",
+    "finish-step",
+    "start-step",
+    "text-start",
+    "text-end",
+    "finish-step",
+    "finish",
   ]);
   expect(parts.find(({ type }) => type === "tool-input-available")).toMatchObject({
-    ...{ toolName: "add", input: { a: 1, b: 2 }, providerExecuted: true },
+    toolName: "add",
+    input: { a: 1, b: 2 },
+    providerExecuted: true,
   });
   expect(parts.find(({ type }) => type === "tool-output-available").output.result).toBe(3);
 });
@@ -123,13 +143,17 @@ describe("a call of a client tool", () => {
     const other = answered(parts[0].messageId, { toolCallId, state: "output-available", output: "other" });
     const refused = await send(owner, at, { messages: other });
     expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
-      ...[409, "tool_call_already_resolved", "messages[1].parts[1]"],
+      409,
+      "tool_call_already_resolved",
+      "messages[1].parts[1]",
     ]);
     // Of what came of them nothing is left to tell.
     await owner.delete(`/v1/traces/${run.id}`);
     const late = await send(owner, at, { messages });
     expect([late.status, late.body.error.code, late.body.error.param]).toEqual([
-      ...[400, "tool_call_not_found", "messages[1].parts[1]"],
+      400,
+      "tool_call_not_found",
+      "messages[1].parts[1]",
     ]);
   });
 
@@ -415,8 +439,16 @@ test("what a model call said before it began anew is taken back", () => {
     ].join(""),
   );
   expect(typesOf(parts)).toEqual([
-    ...["start", "start-step", "text-start", "text-delta", "reset-step", "text-start", "text-delta", "text-end"],
-    ...["finish-step", "finish"],
+    "start",
+    "start-step",
+    "text-start",
+    "text-delta",
+    "reset-step",
+    "text-start",
+    "text-delta",
+    "text-end",
+    "finish-step",
+    "finish",
   ]);
 });
 

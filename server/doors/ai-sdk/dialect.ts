@@ -67,7 +67,11 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
     const { id: toolCallId, tool: toolName, arguments: input } = call;
     const dynamic = call.type === "mcp" && { dynamic: true };
     return line({
-      ...{ type: "tool-input-available", toolCallId, toolName, input, providerExecuted: isOurs },
+      type: "tool-input-available",
+      toolCallId,
+      toolName,
+      input,
+      providerExecuted: isOurs,
       ...dynamic,
     });
   };
@@ -184,6 +188,9 @@ const sourceOf = ({
   filename: string | null;
   chunk_index: number;
 }) => ({
-  ...{ type: "source-document", sourceId: `${entry_id}-${chunk_index}`, mediaType: "text/plain" },
-  ...{ title: filename ?? entry_id, ...(filename !== null && { filename }) },
+  type: "source-document",
+  sourceId: `${entry_id}-${chunk_index}`,
+  mediaType: "text/plain",
+  title: filename ?? entry_id,
+  ...(filename !== null && { filename }),
 });

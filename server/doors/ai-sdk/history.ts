@@ -18,7 +18,11 @@ export function uiMessages(recorded: readonly Recorded[]): UiMessage[] {
     if (role === "user") messages.push({ id: own, role, parts: text });
     if (role !== "assistant") continue;
     const calls = tool_calls.map(({ id: toolCallId, name, arguments: input }) => ({
-      ...{ type: `tool-${name}`, toolCallId, state: "output-available", input, providerExecuted: true },
+      type: `tool-${name}`,
+      toolCallId,
+      state: "output-available",
+      input,
+      providerExecuted: true,
       output: outputIn(outputs.get(toolCallId) ?? ""),
     }));
     const parts = [{ type: "step-start" }, ...text, ...calls];

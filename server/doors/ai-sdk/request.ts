@@ -76,7 +76,9 @@ export function readMessages({ messages, trigger, messageId }: SendMessages): Sa
   const isRewound = trigger === "regenerate-message" || typeof messageId === "string";
   const earlier = messages.slice(0, place).findLast((message) => message.role === "assistant" && runIn(message.id));
   return {
-    ...{ do: "say", input: inputOf(parts, at), place },
+    do: "say",
+    input: inputOf(parts, at),
+    place,
     ...(isRewound && { keep: earlier?.id ?? null }),
   };
 }

@@ -30,7 +30,9 @@ export function aiSdkRoutes({ identify, agents, ...deps }: Deps) {
 
   // Each request is a read; what it asks of the API is counted there.
   const talkOf = ({ request, set, params: { id } }: Sent): Talk => ({
-    ...{ request, agentId: id, principal: identify(request, set.headers, "reads_per_minute") },
+    request,
+    agentId: id,
+    principal: identify(request, set.headers, "reads_per_minute"),
   });
 
   async function send(sent: Sent): Promise<Response> {

@@ -4,9 +4,22 @@ import type { Params } from "./protocol.ts";
 
 /** What may be managed from an editor. */
 const operationIds = [
-  ...["agents.list", "agents.retrieve", "agents.create", "agents.update", "agents.versions.list"],
-  ...["runs.list", "runs.retrieve", "runs.create", "runs.cancel", "runs.submit_tool_outputs", "runs.replay"],
-  ...["traces.list", "traces.retrieve", "tools.list", "tools.retrieve", "models.list"],
+  "agents.list",
+  "agents.retrieve",
+  "agents.create",
+  "agents.update",
+  "agents.versions.list",
+  "runs.list",
+  "runs.retrieve",
+  "runs.create",
+  "runs.cancel",
+  "runs.submit_tool_outputs",
+  "runs.replay",
+  "traces.list",
+  "traces.retrieve",
+  "tools.list",
+  "tools.retrieve",
+  "models.list",
 ] as const;
 
 type Place = "path" | "query" | "body";
@@ -46,7 +59,9 @@ function toolOf({ id, method, path, summary, description, parameters, takes }: D
   const properties = Object.fromEntries([...places.keys()].map((name) => [name, plain(schemas[name]!)]));
   return {
     shown: {
-      ...{ name: id.replaceAll(".", "_"), title: summary, description: `${summary}. ${description}` },
+      name: id.replaceAll(".", "_"),
+      title: summary,
+      description: `${summary}. ${description}`,
       inputSchema: { type: "object", properties, required, additionalProperties: false },
       annotations: { readOnlyHint: method === "GET", destructiveHint: false, openWorldHint: false },
     },
@@ -60,7 +75,8 @@ function toolOf({ id, method, path, summary, description, parameters, takes }: D
         path,
       );
       return {
-        ...{ method, path: asked.size > 0 ? `${filled}?${asked}` : filled },
+        method,
+        path: asked.size > 0 ? `${filled}?${asked}` : filled,
         ...(takes && { body: Object.fromEntries(of("body")) }),
       };
     },

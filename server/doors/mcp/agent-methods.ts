@@ -43,7 +43,9 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
     // Where a stream is all that there is of a request, leaving it is the way to cancel.
     const cancelOnLeave = peer.session === null;
     return openStream(principal, call.run_id, from, request, {
-      ...{ noLongerValid, cancelOnLeave, dialect: mcpDialect(call, peer) },
+      noLongerValid,
+      cancelOnLeave,
+      dialect: mcpDialect(call, peer),
     });
   }
 
@@ -82,7 +84,11 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
     if (answer.status === 400) return failure(messageOf(answer));
     if (answer.status >= 400) throw refused(answer);
     const matches = (answer.body.data as Params[]).map(({ text, score, filename, page, heading }) => ({
-      ...{ text, score, filename, page, heading },
+      text,
+      score,
+      filename,
+      page,
+      heading,
     }));
     return { content: [textOf(JSON.stringify(matches))], structuredContent: { matches } };
   }
@@ -183,12 +189,18 @@ const messageOf = ({ body }: ApiAnswer): string =>
   body.error.errors?.map(({ message }: { message: string }) => message).join(" ") ?? body.error.message;
 
 const resourceOf = (id: string, name: string, kind: string) => ({
-  ...{ uri: `runnel://memory/${id}`, name: id, title: name, mimeType: "application/json" },
+  uri: `runnel://memory/${id}`,
+  name: id,
+  title: name,
+  mimeType: "application/json",
   description: kind === "kv" ? "The keys of a memory store." : "The entries of a memory store.",
 });
 const templates = [
   ["entries/{entry_id}", "entry", "An entry of a memory store."],
   ["keys/{key}", "key", "A key of a memory store, with its value."],
 ].map(([path, name, description]) => ({
-  ...{ uriTemplate: `runnel://memory/{memory_id}/${path}`, name, description, mimeType: "application/json" },
+  uriTemplate: `runnel://memory/{memory_id}/${path}`,
+  name,
+  description,
+  mimeType: "application/json",
 }));

@@ -38,7 +38,10 @@ const connect = ({ key }: Pick<ApiClient, "key">, { address = "/mcp", elicit, he
 const agentBody = { name: "Desk helper", instructions: "Help.", model: "test/echo", doors: { mcp: true } };
 const scripted = (script: object[], more: object = {}) => ({
   ...agentBody,
-  ...{ name: `s${Math.random().toString(36).slice(2)}`, model: "test/script", model_settings: { script }, ...more },
+  name: `s${Math.random().toString(36).slice(2)}`,
+  model: "test/script",
+  model_settings: { script },
+  ...more,
 });
 
 async function opened(more: { scopes?: Permission[]; agent?: object } = {}) {
@@ -165,7 +168,9 @@ describe("an agent that opted in", () => {
       raw(
         owner,
         {
-          ...{ jsonrpc: "2.0", id, method: "tools/call" },
+          jsonrpc: "2.0",
+          id,
+          method: "tools/call",
           params: { name, arguments: { input: "x" }, _meta: { progressToken } },
         },
         headers,
@@ -174,7 +179,9 @@ describe("an agent that opted in", () => {
     expect((await ask(longest, longest)).status).toBe(200);
     const [byId, byToken] = [await ask(longer, "p"), await ask("1", longer)];
     expect([byId.status, byId.body.id, byId.body.error.message]).toEqual([
-      ...[400, longer, "Expected an id of at most 512 characters as JSON."],
+      400,
+      longer,
+      "Expected an id of at most 512 characters as JSON.",
     ]);
     expect([byToken.body.id, byToken.body.error]).toEqual([
       "1",
@@ -203,7 +210,8 @@ describe("an agent that opted in", () => {
 /** Returns when the run is over. */
 const endOf = ({ key }: ApiClient, id: string) =>
   server.send("GET", `/v1/runs/${id}/events`, undefined, {
-    ...{ authorization: `Bearer ${key.secret}`, accept: "text/event-stream" },
+    authorization: `Bearer ${key.secret}`,
+    accept: "text/event-stream",
   });
 
 describe("a run that waits", () => {
@@ -277,12 +285,16 @@ function raw(
 ) {
   const authorization: Record<string, string> = client ? { authorization: `Bearer ${client.key.secret}` } : {};
   return server.send("POST", address, message, {
-    ...{ ...authorization, accept: "application/json, text/event-stream", ...headers },
+    ...authorization,
+    accept: "application/json, text/event-stream",
+    ...headers,
   });
 }
 
 const initialize = (protocolVersion = "2025-11-25") => ({
-  ...{ jsonrpc: "2.0", id: 0, method: "initialize" },
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
   params: { protocolVersion, capabilities: {}, clientInfo: { name: "t", version: "1" } },
 });
 const session = async (client: Pick<ApiClient, "key">, address = "/mcp") =>
@@ -318,12 +330,10 @@ describe("a stream that was cut off", () => {
     for (const [index, { id }] of all.entries()) {
       if (all[index + 1]?.id === id) continue; // The opening one shares its place with the first message.
       const resumed = await server.send("GET", "/mcp", undefined, {
-        ...{
-          authorization: `Bearer ${owner.key.secret}`,
-          accept: "text/event-stream",
-          ...headers,
-          "last-event-id": id!,
-        },
+        authorization: `Bearer ${owner.key.secret}`,
+        accept: "text/event-stream",
+        ...headers,
+        "last-event-id": id!,
       });
       expect(eventsOf(resumed.body)).toEqual(all.slice(index + 1));
     }
@@ -350,11 +360,9 @@ describe("a stream that was cut off", () => {
     const ask = async (client: ApiClient, seq: number) =>
       (
         await server.send("GET", "/mcp", undefined, {
-          ...{
-            authorization: `Bearer ${client.key.secret}`,
-            "mcp-session-id": await session(client),
-            "last-event-id": id(seq),
-          },
+          authorization: `Bearer ${client.key.secret}`,
+          "mcp-session-id": await session(client),
+          "last-event-id": id(seq),
         })
       ).status;
     expect([await ask(owner, 1), await ask(owner, 1000), await ask(stranger, 1)]).toEqual([200, 400, 404]);
@@ -640,7 +648,8 @@ describe("the version without sessions", () => {
       client,
       { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta(capabilities) } },
       {
-        ...{ "mcp-protocol-version": "2026-07-28", "mcp-method": method },
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": method,
         ...(typeof params.name === "string" && { "mcp-name": params.name }),
         ...headers,
       },
@@ -711,9 +720,12 @@ describe("the version without sessions", () => {
       new Request("http://localhost/mcp", {
         method: "POST",
         headers: {
-          ...{ authorization: `Bearer ${reader.secret}`, "content-type": "application/json" },
-          ...{ accept: "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28" },
-          ...{ "mcp-method": "tools/call", "mcp-name": name },
+          authorization: `Bearer ${reader.secret}`,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          "mcp-protocol-version": "2026-07-28",
+          "mcp-method": "tools/call",
+          "mcp-name": name,
         },
         body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
       }),

@@ -6,7 +6,9 @@ type Asked = Pick<DoorAgent, "instructions" | "input_schema">;
 
 /** An agent as clients see it in the list of prompts. */
 export const promptOf = (name: string, { name: title, description, ...asked }: DoorAgent) => ({
-  ...{ name, title, description: description ?? `The instructions of the agent ${title}.` },
+  name,
+  title,
+  description: description ?? `The instructions of the agent ${title}.`,
   arguments: [...argumentsOf(asked)].map(([name, argument]) => ({ name, ...argument })),
 });
 

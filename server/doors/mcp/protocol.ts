@@ -112,7 +112,9 @@ export const errorOf = (id: RequestId | null, { code, message, data }: RpcError)
 });
 export const requestOf = (id: RequestId, method: string, params: object) => ({
   jsonrpc: "2.0" as const,
-  ...{ id, method, params },
+  id,
+  method,
+  params,
 });
 export const notificationOf = (method: string, params: object) => ({ jsonrpc: "2.0" as const, method, params });
 

@@ -39,7 +39,8 @@ export function outputOf({ id, needs }: Pick<RequiredCall, "id" | "needs">, resu
     const isApproved = content?.decision === "approve";
     const reason = content ? content.reason : declined;
     return {
-      ...{ tool_call_id: id, decision: isApproved ? "approve" : "reject" },
+      tool_call_id: id,
+      decision: isApproved ? "approve" : "reject",
       ...(typeof reason === "string" && reason !== "" && { reason: reason.slice(0, 2000) }),
     };
   }

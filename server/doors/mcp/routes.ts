@@ -16,7 +16,8 @@ export function mcpRoutes({ publicUrl, servers }: McpRoutes) {
   for (const [address, server] of Object.entries(servers))
     app
       .post(address, ({ request, set }) => server.post(request, set.headers), {
-        ...{ parse: "none", ...declared({ needsRoom: false }) },
+        parse: "none",
+        ...declared({ needsRoom: false }),
       })
       .get(address, ({ request, set }) => server.get(request, set.headers))
       .delete(address, ({ request, set }) => server.delete(request, set.headers), { parse: "none" })

@@ -96,7 +96,8 @@ export function createMcpServer({ address, identify, sessions, publicUrl, offere
 
   const discover = () => ({
     supportedVersions: [...sessionlessVersions],
-    ...{ capabilities, instructions },
+    capabilities,
+    instructions,
     _meta: { "io.modelcontextprotocol/serverInfo": serverInfo },
   });
 

@@ -40,7 +40,10 @@ const thread_id = {
 };
 
 const plainInput = {
-  ...{ type: "object", properties: { input, thread_id }, required: ["input"], additionalProperties: false },
+  type: "object",
+  properties: { input, thread_id },
+  required: ["input"],
+  additionalProperties: false,
 };
 
 /**

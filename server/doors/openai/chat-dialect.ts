@@ -74,7 +74,10 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
     const usage = usageOf(counts);
     result = {
       completion: {
-        ...{ id, object: "chat.completion", created, model },
+        id,
+        object: "chat.completion",
+        created,
+        model,
         choices: [{ index: 0, message, logprobs: null, finish_reason: reason }],
         usage,
       },
@@ -177,7 +180,8 @@ export function chatDialect(of: ChatOf): Dialect & { result(): ChatResult } {
 const choiceOf = (delta: object, finish_reason: Finish | null) => ({ index: 0, delta, logprobs: null, finish_reason });
 
 const callOf = ({ id, tool, arguments: args }: RequiredCall) => ({
-  ...{ id, type: "function" },
+  id,
+  type: "function",
   function: { name: tool, arguments: JSON.stringify(args) },
 });
 

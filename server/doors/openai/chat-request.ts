@@ -46,7 +46,8 @@ export function readChat(body: CreateChatCompletion): AskedChat {
   const first = messages.length - trailing;
   const results = trailing > 0 && {
     answers: (messages.slice(first) as InputMessage[]).map(({ tool_call_id, content }) => ({
-      ...{ tool_call_id: tool_call_id!, output: content as string },
+      tool_call_id: tool_call_id!,
+      output: content as string,
     })),
     places: Array.from({ length: trailing }, (_, index) => first + index),
   };

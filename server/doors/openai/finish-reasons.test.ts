@@ -20,7 +20,8 @@ test.each([
   const agent = { name: "a", instructions: "", model: "openai_compatible/stub/m" };
   const { id } = (await client.post("/v1/agents", agent)).body;
   const { body } = await client.post("/openai/v1/chat/completions", {
-    ...{ model: id, messages: [{ role: "user", content: "Hello!" }] },
+    model: id,
+    messages: [{ role: "user", content: "Hello!" }],
   });
   expect(body.choices[0]).toMatchObject({ message: { content: text }, finish_reason: expected });
 });

@@ -169,7 +169,11 @@ export function itemsOf({ id, role, content, images = [], tool_calls = [], tool_
     return [said([...text, ...shown])];
   }
   const calls = tool_calls.map(({ id: call_id, name, arguments: args }, place) => ({
-    ...{ id: itemOfMessage("fc", id, place), type: "function_call", status, call_id, name },
+    id: itemOfMessage("fc", id, place),
+    type: "function_call",
+    status,
+    call_id,
+    name,
     arguments: JSON.stringify(args),
   }));
   return content === "" && calls.length > 0 ? calls : [said([outputText(content)]), ...calls];

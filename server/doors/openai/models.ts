@@ -102,8 +102,13 @@ export function createModels({ agents, connections, prices, making, must }: Mode
 }
 
 const firstPage: Page = {
-  ...{ limit: 100, order: "desc", starting_after: null, ending_before: null },
-  ...{ created_at: [], metadata: [], filters: {} },
+  limit: 100,
+  order: "desc",
+  starting_after: null,
+  ending_before: null,
+  created_at: [],
+  metadata: [],
+  filters: {},
 };
 
 /** Throws where a key may neither read nor run. A client token sees the agent that it is for, whatever it may do. */
@@ -117,7 +122,10 @@ const mayMake = ({ scopes, token, agent_ids }: Principal): boolean =>
   !token && agent_ids === null && scopes.has("admin");
 
 const modelOf = ({ id, created_at }: { id: string; created_at: string }, name = id): Model => ({
-  ...{ id: name, object: "model", created: Math.floor(Date.parse(created_at) / 1000), owned_by: "runnel" },
+  id: name,
+  object: "model",
+  created: Math.floor(Date.parse(created_at) / 1000),
+  owned_by: "runnel",
 });
 
 /** A model of a connection, for which no agent was made yet. */

@@ -117,7 +117,8 @@ describe("a model of a connection", () => {
     const model = "test/echo";
     expect(await answers(runner, model)).toEqual([404, "model_not_found"]);
     const [first] = await Promise.all([
-      ...[answers(owner, model), answers(owner, model)],
+      answers(owner, model),
+      answers(owner, model),
       owner.post("/openai/v1/responses", { model, input: "Hello!" }),
     ]);
     expect(first).toEqual([200, "Hello!"]);
@@ -168,12 +169,22 @@ test("an agent has the name that its metadata gives it for OpenAI's clients, in 
 test("a completion is an ordinary run, with its usage and settings", async () => {
   const model = await newAgent(null);
   const answer = await client.post(at, {
-    ...{ model, temperature: 0, max_completion_tokens: 50, stop: "END", seed: 7, user: "ada", metadata: { a: "b" } },
-    ...{ messages: [{ role: "system", content: "Be short." }, ...hello], store: true, logprobs: null },
+    model,
+    temperature: 0,
+    max_completion_tokens: 50,
+    stop: "END",
+    seed: 7,
+    user: "ada",
+    metadata: { a: "b" },
+    messages: [{ role: "system", content: "Be short." }, ...hello],
+    store: true,
+    logprobs: null,
   });
   expect(answer.status).toBe(200);
   expect(answer.body).toMatchObject({
-    ...{ object: "chat.completion", model, id: expect.stringMatching(/^chatcmpl-/) },
+    object: "chat.completion",
+    model,
+    id: expect.stringMatching(/^chatcmpl-/),
     choices: [{ index: 0, message: { role: "assistant", content: "Hello!" }, finish_reason: "stop" }],
     usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
   });
@@ -242,7 +253,8 @@ test.each([false, true])(
 
 /** The messages that give results to calls, with those calls before them. */
 const resultsOf = (calls: { id: string }[], given = calls) => [
-  ...[...hello, { role: "assistant", content: null, tool_calls: calls }],
+  ...hello,
+  { role: "assistant", content: null, tool_calls: calls },
   ...given.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "Wet." })),
 ];
 
@@ -383,7 +395,9 @@ test("a run that fails is an error with its code, and none that is tried again",
   const model = await newAgent([{ error: "Out of order." }]);
   const answer = await client.post(at, { model, messages: hello });
   expect([answer.status, answer.body.error.code, answer.headers.get("x-should-retry")]).toEqual([
-    ...[502, "model_error", "false"],
+    502,
+    "model_error",
+    "false",
   ]);
   const { chunks, isDone } = chunksOf((await client.post(at, { model, messages: hello, stream: true })).body);
   expect([chunks.at(-1).error.code, isDone]).toEqual(["model_error", false]);
@@ -449,7 +463,10 @@ test("images at addresses are no more, and no longer, than a request could have 
     expect([refused.status, refused.body.error.code, asked]).toEqual([400, "validation_failed", 0]);
   const { status, body } = await ask(many(1), many(1));
   expect([status, body.error.code, body.error.message, asked]).toEqual([
-    ...[413, "payload_too_large", expect.stringContaining("images"), 1],
+    413,
+    "payload_too_large",
+    expect.stringContaining("images"),
+    1,
   ]);
 });
 
@@ -471,14 +488,10 @@ test("no image is fetched for whoever has started as many runs as a minute has",
   const url = `http://127.0.0.1:${site.port}/a.png`;
   const item = { role: "user", content: [{ type: "input_image", image_url: url }] };
   const asked = [
-    ...[
-      await owner.post(at, { model, messages: image(url) }),
-      await owner.post("/openai/v1/responses", { model, input: [item] }),
-    ],
-    ...[
-      await owner.post(at, { model, messages: image(url) }),
-      await owner.post("/openai/v1/responses", { model, input: [item] }),
-    ],
+    await owner.post(at, { model, messages: image(url) }),
+    await owner.post("/openai/v1/responses", { model, input: [item] }),
+    await owner.post(at, { model, messages: image(url) }),
+    await owner.post("/openai/v1/responses", { model, input: [item] }),
   ];
   expect([asked.map(({ status }) => status), fetched]).toEqual([[200, 200, 429, 429], 2]);
   expect(asked[2]!.body.error.code).toBe("rate_limited");
@@ -662,7 +675,10 @@ test.each(doors)(
     await other.stop();
     const { status, body: told, headers } = await answer;
     expect([status, told.error.code, headers.get("x-should-retry"), headers.get("x-runnel-run-id")]).toEqual([
-      ...[503, "shutting_down", "false", id],
+      503,
+      "shutting_down",
+      "false",
+      id,
     ]);
   },
 );

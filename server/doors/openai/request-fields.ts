@@ -23,7 +23,12 @@ export const objectOf = (text: string): Record<string, unknown> => (text.trim() 
 
 type Effort = (typeof reasoningEfforts)[number];
 const efforts: Record<string, Effort> = {
-  ...{ none: "none", minimal: "minimal", low: "low", medium: "medium", high: "high", xhigh: "max" },
+  none: "none",
+  minimal: "minimal",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "max",
 };
 
 export function effortOf(text: string | null | undefined, param: string, faults: Fault[]): Effort | null {

@@ -59,7 +59,9 @@ export function openAiRoutes({
     const { run_id, seq } = place;
     const stream = body.stream === true;
     const dialect = chatDialect({
-      ...{ id: `chatcmpl-${run_id.slice(run_id.indexOf("_") + 1)}`, model: given.model, stream },
+      id: `chatcmpl-${run_id.slice(run_id.indexOf("_") + 1)}`,
+      model: given.model,
+      stream,
       created: createdAt(journal, run_id),
       usage: body.stream_options?.include_usage === true,
       isJson: isOfSchema(journal, principal, run_id),
@@ -86,7 +88,9 @@ export function openAiRoutes({
     { run, places, messages = run.input }: AskedChat & { messages?: InputMessage[] },
   ) {
     const input = await withFetchedImages(messages, {
-      ...{ principal, egress: publicEgress, signal: request.signal },
+      principal,
+      egress: publicEgress,
+      signal: request.signal,
       count: () => countAhead(request, principal, "run_creations_per_minute"),
       param: (message, part) => `messages[${places[message]}].content[${part}].image_url.url`,
     });

@@ -27,7 +27,8 @@ const lengthOf = (terms: unknown): number =>
 function termDetector(terms: readonly string[]): Detector {
   const { scan, prepare } = createTermSearch(terms);
   return {
-    ...{ scan, prepare },
+    scan,
+    prepare,
     search(text) {
       const scanner = scan();
       scanner.push(text);

@@ -59,7 +59,8 @@ export function createEmbedders({ resolve, pay = unpaid, log, idle_ms, folder = 
     try {
       return await pay(payer, { model, request: readingOf(texts), signal }, (count) =>
         remoteEmbedding({
-          ...{ ...reached, dimensions },
+          ...reached,
+          dimensions,
           count: (tokens, part) => count({ ...read(tokens), request: readingOf(part) }),
         }).embed(texts, signal),
       );

@@ -14,7 +14,8 @@ const given = { name: "mine", window_tokens: 256, prefix: "", query_prefix: "que
 
 const embeddersOf = (folder: string) =>
   createEmbedders({
-    ...{ folder, log: silentLog },
+    folder,
+    log: silentLog,
     resolve(model) {
       throw new Error(`${model} was looked for at a provider.`);
     },

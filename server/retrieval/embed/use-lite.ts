@@ -24,7 +24,9 @@ export async function loadUseLite() {
   const tokenizer = new Tokenizer(await Bun.file(files.vocabulary).json());
 
   return byWindows({
-    ...{ dimensions: builtInModels["builtin/use-lite-512"].dimensions, window_tokens: 128, batch_tokens: 1024 },
+    dimensions: builtInModels["builtin/use-lite-512"].dimensions,
+    window_tokens: 128,
+    batch_tokens: 1024,
     hashes_words: true,
     tokensOf(text) {
       const tokens = tokenizer.encode(text);

@@ -5,7 +5,10 @@ import { byWindows } from "./windows.ts";
 test("a model reads 30 marks upon one letter, and what is behind them", async () => {
   const read: string[] = [];
   const embed = byWindows({
-    ...{ dimensions: 1, window_tokens: 256, batch_tokens: 0, hashes_words: false },
+    dimensions: 1,
+    window_tokens: 256,
+    batch_tokens: 0,
+    hashes_words: false,
     tokensOf: (text) => [read.push(text)],
     run: async () => Float32Array.of(1),
   });

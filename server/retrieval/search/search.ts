@@ -156,7 +156,9 @@ export function createSearch(sqlite: Database, { most_bytes, folder, own }: Sear
     const texts = passages.read(numbers);
     const vectors = with_vectors ? vectorsBy(sqlite, store, numbers) : null;
     return best.map(({ number, score, score_parts }) => ({
-      ...{ ...texts.get(number)!, score, score_parts },
+      ...texts.get(number)!,
+      score,
+      score_parts,
       ...(vectors && { vector: vectors.get(number) ?? null }),
     }));
   }
@@ -227,7 +229,10 @@ const vectorOnly = (number: number, cosine: number): Scored => {
 };
 
 const keywordOnly = (number: number, keyword: number): Scored => ({
-  ...{ number, rank: keyword, score: keyword, score_parts: { vector: null, keyword } },
+  number,
+  rank: keyword,
+  score: keyword,
+  score_parts: { vector: null, keyword },
 });
 
 const both = (number: number, cosine: number, keyword: number): Scored => {

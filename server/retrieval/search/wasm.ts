@@ -53,7 +53,14 @@ export const loop = (body: readonly Code[], again: Code): Code => [0x03, 0x40, .
 export function assemble(parameters: readonly number[], locals: readonly number[], result: number, body: Code) {
   const code = [...vectorOf(locals.map((type) => [1, type])), ...body, 0x0b];
   return new Uint8Array([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    0x00,
+    0x61,
+    0x73,
+    0x6d,
+    1,
+    0,
+    0,
+    0,
     ...section(1, vectorOf([[0x60, ...vectorOf(parameters.map((type) => [type])), 1, result]])),
     ...section(3, vectorOf([[0]])),
     ...section(5, vectorOf([[0, 1]])),

@@ -44,8 +44,14 @@ const tools: ToolSnapshot[] = [
 const agentTools = [delegate, agentTool("entrust", "agt_deputy", { approval: "always" })];
 
 const notes: PinnedStore = {
-  ...{ memory_id: "mem_notes", name: "Notes", kind: "vector", scope: "project", access: "read" },
-  ...{ auto_retrieve: true, top_k: 6, score_threshold: 0 },
+  memory_id: "mem_notes",
+  name: "Notes",
+  kind: "vector",
+  scope: "project",
+  access: "read",
+  auto_retrieve: true,
+  top_k: 6,
+  score_threshold: 0,
 };
 
 /** What an agent remembers, and what it does when that gets too much. */
@@ -87,7 +93,8 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
       action_timeout_ms: world.pick([60_000, 3_600_000]),
     };
     const run = {
-      ...{ ...timeouts, on_concurrency_limit },
+      ...timeouts,
+      on_concurrency_limit,
       ...(world.chance(0.4) && { thread_id: world.pick(threads), if_thread_busy }),
       ...(world.chance(0.1) && { file_ids: [newId("file")] }),
     };

@@ -77,10 +77,15 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
   async function lead(node: Node, owner: Owner): Promise<void> {
     const database = join(node.folder, "runnel.db");
     const spare = await joinCells({
-      ...{ url: "postgres://runnel@engine/runnel", cells: [cell] },
+      url: "postgres://runnel@engine/runnel",
+      cells: [cell],
       candidate: {
-        ...{ name: `${node.name}, start ${++starts}`, address: "", certificate: "", ttl_ms },
-        ...{ master_key_id: "key", version: 1 },
+        name: `${node.name}, start ${++starts}`,
+        address: "",
+        certificate: "",
+        ttl_ms,
+        master_key_id: "key",
+        version: 1,
       },
       database,
       marker: join(node.folder, "marker"),
@@ -164,7 +169,9 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
     const { lead } = node.leading!;
     const upto = lead.ship.figures().acked - world.int(4);
     const own = createEngine("postgres://runnel@engine/runnel", {
-      ...{ patience_ms: 5000, name: "compacting", open: engine.opening(node.owner) },
+      patience_ms: 5000,
+      name: "compacting",
+      open: engine.opening(node.owner),
     });
     void own.attempt((sql) => compact(sql, cell, upto)).finally(own.close);
   }

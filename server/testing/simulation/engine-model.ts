@@ -198,8 +198,15 @@ export function createEngineModel(world: World, found: (what: string) => void) {
         rows: [],
         write: () => {
           tables.cell ??= {
-            ...{ epoch: 0, head: 0, base: 0, base_epoch: 0, leader: "", address: "", certificate: "" },
-            ...{ master_key_id: master_key_id as string, version: version as number },
+            epoch: 0,
+            head: 0,
+            base: 0,
+            base_epoch: 0,
+            leader: "",
+            address: "",
+            certificate: "",
+            master_key_id: master_key_id as string,
+            version: version as number,
             lease_until: Number.NEGATIVE_INFINITY,
           };
         },
@@ -362,17 +369,15 @@ export function createEngineModel(world: World, found: (what: string) => void) {
   const opening = (owner: Owner): OpenConnection => {
     return () => {
       const connection: Connection = {
-        ...{
-          owner,
-          isLost: false,
-          isCut: false,
-          isOver: false,
-          arrives_at: 0,
-          answers_at: 0,
-          waiting: [],
-          isBusy: false,
-          transaction: null,
-        },
+        owner,
+        isLost: false,
+        isCut: false,
+        isOver: false,
+        arrives_at: 0,
+        answers_at: 0,
+        waiting: [],
+        isBusy: false,
+        transaction: null,
         fail: new Set(),
       };
       connections.add(connection);

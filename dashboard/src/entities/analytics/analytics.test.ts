@@ -110,6 +110,8 @@ test("a list is charted by what is counted of it, and not where nobody counts wh
 test("the chart of a list shows its time by whole hours up to a week, and by days beyond", () => {
   expect(timeOf({}, now)).toEqual({ from: "2026-11-15T12:00:00.000Z", to: "2026-11-22T12:00:00.000Z", bucket: "hour" });
   expect(timeOf({ since: "2026-11-01T06:30:00Z", until: "2026-11-15T06:30:00Z" }, now)).toEqual({
-    ...{ from: "2026-11-01T00:00:00.000Z", to: "2026-11-16T00:00:00.000Z", bucket: "day" },
+    from: "2026-11-01T00:00:00.000Z",
+    to: "2026-11-16T00:00:00.000Z",
+    bucket: "day",
   });
 });

@@ -32,14 +32,33 @@ test("a span becomes a time of the API, reckoned from now", () => {
 
 test("every filter of the address is a parameter of the API", () => {
   const search = readRunsSearch({
-    ...{ model: "test/echo", error: "model_error", tool: "book", cost: "0.5..2", duration: "1000..", q: "two words" },
-    ...{ score: "quality", value: "..0.5", metadata: ["order=4711", "a=b=c"], sort: "cost", order: "asc" },
+    model: "test/echo",
+    error: "model_error",
+    tool: "book",
+    cost: "0.5..2",
+    duration: "1000..",
+    q: "two words",
+    score: "quality",
+    value: "..0.5",
+    metadata: ["order=4711", "a=b=c"],
+    sort: "cost",
+    order: "asc",
   });
   const parameters = Object.entries(runsParameters(search, now)).filter(([, value]) => value !== undefined);
   expect(Object.fromEntries(parameters)).toEqual({
-    ...{ model: "test/echo", error_code: "model_error", tool: "book", q: "two words", sort: "cost", order: "asc" },
-    ...{ cost_min: "0.5", cost_max: "2", duration_min: "1000", score: "quality", score_max: "0.5" },
-    ...{ "metadata[order]": "4711", "metadata[a]": "b=c" },
+    model: "test/echo",
+    error_code: "model_error",
+    tool: "book",
+    q: "two words",
+    sort: "cost",
+    order: "asc",
+    cost_min: "0.5",
+    cost_max: "2",
+    duration_min: "1000",
+    score: "quality",
+    score_max: "0.5",
+    "metadata[order]": "4711",
+    "metadata[a]": "b=c",
   });
 });
 

@@ -4,13 +4,30 @@ import type { Tool } from "../../../../server/tools/schema.ts";
 import { bundleOf, freeName, planOf, readBundle, type Target } from "./bundle.ts";
 
 const tool = {
-  ...{ id: "tool_1", object: "tool", name: "lookup", type: "http", description: "Looks up.", url: "https://a.example" },
-  ...{ headers: { authorization: "********", accept: "text/{{secret.CRM_KEY}}" }, parameters: null, enabled: true },
-  ...{ signing_secret: "whsec_1", updated_at: "2026-11-21T02:00:00.000Z", project_id: "proj_1", environment: "test" },
+  id: "tool_1",
+  object: "tool",
+  name: "lookup",
+  type: "http",
+  description: "Looks up.",
+  url: "https://a.example",
+  headers: { authorization: "********", accept: "text/{{secret.CRM_KEY}}" },
+  parameters: null,
+  enabled: true,
+  signing_secret: "whsec_1",
+  updated_at: "2026-11-21T02:00:00.000Z",
+  project_id: "proj_1",
+  environment: "test",
 } as unknown as Tool;
 const agent = {
-  ...{ id: "agt_1", object: "agent", name: "Clerk", instructions: "Be brief.", model: "test/echo", version: 3 },
-  ...{ tools: [{ id: "tool_1", name: "lookup", type: "http" }], description: null, metadata: {} },
+  id: "agt_1",
+  object: "agent",
+  name: "Clerk",
+  instructions: "Be brief.",
+  model: "test/echo",
+  version: 3,
+  tools: [{ id: "tool_1", name: "lookup", type: "http" }],
+  description: null,
+  metadata: {},
   memory: { stores: [{ memory_id: "mem_1" }], history: { mode: "thread", max_messages: 20 }, context: {} },
 } as unknown as Agent;
 const nothing: Target = { agents: [], agent: null, tools: [], secrets: [] };
@@ -18,7 +35,11 @@ const nothing: Target = { agents: [], agent: null, tools: [], secrets: [] };
 test("a bundle has what things are, and nothing of one project, no state and no secret", () => {
   const bundle = bundleOf(agent, [tool]);
   expect(bundle.agent).toEqual({
-    ...{ name: "Clerk", instructions: "Be brief.", model: "test/echo", metadata: {}, tools: ["lookup"] },
+    name: "Clerk",
+    instructions: "Be brief.",
+    model: "test/echo",
+    metadata: {},
+    tools: ["lookup"],
     memory: { history: { mode: "thread", max_messages: 20 }, context: {} },
   });
   expect(bundle.tools[0]?.headers).toEqual({ accept: "text/{{secret.CRM_KEY}}" });

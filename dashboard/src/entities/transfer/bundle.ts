@@ -24,8 +24,20 @@ const masked = "********";
 
 /** What of a tool is its state, or of one project and mode. */
 const ownOfTool = [
-  ...["id", "object", "created_at", "updated_at", "project_id", "environment", "request_id", "signing_secret"],
-  ...["tools", "skipped", "listed_at", "last_error", "files", "agent_id"],
+  "id",
+  "object",
+  "created_at",
+  "updated_at",
+  "project_id",
+  "environment",
+  "request_id",
+  "signing_secret",
+  "tools",
+  "skipped",
+  "listed_at",
+  "last_error",
+  "files",
+  "agent_id",
 ];
 
 export function bundleOf(agent: Agent | null, tools: readonly Tool[]): Bundle {

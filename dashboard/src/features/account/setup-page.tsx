@@ -32,7 +32,7 @@ export function SetupPage(props: SetupPageProps) {
 function FirstAccount({ token, onSignedIn }: SetupPageProps) {
   useTitle("Set up");
   const form = useForm({
-    first: { token, ...{ email: "", password: "", repeat: "" } },
+    first: { token, email: "", password: "", repeat: "" },
     check: checkAccount,
     send: ({ token, email, password }) => setUp({ token: codeIn(token), email: email.trim(), password }),
     onSent: onSignedIn,

@@ -8,7 +8,11 @@ import { AgentForm } from "./agent-form.tsx";
 
 /** A change is a new version, made from the one that was read. */
 const kind: DefinitionKind<Agent, Draft> = {
-  ...{ noun: "Agent", api: agentApi, draftOf, changesOf, blame: blameAgent },
+  noun: "Agent",
+  api: agentApi,
+  draftOf,
+  changesOf,
+  blame: blameAgent,
   faultsOf: (draft) => readDraft(draft).faults,
   save: (at, { id, version }, said) => agentApi.change(at, id, { ...said, expected_version: version }),
   newerOf: async (at, error, id) =>

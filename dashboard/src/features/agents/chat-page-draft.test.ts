@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { chatDraftOf, chatFaults, chatPageOf } from "./chat-page-draft.ts";
 
 const page = {
-  ...{ access: "members" as const, title: "Ask us", files: true },
+  access: "members" as const,
+  title: "Ask us",
+  files: true,
   limits: { runs_per_minute: 10, runs_per_day: 200 },
   visitor_limits: { runs_per_minute: 2, runs_per_day: 20 },
   budget: { max_cost_usd: 0.05, max_total_tokens: 1000 },
@@ -16,7 +18,10 @@ test("a new page has the bounds of the API's own defaults, and nothing is wrong 
   const draft = chatDraftOf(null);
   expect(chatFaults(draft)).toEqual({});
   expect(chatPageOf(draft, null)).toEqual({
-    ...{ access: "link", title: null, budget: null, files: false },
+    access: "link",
+    title: null,
+    budget: null,
+    files: false,
     limits: { runs_per_minute: 60, runs_per_day: 1000 },
     visitor_limits: { runs_per_minute: 6, runs_per_day: 100 },
   });

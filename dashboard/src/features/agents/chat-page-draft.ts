@@ -33,7 +33,9 @@ export function chatPageOf(draft: ChatDraft, budget: ChatSettings["budget"]): Ch
   const { max_cost_usd: _, ...others } = budget ?? {};
   const all = { ...others, ...(draft.max_cost_usd.trim() !== "" && { max_cost_usd: Number(draft.max_cost_usd) }) };
   return {
-    ...{ access: draft.access, title: draft.title.trim() || null, files: draft.files === "files" },
+    access: draft.access,
+    title: draft.title.trim() || null,
+    files: draft.files === "files",
     limits: { runs_per_minute: Number(draft.page_minute), runs_per_day: Number(draft.page_day) },
     visitor_limits: { runs_per_minute: Number(draft.visitor_minute), runs_per_day: Number(draft.visitor_day) },
     budget: Object.keys(all).length === 0 ? null : all,

@@ -15,7 +15,15 @@ test("of many equal lines three stay beside the difference", () => {
   const parts = diffLines(`${lines.join("\n")}\n`, `${lines.with(20, "other").join("\n")}\n`);
   const shown = linesOf(parts, "new");
   expect(shown.map((line) => ("count" in line ? line.count : line.text))).toEqual([
-    ...[17, "line 17", "line 18", "line 19", "other", "line 21", "line 22", "line 23", 16],
+    17,
+    "line 17",
+    "line 18",
+    "line 19",
+    "other",
+    "line 21",
+    "line 22",
+    "line 23",
+    16,
   ]);
 });
 

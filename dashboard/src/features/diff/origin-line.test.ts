@@ -3,21 +3,25 @@ import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
 import { originLine } from "./origin-line.ts";
 
 const run = (id: string, more: object = {}) => ({
-  ...{ id, model: "test/echo", input: "Go", agent_version: 1, forked_from: null, replay_of: null },
+  id,
+  model: "test/echo",
+  input: "Go",
+  agent_version: 1,
+  forked_from: null,
+  replay_of: null,
   ...more,
 });
 const pairs = (...changes: StepPair["change"][]) =>
   changes.map((change, index) => ({
-    ...{
-      index,
-      a_step_index: index,
-      b_step_index: index,
-      type: "tool_call" as const,
-      name: "look_up",
-      change,
-      differences: [],
-    },
-    ...{ latency_ms: { a: 1, b: 1 }, cost_usd: { a: null, b: null } },
+    index,
+    a_step_index: index,
+    b_step_index: index,
+    type: "tool_call" as const,
+    name: "look_up",
+    change,
+    differences: [],
+    latency_ms: { a: 1, b: 1 },
+    cost_usd: { a: null, b: null },
   }));
 
 test("a fork that edited an output begins before that step, and says so", () => {

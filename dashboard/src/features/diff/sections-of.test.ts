@@ -4,8 +4,15 @@ import { stepOf } from "../trace/trace-fixtures.ts";
 import { sectionsOf } from "./sections-of.ts";
 
 const pair = (more: Partial<StepPair>): StepPair => ({
-  ...{ index: 1, a_step_index: 1, b_step_index: 1, type: "tool_call", name: "get_weather", change: "changed" },
-  ...{ differences: [], latency_ms: { a: 1, b: 2 }, cost_usd: { a: null, b: null } },
+  index: 1,
+  a_step_index: 1,
+  b_step_index: 1,
+  type: "tool_call",
+  name: "get_weather",
+  change: "changed",
+  differences: [],
+  latency_ms: { a: 1, b: 2 },
+  cost_usd: { a: null, b: null },
   ...more,
 });
 const step = (more: Partial<TraceStep>): TraceStep =>

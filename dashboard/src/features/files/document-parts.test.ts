@@ -2,7 +2,13 @@ import { expect, test } from "bun:test";
 import { pagesOf } from "./document-parts.ts";
 
 const chunk = (chunk_index: number, text: string, page: number | null = null) => ({
-  ...{ chunk_index, text, page, tokens: 1, heading: null, boxes: null, source: "text" as const },
+  chunk_index,
+  text,
+  page,
+  tokens: 1,
+  heading: null,
+  boxes: null,
+  source: "text" as const,
 });
 const said = (...texts: string[]) => pagesOf(texts.map((text, i) => chunk(i, text)))[0]!.parts.map((it) => it.fresh);
 

@@ -16,7 +16,9 @@ const firstKeyDays = 90;
 /** A key for the first requests, such as a server needs: it starts runs and reads, in test data only. */
 export const createFirstKey = (at: Workspace, name: string): Promise<MadeKey> =>
   post(resourceUrl(at, "/api_keys"), {
-    ...{ name, scopes: ["read", "run"], expires_in_seconds: firstKeyDays * 86_400 },
+    name,
+    scopes: ["read", "run"],
+    expires_in_seconds: firstKeyDays * 86_400,
   });
 
 /** The agent of the guide, with its tool: the one that is there from an earlier time, or a new one. */

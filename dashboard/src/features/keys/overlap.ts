@@ -14,7 +14,9 @@ export interface Overlap {
 
 /** What is offered first. Of a key that was sent in clear text nothing is left to work. */
 export const firstOverlap = ({ exposed_at }: Pick<ApiKey, "exposed_at">): Overlap => ({
-  ...{ choice: exposed_at ? "now" : "24h", amount: "36", unit: "hours" },
+  choice: exposed_at ? "now" : "24h",
+  amount: "36",
+  unit: "hours",
 });
 
 const hour = 3600;

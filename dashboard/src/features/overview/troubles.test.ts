@@ -3,12 +3,17 @@ import { troublesOf, type WatchedSchedule, type WatchedWebhook } from "./trouble
 
 const error = { code: "model_error", at: "2026-11-01T00:00:00.000Z" };
 const schedule: WatchedSchedule = {
-  ...{ id: "sch_1", name: "Digest" },
-  ...{ last_error: null, disabled_reason: null },
+  id: "sch_1",
+  name: "Digest",
+  last_error: null,
+  disabled_reason: null,
 };
 const webhook: WatchedWebhook = {
-  ...{ id: "we_1", url: "https://example.com:8443/hook" },
-  ...{ status: "active", disabled_reason: null, failure_count: 0 },
+  id: "we_1",
+  url: "https://example.com:8443/hook",
+  status: "active",
+  disabled_reason: null,
+  failure_count: 0,
 };
 
 test("nothing is said of what works, or was switched off by hand", () => {

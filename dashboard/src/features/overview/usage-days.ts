@@ -15,9 +15,17 @@ const beforeWords: Record<Period, string> = {
 const none: UsageCounts = {
   runs: { started: 0, completed: 0, failed: 0, cancelled: 0 },
   worked_ms: { p50: null, p95: null },
-  ...{ model_calls: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, total_tokens: 0 },
-  ...{ cached_input_tokens: 0, reasoning_tokens: 0, cost_usd: 0 },
-  ...{ unknown_cost_calls: 0, unknown_token_calls: 0, estimated_calls: 0 },
+  model_calls: 0,
+  tool_calls: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  total_tokens: 0,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
+  cost_usd: 0,
+  unknown_cost_calls: 0,
+  unknown_token_calls: 0,
+  estimated_calls: 0,
 };
 
 /** What was used on each of these days; on those that the report leaves out, nothing. */

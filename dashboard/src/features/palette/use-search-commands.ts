@@ -59,7 +59,10 @@ export function groupsOf(
   return order.flatMap((type) => {
     const { words, path, icon } = kinds[type];
     const items = (byType.get(type) ?? []).map((one) => ({
-      ...{ id: one.id, label: type === "run" ? plainLine(one.title) : one.title, icon, hint: hintOf(one) },
+      id: one.id,
+      label: type === "run" ? plainLine(one.title) : one.title,
+      icon,
+      hint: hintOf(one),
       run: () => onGo(path + one.id),
     }));
     const all = {

@@ -27,20 +27,24 @@ const agent: FullAgent = {
   tools: [{ id: "tool_1", name: "look", type: "http" }],
   max_turns: 25,
   memory: {
-    ...{ stores: [], history: { mode: "none", max_messages: 20 } },
+    stores: [],
+    history: { mode: "none", max_messages: 20 },
     context: { strategy: "compact", reserve_output_tokens: 1000, tool_output_max_bytes: 20_000 },
   },
   version: 7,
-  ...{ object: "agent", description: null, tools_count: 1, output_schema: null, guardrails: [], budget: null },
-  ...{
-    input_schema: null,
-    doors: { mcp: false, a2a: false },
-    metadata: {},
-    created_at: at,
-    updated_at: at,
-    project_id: "proj_1",
-    environment: "test",
-  },
+  object: "agent",
+  description: null,
+  tools_count: 1,
+  output_schema: null,
+  guardrails: [],
+  budget: null,
+  input_schema: null,
+  doors: { mcp: false, a2a: false },
+  metadata: {},
+  created_at: at,
+  updated_at: at,
+  project_id: "proj_1",
+  environment: "test",
 };
 const draft = draftOf(agent);
 const reading = { ...agent.memory!, history: { mode: "thread" as const, max_messages: 20 } };
@@ -64,8 +68,10 @@ describe("an agent that is changed here", () => {
     };
     expect(runParts(agent, changed)).toEqual({
       overrides: {
-        ...{ instructions: "Be brief.", tools: [], max_turns: 3 },
-        ...{ model_settings: { temperature: 1 } },
+        instructions: "Be brief.",
+        tools: [],
+        max_turns: 3,
+        model_settings: { temperature: 1 },
       },
       budget: { max_cost_usd: 0.1 },
     });

@@ -126,7 +126,9 @@ interface NewAgentDraft {
 }
 
 const writtenOf = ({ name, instructions, model }: NewAgentDraft) => ({
-  ...{ name: name.trim(), instructions, model: model.trim() },
+  name: name.trim(),
+  instructions,
+  model: model.trim(),
 });
 
 function useCreateAgent() {

@@ -23,7 +23,11 @@ test("what is kept of another shape is nothing", () => {
 
 test("names of any script are variables, and those of what every object has are empty at first", () => {
   expect(variablesIn("{{größe}} {{顧客}} {{constructor}} {{__proto__}} {{}} {{ }} {{1a}} {{{{x}}}}")).toEqual([
-    ...["größe", "顧客", "constructor", "__proto__", "x"],
+    "größe",
+    "顧客",
+    "constructor",
+    "__proto__",
+    "x",
   ]);
   for (const name of ["constructor", "__proto__", "toString"]) expect(givenFor({}, name)).toBe("");
   expect(filled("{{constructor}} {{__proto__}}", {})).toBe("{{constructor}} {{__proto__}}");

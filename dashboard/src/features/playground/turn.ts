@@ -26,7 +26,10 @@ export interface Turn {
 /** A turn that is on its way. */
 export function newTurn(key: string, input: string, body: RunBody | null, runId: string | null = null): Turn {
   return {
-    ...{ key, input, body, runId },
+    key,
+    input,
+    body,
+    runId,
     view: emptyRunView,
     stream: "connecting",
     lastId: "",

@@ -31,8 +31,12 @@ export function listFields(schema: Schema | undefined, document: OpenApi): Field
       const at = path === "" ? name : `${path}.${name}`;
       const known = resolve(field, document).schema ?? field;
       lines.push({
-        ...{ path: at, name, depth, type: typeOf(known, document) },
-        ...{ required: own.required?.includes(name) ?? false, rule: ruleOf(known) },
+        path: at,
+        name,
+        depth,
+        type: typeOf(known, document),
+        required: own.required?.includes(name) ?? false,
+        rule: ruleOf(known),
         description: field.description ?? known.description,
       });
       visit(field, at, depth + 1, inner);

@@ -18,7 +18,8 @@ export function listOperations({ tags, paths }: OpenApi, search = ""): Group[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
-      ...{ method: method.toUpperCase() as Listed["method"], path },
+      method: method.toUpperCase() as Listed["method"],
+      path,
     })),
   );
   const fits = ({ method, path, operationId, summary, tags }: Listed) => {

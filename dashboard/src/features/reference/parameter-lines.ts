@@ -7,7 +7,11 @@ import { typeOf } from "./type-of.ts";
 /** The parameters of an operation's path, query and head, as fields. */
 export const parameterLines = ({ parameters = [] }: Listed, document: OpenApi): FieldLine[] =>
   parameters.map(({ name, in: place, required = false, description, schema = {} }) => ({
-    ...{ path: `${place} ${name}`, name, depth: 0, required, type: `${typeOf(schema, document)} in the ${place}` },
+    path: `${place} ${name}`,
+    name,
+    depth: 0,
+    required,
+    type: `${typeOf(schema, document)} in the ${place}`,
     rule: ruleOf(schema),
     description,
   }));

@@ -13,7 +13,10 @@ const document: OpenApi = {
   paths: {
     "/v1/agents": {
       post: {
-        ...{ operationId: "agents.create", tags: ["Agents"], summary: "Create an agent", responses: {} },
+        operationId: "agents.create",
+        tags: ["Agents"],
+        summary: "Create an agent",
+        responses: {},
         requestBody: {
           content: {
             "application/json": {
@@ -26,7 +29,10 @@ const document: OpenApi = {
     },
     "/v1/runs/{run_id}/events": {
       get: {
-        ...{ operationId: "listEvents", tags: ["Runs"], summary: "Read its events", responses: {} },
+        operationId: "listEvents",
+        tags: ["Runs"],
+        summary: "Read its events",
+        responses: {},
         parameters: [{ name: "run_id", in: "path", schema: { type: "string", pattern: "^run_[0-9a-z]{26}$" } }],
       },
     },
@@ -88,7 +94,11 @@ test("bounds and addresses are read", () => {
 
 test("a trial goes to the address that is filled in, or says what is missing", () => {
   const operation = {
-    ...{ method: "POST", path: "/v1/suites/{id}/runs", operationId: "suites.runs.create", tags: [], summary: "" },
+    method: "POST",
+    path: "/v1/suites/{id}/runs",
+    operationId: "suites.runs.create",
+    tags: [],
+    summary: "",
     parameters: [
       { name: "id", in: "path", required: true, schema: { type: "string" } },
       { name: "limit", in: "query", schema: { type: "integer" } },

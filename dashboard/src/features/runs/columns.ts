@@ -6,7 +6,12 @@ export const columns = ["calls", "model", "user", "duration", "tokens", "cost", 
 export type Column = (typeof columns)[number];
 
 export const columnLabels: Record<Column, string> = {
-  ...{ calls: "Calls", model: "Model", user: "User", duration: "Duration", tokens: "Tokens", cost: "Cost" },
+  calls: "Calls",
+  model: "Model",
+  user: "User",
+  duration: "Duration",
+  tokens: "Tokens",
+  cost: "Cost",
   started: "Started",
 };
 

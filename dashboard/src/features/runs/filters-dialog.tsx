@@ -117,7 +117,17 @@ export function draftOf(filters: RunFilters): Draft {
   const { min: valueMin = "", max: valueMax = "" } = readRange(filters.value);
   const took = readRange(filters.duration);
   return {
-    ...{ error, model, tool, origin, user, thread, score, costMin, costMax, valueMin, valueMax },
+    error,
+    model,
+    tool,
+    origin,
+    user,
+    thread,
+    score,
+    costMin,
+    costMax,
+    valueMin,
+    valueMax,
     secondsMin: took.min ? String(Number(took.min) / 1000) : "",
     secondsMax: took.max ? String(Number(took.max) / 1000) : "",
     metadata: metadata.join("\n"),

@@ -65,7 +65,9 @@ export function Histogram({ search }: { search: RunsSearch }) {
 }
 
 const words: Partial<Record<NonNullable<RunsSearch["status"]>, string>> = {
-  ...{ completed: "Completed", cancelled: "Cancelled", failed: "Failed" },
+  completed: "Completed",
+  cancelled: "Cancelled",
+  failed: "Failed",
 };
 
 /** The part of a status; null for one that no run ends with. */

@@ -108,7 +108,8 @@ function AgentChip({ agent, onChange }: { agent: string | undefined; onChange: (
   // One that is older than those that are listed, or deleted.
   const old = agent && !listed.some(({ id }) => id === agent) ? [{ id: agent, name }] : [];
   const choices = [...listed, ...old].map(({ id, name }) => ({
-    ...{ value: id, word: name },
+    value: id,
+    word: name,
     label: <span className="cut">{name}</span>,
   }));
   return <Chip name="Agent" value={agent} choices={choices} onChange={onChange} />;

@@ -10,8 +10,20 @@ const said = (role: "user" | "assistant" | "tool") => ({ id: "msg_1", role, cont
 const asked = (id: string) => ({ id, name: "", arguments: {} });
 const asks = { ...said("assistant"), tool_calls: [asked("call_1"), asked("call_2")] };
 const call = (id: string, tool: string, type: string) => ({
-  ...{ id, tool, type, tool_id: null, arguments: {}, status: "completed" as const, output: null, error: null },
-  ...{ attempts: 1, latency_ms: 1, files: [], subagent_run_id: null, created_at: at, completed_at: at },
+  id,
+  tool,
+  type,
+  tool_id: null,
+  arguments: {},
+  status: "completed" as const,
+  output: null,
+  error: null,
+  attempts: 1,
+  latency_ms: 1,
+  files: [],
+  subagent_run_id: null,
+  created_at: at,
+  completed_at: at,
 });
 const calls = [call("call_1", "weather", "http"), call("call_2", "helper", "agent")];
 const error = (code: RunErrorCode) => ({

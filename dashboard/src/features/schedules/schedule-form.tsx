@@ -127,7 +127,11 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
 }
 
 const firstOrder = (): Draft => ({
-  ...{ name: "", agent_id: "", input: "", cron: "0 9 * * mon-fri", user_id: null },
+  name: "",
+  agent_id: "",
+  input: "",
+  cron: "0 9 * * mon-fri",
+  user_id: null,
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC",
   catch_up: "skip",
   if_busy: "start",

@@ -18,7 +18,11 @@ const words: Record<OuterProvider, string> = {
 
 const first = {
   provider: "openai" as OuterProvider,
-  ...{ name: "", base_url: "", api_key: "", max_concurrent: "", idle_timeout_ms: "" },
+  name: "",
+  base_url: "",
+  api_key: "",
+  max_concurrent: "",
+  idle_timeout_ms: "",
 };
 
 /** A server of one's own has a name of its own. */
@@ -39,8 +43,10 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
     send: (draft) => {
       const { provider, base_url, api_key, max_concurrent, idle_timeout_ms } = draft;
       return addConnection({
-        ...{ name: nameOf(draft), provider },
-        ...{ base_url: base_url.trim() || null, api_key: api_key.trim() || null },
+        name: nameOf(draft),
+        provider,
+        base_url: base_url.trim() || null,
+        api_key: api_key.trim() || null,
         max_concurrent: max_concurrent.trim() === "" ? null : Number(max_concurrent),
         idle_timeout_ms: idle_timeout_ms.trim() === "" ? null : Number(idle_timeout_ms),
       });

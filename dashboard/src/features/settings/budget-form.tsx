@@ -4,7 +4,12 @@ import { AmountsForm } from "./amounts-form.tsx";
 import { UnknownPriceForm } from "./unknown-price-form.tsx";
 
 const budget = (name: string, label: string, hint: string, unit: string): AmountSetting => ({
-  ...{ name, label, hint, unit, usual: null, blank: "No limit" },
+  name,
+  label,
+  hint,
+  unit,
+  usual: null,
+  blank: "No limit",
   choices: [
     { value: "unset", label: "No limit" },
     { value: "own", label: "Number" },

@@ -4,7 +4,12 @@ import type { AmountSetting } from "./amount-row.tsx";
 import { AmountsForm } from "./amounts-form.tsx";
 
 const limit = (name: keyof typeof defaultLimits, label: string, hint: string, unit: string): AmountSetting => ({
-  ...{ name, label, hint, unit, usual: defaultLimits[name], blank: "No limit" },
+  name,
+  label,
+  hint,
+  unit,
+  usual: defaultLimits[name],
+  blank: "No limit",
   choices: [
     { value: "unset", label: `Default ${defaultLimits[name]}` },
     { value: "off", label: "No limit" },

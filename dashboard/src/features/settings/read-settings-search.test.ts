@@ -10,7 +10,11 @@ test("the first tab needs no word, and an unknown one is the first", () => {
 test("a tab keeps its own filters and drops another one's", () => {
   const all = { action: "key.created", actor: "usr_1", target: "key_1", after: "aud_1", q: "gpt" };
   expect(readSettingsSearch({ ...all, tab: "audit" })).toEqual({
-    ...{ tab: "audit", action: "key.created", actor: "usr_1", target: "key_1", after: "aud_1" },
+    tab: "audit",
+    action: "key.created",
+    actor: "usr_1",
+    target: "key_1",
+    after: "aud_1",
   });
   expect(readSettingsSearch({ ...all, tab: "prices" })).toEqual({ tab: "prices", q: "gpt" });
   expect(readSettingsSearch({ ...all, tab: "limits" })).toEqual({ tab: "limits" });

@@ -8,7 +8,11 @@ import { AmountsForm } from "./amounts-form.tsx";
 import { forgotten } from "./forgotten.ts";
 
 const kept = (mode: Mode, what: "runs" | "traces", label: string): AmountSetting => ({
-  ...{ name: `${mode}.${what}_days`, label, unit: "days", usual: null, blank: "–" },
+  name: `${mode}.${what}_days`,
+  label,
+  unit: "days",
+  usual: null,
+  blank: "–",
   choices: [
     { value: "unset", label: "Keep indefinitely" },
     { value: "own", label: "Days" },

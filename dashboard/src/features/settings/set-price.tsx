@@ -27,8 +27,11 @@ export function SetPrice({ price, onClose }: { price: Price | null; onClose: () 
   const client = useQueryClient();
   const form = useForm({
     first: () => ({
-      ...{ model: price?.id ?? "", input: text(price?.input), cached_input: text(price?.cached_input) },
-      ...{ output: text(price?.output), context_window: text(price?.context_window) },
+      model: price?.id ?? "",
+      input: text(price?.input),
+      cached_input: text(price?.cached_input),
+      output: text(price?.output),
+      context_window: text(price?.context_window),
     }),
     check: (draft) => {
       const numbers = numbersOf(draft);
@@ -39,7 +42,9 @@ export function SetPrice({ price, onClose }: { price: Price | null; onClose: () 
       const { input, cached_input, output, context_window } = numbersOf(draft);
       return setPrice({
         model: draft.model.trim(),
-        ...{ input: Number(input), cached_input: Number(cached_input), output: Number(output) },
+        input: Number(input),
+        cached_input: Number(cached_input),
+        output: Number(output),
         context_window: context_window.trim() ? Number(context_window) : null,
       });
     },

@@ -4,11 +4,24 @@ import type { SuiteCase as CaseResult, PinnedRun as PinnedCase } from "../../../
 import { canBePinned, joinCases, ofOutcome, runIdsIn } from "./cases.ts";
 
 const pinned = (run_id: string): PinnedCase => ({
-  ...{ run_id, position: 0, agent_id: "agt_1", status: "completed", input: "Sure?", output: "Yes." },
+  run_id,
+  position: 0,
+  agent_id: "agt_1",
+  status: "completed",
+  input: "Sure?",
+  output: "Yes.",
 });
 const result = (run_id: string, status: CaseStatus): CaseResult => ({
-  ...{ run_id, agent_id: "agt_1", status, agent_version: 2, matched_steps: 1 },
-  ...{ divergences_count: 0, divergences: [], first_divergence: null, live: null, error: null },
+  run_id,
+  agent_id: "agt_1",
+  status,
+  agent_version: 2,
+  matched_steps: 1,
+  divergences_count: 0,
+  divergences: [],
+  first_divergence: null,
+  live: null,
+  error: null,
 });
 
 test("each case stands beside its outcome, in the order of the suite", () => {

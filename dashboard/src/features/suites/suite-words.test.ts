@@ -3,7 +3,11 @@ import type { SuiteCase as CaseResult, SuiteRunListItem as SuiteRun } from "../.
 import { caseLine, countWords, liveWords, shellWord } from "./suite-words.ts";
 
 const counts = (more: Partial<SuiteRun["counts"]>): SuiteRun["counts"] => ({
-  ...{ total: 4, pending: 0, equal: 4, diverged: 0, failed: 0 },
+  total: 4,
+  pending: 0,
+  equal: 4,
+  diverged: 0,
+  failed: 0,
   ...more,
 });
 
@@ -18,12 +22,24 @@ test.each([
 });
 
 const result = (more: Partial<CaseResult>): CaseResult => ({
-  ...{ run_id: "run_1", agent_id: "agt_1", status: "equal", agent_version: 1, matched_steps: 3 },
-  ...{ divergences_count: 0, divergences: [], first_divergence: null, live: null, error: null, ...more },
+  run_id: "run_1",
+  agent_id: "agt_1",
+  status: "equal",
+  agent_version: 1,
+  matched_steps: 3,
+  divergences_count: 0,
+  divergences: [],
+  first_divergence: null,
+  live: null,
+  error: null,
+  ...more,
 });
 const divergence = {
-  ...{ step_index: 2, kind: "tool_call" as const, message: "Other arguments." },
-  ...{ expected_hash: "a", actual_hash: "b" },
+  step_index: 2,
+  kind: "tool_call" as const,
+  message: "Other arguments.",
+  expected_hash: "a",
+  actual_hash: "b",
 };
 
 test.each([

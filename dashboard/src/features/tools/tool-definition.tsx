@@ -6,7 +6,11 @@ import { ToolForm } from "./tool-form.tsx";
 import { type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
 const kind: DefinitionKind<Tool, ToolDraft> = {
-  ...{ noun: "Tool", api: toolApi, draftOf: toolDraftOf, changesOf: toolChanges, blame: blameTool },
+  noun: "Tool",
+  api: toolApi,
+  draftOf: toolDraftOf,
+  changesOf: toolChanges,
+  blame: blameTool,
   faultsOf: (draft, { type }) => readToolDraft(type, draft).faults,
   save: changeTool,
   newerOf: async (_, error) => (error instanceof ToolChanged ? error.newer : null),

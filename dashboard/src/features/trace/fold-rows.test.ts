@@ -19,7 +19,12 @@ const shown = (rows: ReturnType<typeof rowsWith>, open: string[] = []) =>
 
 test("four and more calls of one tool in a row are one line, fewer stand by themselves", () => {
   expect(shown(rowsWith(["look", "noop", "noop", "noop", "noop", "look", "look", "look"]))).toEqual([
-    ...["1 Clerk", "2 look", "2 noop ×4", "2 look", "2 look", "2 look"],
+    "1 Clerk",
+    "2 look",
+    "2 noop ×4",
+    "2 look",
+    "2 look",
+    "2 look",
   ]);
 });
 
@@ -33,13 +38,16 @@ test("a line and its calls are counted among those that are shown beside them", 
   const places = (open: string[]) =>
     placed(foldCalls(rows, new Set(open))).map(({ key, position, siblings }) => `${key} ${position}/${siblings}`);
   expect(places([])).toEqual(["run 1/1", "0 1/3", "1~ 2/3", "5 3/3"]);
-  expect(places(["1~"])).toEqual([...["run 1/1", "0 1/3", "1~ 2/3", "1 1/4", "2 2/4", "3 3/4", "4 4/4", "5 3/3"]]);
+  expect(places(["1~"])).toEqual(["run 1/1", "0 1/3", "1~ 2/3", "1 1/4", "2 2/4", "3 3/4", "4 4/4", "5 3/3"]);
 });
 
 test("what failed or goes on is never folded away", () => {
   const names = Array.from({ length: 9 }, () => "noop");
   expect(shown(rowsWith(names, (index) => (index === 4 ? { status: "failed" } : {})))).toEqual([
-    ...["1 Clerk", "2 noop ×4", "2 noop", "2 noop ×4"],
+    "1 Clerk",
+    "2 noop ×4",
+    "2 noop",
+    "2 noop ×4",
   ]);
 });
 

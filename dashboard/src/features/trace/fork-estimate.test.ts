@@ -4,8 +4,13 @@ import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { type ForkPlan, forkEstimate } from "./fork-estimate.ts";
 
 const usage = (more: Partial<StepUsage> = {}): StepUsage => ({
-  ...{ input_tokens: 1000, output_tokens: 100, cached_input_tokens: 400, reasoning_tokens: 0 },
-  ...{ cost_usd: 0.01, estimated: false, ...more },
+  input_tokens: 1000,
+  output_tokens: 100,
+  cached_input_tokens: 400,
+  reasoning_tokens: 0,
+  cost_usd: 0.01,
+  estimated: false,
+  ...more,
 });
 
 const step = (step_index: number, type: string, spent: StepUsage | null = null): TraceStep =>
@@ -25,14 +30,21 @@ const steps = [
   step(4, "model_call", usage({ cost_usd: 0.04 })),
 ];
 const plan = (more: Partial<ForkPlan>): ForkPlan => ({
-  ...{ steps, step: steps[1]!, draft: { tools: "recorded_then_live" }, model: null, priceOf: () => null },
+  steps,
+  step: steps[1]!,
+  draft: { tools: "recorded_then_live" },
+  model: null,
+  priceOf: () => null,
   ...more,
 });
 
 test("only model calls after the step are paid for again, at what they were billed", () => {
   expect(forkEstimate(plan({}))).toEqual({
-    ...{ model_calls: 2, tokens: 2200, agents: 0 },
-    ...{ cost_usd: 0.06, unpriced: null },
+    model_calls: 2,
+    tokens: 2200,
+    agents: 0,
+    cost_usd: 0.06,
+    unpriced: null,
   });
 });
 
@@ -52,8 +64,10 @@ test("another model is reckoned at its custom price, the cached tokens at theirs
 test("what is unknown of one call is unknown of all, and never nothing", () => {
   const unknown = [...steps.slice(0, 4), step(4, "model_call", null)];
   expect(forkEstimate(plan({ steps: unknown }))).toMatchObject({
-    ...{ model_calls: 2, tokens: null },
-    ...{ cost_usd: null, unpriced: "tokens" },
+    model_calls: 2,
+    tokens: null,
+    cost_usd: null,
+    unpriced: "tokens",
   });
 });
 

@@ -28,7 +28,12 @@ export function traceOf(more: Partial<Trace> = {}): Trace {
     replay_of: null,
     recoveries: [],
     history_messages: 0,
-    ...{ object: "trace", imported: false, documents: [], metadata: {}, project_id: "proj_1", environment: "test" },
+    object: "trace",
+    imported: false,
+    documents: [],
+    metadata: {},
+    project_id: "proj_1",
+    environment: "test",
     ...more,
   };
 }

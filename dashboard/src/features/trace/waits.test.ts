@@ -41,8 +41,11 @@ test("a call with an unknown outcome worked until the process ended, and waits s
 
 const at = (ms: number) => new Date(1_800_000_000_000 + ms).toISOString();
 const retry = (attempt: number, ms: number, delay_ms: number) => ({
-  ...{ attempt, at: at(ms), delay_ms },
-  ...{ reason: null, usage: null },
+  attempt,
+  at: at(ms),
+  delay_ms,
+  reason: null,
+  usage: null,
 });
 
 test("an attempt is as long as it took itself: neither the attempts nor the waits before it count", () => {

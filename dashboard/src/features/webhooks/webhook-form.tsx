@@ -14,7 +14,9 @@ const draftOf = (webhook?: Webhook) => ({
 });
 
 const orderOf = ({ url, events, description }: ReturnType<typeof draftOf>) => ({
-  ...{ url: url.trim(), events, description: description.trim() || null },
+  url: url.trim(),
+  events,
+  description: description.trim() || null,
 });
 
 /** Makes a webhook, or changes one: where to, of what, and what for. */

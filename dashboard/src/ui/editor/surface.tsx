@@ -132,7 +132,8 @@ function replace(event: InputEvent, view: EditorView): boolean {
     view.state.update({
       changes: { from, to, insert: data },
       selection: { anchor: from + view.state.toText(data).length },
-      ...{ userEvent: "input.type", scrollIntoView: true },
+      userEvent: "input.type",
+      scrollIntoView: true,
     });
   const handlers = view.state.facet(EditorView.inputHandler);
   if (!handlers.some((handle) => handle(view, from, to, data, insert))) view.dispatch(insert());

@@ -50,7 +50,12 @@ test("a response in a conversation knows what was said in it, and is a part of i
   const trace = `/v1/traces/${response.id.replace("resp_", "trc_")}?include=prompt`;
   const { prompt } = (await client.get(trace)).body.steps.find(({ type }: Json) => type === "model_call");
   expect(prompt.messages.map(({ role }: Json) => role)).toEqual([
-    ...["system", "user", "assistant", "tool", "assistant", "user"],
+    "system",
+    "user",
+    "assistant",
+    "tool",
+    "assistant",
+    "user",
   ]);
   const items = `${at}/${conversation.id}/items`;
   const { body: all } = await client.get(`${items}?order=asc&limit=100`);
@@ -142,8 +147,11 @@ test("a conversation of another project, or one that is none, is not there", asy
     [client, `conv_${"0".repeat(26)}`],
   ] as const) {
     const answers = [
-      ...[await by.get(`${at}/${id}`), await by.post(`${at}/${id}`, { metadata: {} }), await by.delete(`${at}/${id}`)],
-      ...[await by.get(`${at}/${id}/items`), await by.post(`${at}/${id}/items`, { items: said })],
+      await by.get(`${at}/${id}`),
+      await by.post(`${at}/${id}`, { metadata: {} }),
+      await by.delete(`${at}/${id}`),
+      await by.get(`${at}/${id}/items`),
+      await by.post(`${at}/${id}/items`, { items: said }),
       await by.get(`${at}/${id}/items/${item.id}`),
     ];
     for (const { status, body } of answers) expect([status, body.error.code]).toEqual([404, "resource_not_found"]);

@@ -48,7 +48,9 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
     refuse(faults);
     const { messages: said, places } = conversationOf([], entries);
     const messages = await withFetchedImages(said, {
-      ...{ principal, egress: publicEgress, signal: request.signal },
+      principal,
+      egress: publicEgress,
+      signal: request.signal,
       count: () => countAhead(request, principal, "writes_per_minute"),
       param: (message, part) => `items[${places[message]}].content[${part}].image_url`,
     });
@@ -163,7 +165,8 @@ async function nextTo(
 }
 
 const shown = ({ id, created_at, metadata }: Thread) => ({
-  ...{ id: conversationId(id), object: "conversation" },
+  id: conversationId(id),
+  object: "conversation",
   created_at: Math.floor(Date.parse(created_at) / 1000),
   metadata,
 });

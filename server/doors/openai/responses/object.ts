@@ -46,5 +46,9 @@ const choiceOf = (choice: AgentSnapshot["settings"]["tool_choice"]) =>
   typeof choice === "object" ? { type: "function", name: choice.name } : (choice ?? "auto");
 
 const toolOf = ({ name, description, parameters }: AgentSnapshot["tools"][number]) => ({
-  ...{ type: "function", name, description, parameters, strict: false },
+  type: "function",
+  name,
+  description,
+  parameters,
+  strict: false,
 });

@@ -58,14 +58,33 @@ test("an output that is taken back takes nothing with it that was said before", 
 test("a response is an ordinary run, with its usage and settings", async () => {
   const model = await newAgent(null);
   const answer = await client.post(at, {
-    ...{ model, input: "Hello!", instructions: "Be short.", temperature: 0, max_output_tokens: 50, user: "ada" },
-    ...{ metadata: { a: "b" }, store: false, include: ["reasoning.encrypted_content"], service_tier: "auto" },
+    model,
+    input: "Hello!",
+    instructions: "Be short.",
+    temperature: 0,
+    max_output_tokens: 50,
+    user: "ada",
+    metadata: { a: "b" },
+    store: false,
+    include: ["reasoning.encrypted_content"],
+    service_tier: "auto",
   });
   expect(answer.status).toBe(200);
   expect(answer.body).toMatchObject({
-    ...{ object: "response", model, status: "completed", error: null, incomplete_details: null },
-    ...{ temperature: 0, max_output_tokens: 50, user: "ada", metadata: { a: "b" }, tools: [], tool_choice: "auto" },
-    ...{ previous_response_id: null, conversation: null, background: false },
+    object: "response",
+    model,
+    status: "completed",
+    error: null,
+    incomplete_details: null,
+    temperature: 0,
+    max_output_tokens: 50,
+    user: "ada",
+    metadata: { a: "b" },
+    tools: [],
+    tool_choice: "auto",
+    previous_response_id: null,
+    conversation: null,
+    background: false,
     output: [{ type: "message", role: "assistant", status: "completed", content: [{ text: "Hello!" }] }],
     usage: { input_tokens: 5, output_tokens: 1, total_tokens: 6 },
   });
@@ -84,11 +103,24 @@ test("a stream tells each item from its beginning to its end, and ends with what
   const types = events.map(({ type }) => type.replace("response.", ""));
   // How much a delta has is a matter of time.
   expect(types.filter((type, index) => type !== types[index - 1])).toEqual([
-    ...["created", "in_progress", "output_item.added", "reasoning_summary_part.added", "reasoning_summary_text.delta"],
-    ...["reasoning_summary_text.done", "reasoning_summary_part.done", "output_item.done"],
-    ...["output_item.added", "content_part.added", "output_text.delta"],
-    ...["output_text.done", "content_part.done", "output_item.done"],
-    ...["output_item.added", "function_call_arguments.delta", "function_call_arguments.done", "output_item.done"],
+    "created",
+    "in_progress",
+    "output_item.added",
+    "reasoning_summary_part.added",
+    "reasoning_summary_text.delta",
+    "reasoning_summary_text.done",
+    "reasoning_summary_part.done",
+    "output_item.done",
+    "output_item.added",
+    "content_part.added",
+    "output_text.delta",
+    "output_text.done",
+    "content_part.done",
+    "output_item.done",
+    "output_item.added",
+    "function_call_arguments.delta",
+    "function_call_arguments.done",
+    "output_item.done",
     "completed",
   ]);
   const { texts, isRising } = told(events);
@@ -184,7 +216,12 @@ test.each([false, true])(
       });
       const { data } = (await client.get(`${at}/${third.id}/input_items?order=asc`)).body;
       expect(data.map(({ type }: Json) => type)).toEqual([
-        ...["message", "message", "function_call", "function_call_output", "message", "message"],
+        "message",
+        "message",
+        "function_call",
+        "function_call_output",
+        "message",
+        "message",
       ]);
     }
   },
@@ -245,13 +282,16 @@ test("an answer has the form that was asked for, and says when it was cut off or
   expect(body.text.format).toMatchObject({ type: "json_schema", schema });
   const cut = { model: await newAgent(null), input: "a b c", max_output_tokens: 2 };
   expect((await client.post(at, cut)).body).toMatchObject({
-    ...{ status: "incomplete", incomplete_details: { reason: "max_output_tokens" } },
+    status: "incomplete",
+    incomplete_details: { reason: "max_output_tokens" },
   });
   expect(eventsOf((await client.post(at, { ...cut, stream: true })).body).at(-1).type).toBe("response.incomplete");
   const wrong = { model: await newAgent([{ error: "Out of order." }]), input: "?" };
   const failed = await client.post(at, wrong);
   expect([failed.status, failed.body.error.code, failed.headers.get("x-should-retry")]).toEqual([
-    ...[502, "model_error", "false"],
+    502,
+    "model_error",
+    "false",
   ]);
   const last = eventsOf((await client.post(at, { ...wrong, stream: true })).body).at(-1);
   expect(last).toMatchObject({
@@ -375,8 +415,10 @@ describe("what cannot be answered", () => {
     "%p is no response",
     async (id) => {
       const answers = [
-        ...[await client.get(`${at}/${id}`), await client.get(`${at}/${id}?stream=true`)],
-        ...[await client.get(`${at}/${id}/input_items`), await client.delete(`${at}/${id}`)],
+        await client.get(`${at}/${id}`),
+        await client.get(`${at}/${id}?stream=true`),
+        await client.get(`${at}/${id}/input_items`),
+        await client.delete(`${at}/${id}`),
         await client.post(`${at}/${id}/cancel`, {}),
       ];
       for (const { status, body } of answers) expect([status, body.error.param]).toEqual([404, "response_id"]);
@@ -421,7 +463,10 @@ test("a client token's responses and conversations are its user's, and say nothi
   const model = await newAgent(null);
   const { body: foreign } = await client.post(at, { model, input: "?", user: "bob" });
   const { body: token } = await client.post("/v1/client_tokens", {
-    ...{ agent_id: model, user_id: "ada", scopes: ["run", "read"], expires_in: 60 },
+    agent_id: model,
+    user_id: "ada",
+    scopes: ["run", "read"],
+    expires_in: 60,
   });
   const ask = (method: string, path: string, body?: object) =>
     server.send(method, path, body, { authorization: `Bearer ${token.token}` });
@@ -429,7 +474,8 @@ test("a client token's responses and conversations are its user's, and say nothi
   const { body: own } = await ask("POST", at, { model, input: "Hi!", conversation: conversation.id });
   expect([own.status, own.user, (await ask("GET", `${at}/${own.id}`)).body]).toEqual(["completed", "ada", own]);
   for (const { status } of [
-    ...[await ask("GET", `${at}/${foreign.id}`), await ask("DELETE", `${at}/${foreign.id}`)],
+    await ask("GET", `${at}/${foreign.id}`),
+    await ask("DELETE", `${at}/${foreign.id}`),
     await ask("POST", at, { model, input: "?", previous_response_id: foreign.id }),
   ])
     expect(status).toBe(404);

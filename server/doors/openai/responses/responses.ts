@@ -68,9 +68,14 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
     const { run_id, seq } = stretch;
     const created = createdOf(run_id);
     return responseDialect({
-      ...{ stretch, stream, after, whole },
+      stretch,
+      stream,
+      after,
+      whole,
       about: aboutResponse({
-        ...{ stretch, created, agent: journal.snapshot(created, created.agent_hash) },
+        stretch,
+        created,
+        agent: journal.snapshot(created, created.agent_hash),
         at: journal.read(run_id, seq, 1)[0]?.at ?? 0,
         before: seq === 0 ? null : { run_id, seq: startBefore(run_id, seq) },
       }),

@@ -79,7 +79,9 @@ export function responseRoutes(deps: Deps) {
     const { messages, places } = from ? handedOver(from, rest) : rest;
     if (messages.length === 0) throw invalid("input", "Expected something that the user says.");
     const input = await withFetchedImages(messages, {
-      ...{ principal, egress: publicEgress, signal: request.signal },
+      principal,
+      egress: publicEgress,
+      signal: request.signal,
       count: () => countAhead(request, principal, "run_creations_per_minute"),
       param: (message, part) => `input[${places[message]}].content[${part}].image_url`,
     });
@@ -182,7 +184,8 @@ export function responseRoutes(deps: Deps) {
     .get("/:id", (context) => guarded(context, (by) => retrieve(context.request, by, idIn(context))))
     .delete("/:id", (context) => guarded(context, (by) => remove(context.request, by, idIn(context))), { parse })
     .post("/:id/cancel", (context) => guarded(context, (by) => cancel(context.request, by, idIn(context))), {
-      ...{ parse, ...change },
+      parse,
+      ...change,
     })
     .get("/:id/input_items", (context) => guarded(context, (by) => inputItems(context.request, by, idIn(context))));
 }

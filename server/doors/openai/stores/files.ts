@@ -5,16 +5,27 @@ import { idIn, listOf, listQuery, seconds, wordIn } from "./lists.ts";
 import { purposes, translatedUpload } from "./upload.ts";
 
 const shownPurposes: Record<File["purpose"], string> = {
-  ...{ retrieval: "assistants", attachment: "user_data" },
-  ...{ code_interpreter: "assistants", output: "assistants_output" },
+  retrieval: "assistants",
+  attachment: "user_data",
+  code_interpreter: "assistants",
+  output: "assistants_output",
 };
 const shownStatuses: Record<File["status"], string> = {
-  ...{ uploaded: "uploaded", processing: "uploaded", ready: "processed", failed: "error" },
+  uploaded: "uploaded",
+  processing: "uploaded",
+  ready: "processed",
+  failed: "error",
 };
 
 const shownFile = ({ id, bytes, created_at, expires_at, filename, purpose, status, error }: File) => ({
-  ...{ id, object: "file", bytes, created_at: seconds(created_at), filename, purpose: shownPurposes[purpose] },
-  ...{ status: shownStatuses[status], status_details: error?.message ?? null },
+  id,
+  object: "file",
+  bytes,
+  created_at: seconds(created_at),
+  filename,
+  purpose: shownPurposes[purpose],
+  status: shownStatuses[status],
+  status_details: error?.message ?? null,
   expires_at: expires_at === null ? null : seconds(expires_at),
 });
 

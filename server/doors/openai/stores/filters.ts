@@ -1,7 +1,13 @@
 import { invalid } from "../../../http/errors.ts";
 
 const comparisons: Record<string, string> = {
-  ...{ eq: "$eq", ne: "$ne", gt: "$gt", gte: "$gte", lt: "$lt", lte: "$lte", in: "$in" },
+  eq: "$eq",
+  ne: "$ne",
+  gt: "$gt",
+  gte: "$gte",
+  lt: "$lt",
+  lte: "$lte",
+  in: "$in",
 };
 
 interface Filter {

@@ -59,8 +59,11 @@ export function listOf<Item, Shown extends { id: string }>(
 ) {
   const items = data.map(toItem);
   return {
-    ...{ object: "list", data: items, has_more },
-    ...{ first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null },
+    object: "list",
+    data: items,
+    has_more,
+    first_id: items[0]?.id ?? null,
+    last_id: items.at(-1)?.id ?? null,
   };
 }
 

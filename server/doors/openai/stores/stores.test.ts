@@ -45,7 +45,9 @@ async function upload(
 async function send(by: Client, body: RequestInit["body"], headers: Record<string, string> = {}): Promise<Answer> {
   const response = await server.app.handle(
     new Request(`http://localhost${at}/files`, {
-      ...{ method: "POST", body, headers: { authorization: `Bearer ${by.key.secret}`, ...headers } },
+      method: "POST",
+      body,
+      headers: { authorization: `Bearer ${by.key.secret}`, ...headers },
     }),
   );
   return { status: response.status, headers: response.headers, body: await response.json() };
@@ -114,11 +116,13 @@ describe("embeddings", () => {
   test("are not asked for again by the client where the same would fail again", async () => {
     const failing = (error: EmbeddingError) => {
       const embed = createEmbeddings({
-        ...{ embedders: { of: () => ({ embed: () => Promise.reject(error) }) }, stores: { isUsing: () => false } },
+        embedders: { of: () => ({ embed: () => Promise.reject(error) }) },
+        stores: { isUsing: () => false },
       });
       const { guarded } = createDoor({ identify: () => ({ scopes: new Set(["run"]), agent_ids: null }) } as never);
       const request = new Request("http://localhost/", {
-        ...{ method: "POST", headers: { "content-type": "application/json" } },
+        method: "POST",
+        headers: { "content-type": "application/json" },
         body: JSON.stringify({ model: "runnel/embedder", input: "a boat" }),
       });
       return guarded({ request, set: { headers: {} } }, (by) => embed(request, by));
@@ -156,7 +160,7 @@ describe("embeddings", () => {
       server.client({ scopes: ["admin"], agent_ids: [newId("agent")] }),
     ]);
     const statuses = async () => [
-      ...[(await embed({ model, input: "a", dimensions: 3 })).body.data[0].embedding.length],
+      (await embed({ model, input: "a", dimensions: 3 })).body.data[0].embedding.length,
       ...(await Promise.all([runner, bound, stranger].slice(0, 2).map((by) => embed({ model, input: "a" }, by)))).map(
         (answer) => answer.status,
       ),
@@ -207,8 +211,14 @@ describe("files", () => {
     expect([status, body]).toEqual([
       200,
       {
-        ...{ id: expect.stringMatching(/^file_/), object: "file", bytes: 10, filename: name, purpose: "user_data" },
-        ...{ status: "processed", status_details: null, created_at: expect.any(Number) },
+        id: expect.stringMatching(/^file_/),
+        object: "file",
+        bytes: 10,
+        filename: name,
+        purpose: "user_data",
+        status: "processed",
+        status_details: null,
+        created_at: expect.any(Number),
         expires_at: body.created_at + 3600,
       },
     ]);
@@ -287,16 +297,25 @@ describe("a vector store", () => {
     const asked = { name: "Handbook", file_ids, metadata: { team: "sea" } };
     const { body: made } = await client.post(`${at}/vector_stores`, asked);
     expect(made).toMatchObject({
-      ...{ object: "vector_store", name: "Handbook", metadata: { team: "sea" }, expires_at: null },
+      object: "vector_store",
+      name: "Handbook",
+      metadata: { team: "sea" },
+      expires_at: null,
       file_counts: { total: 2, cancelled: 0, failed: 0 },
     });
     const path = `${at}/vector_stores/${made.id}`;
     expect((await finished(path)).file_counts).toEqual({
-      ...{ in_progress: 0, completed: 2, failed: 0, cancelled: 0, total: 2 },
+      in_progress: 0,
+      completed: 2,
+      failed: 0,
+      cancelled: 0,
+      total: 2,
     });
     const { body: found } = await client.post(`${path}/search`, { query: "licence for boats", max_num_results: 1 });
     expect(found).toMatchObject({
-      ...{ object: "vector_store.search_results.page", search_query: ["licence for boats"], has_more: false },
+      object: "vector_store.search_results.page",
+      search_query: ["licence for boats"],
+      has_more: false,
       data: [
         { file_id: file_ids[0], filename: "boats.txt", content: [{ type: "text", text: "Boats need a licence." }] },
       ],
@@ -317,7 +336,8 @@ describe("a vector store", () => {
     const path = `${at}/vector_stores/${id}/files`;
     const file_id = await newFile("One two three.");
     const chunking_strategy = {
-      ...{ type: "static", static: { max_chunk_size_tokens: 100, chunk_overlap_tokens: 0 } },
+      type: "static",
+      static: { max_chunk_size_tokens: 100, chunk_overlap_tokens: 0 },
     };
     const added = await client.post(path, { file_id, attributes: { year: 2026, old: false }, chunking_strategy });
     expect(added.body).toMatchObject({
@@ -327,7 +347,8 @@ describe("a vector store", () => {
       last_error: null,
     });
     expect(await finished(`${path}/${file_id}`)).toMatchObject({
-      ...{ status: "completed", attributes: { year: 2026, old: false } },
+      status: "completed",
+      attributes: { year: 2026, old: false },
     });
     const noted = await client.post(`/v1/memory/${id}/entries`, { text: "A note of nobody's file." });
     const shown = (await client.get(`${path}?order=asc&filter=completed`)).body;
@@ -339,7 +360,9 @@ describe("a vector store", () => {
       [noted.body.id, "A note of nobody's file."],
     ])
       expect((await client.get(`${path}/${one}/content`)).body).toMatchObject({
-        ...{ data: [{ type: "text", text }], has_more: false, next_page: null },
+        data: [{ type: "text", text }],
+        has_more: false,
+        next_page: null,
       });
     for (const one of [file_id, noted.body.id]) {
       const gone = { id: one, object: "vector_store.file.deleted", deleted: true };
@@ -355,9 +378,7 @@ describe("a vector store", () => {
     const path = `${at}/vector_stores/${id}`;
     await client.post(`${path}/files`, { file_id });
     const file = await finished(`${path}/files/${file_id}`);
-    expect([file.status, file.last_error]).toEqual([
-      ...["failed", { code: "invalid_file", message: expect.any(String) }],
-    ]);
+    expect([file.status, file.last_error]).toEqual(["failed", { code: "invalid_file", message: expect.any(String) }]);
     expect((await client.get(path)).body.file_counts).toMatchObject({ failed: 1, completed: 0, total: 1 });
   });
 
@@ -407,8 +428,10 @@ describe("a vector store", () => {
       (await client.get(`${path}/${file_id}?scope_id=${scope_id}`)).body.attributes?.of ?? null;
     expect([await ofWhom("ada"), await ofWhom("bob"), await ofWhom("eve")]).toEqual(["ada", "bob", null]);
     for (const answer of [
-      ...[await client.get(`${path}/${file_id}`), await client.get(`${path}/${file_id}/content`)],
-      ...[await client.delete(`${path}/${file_id}`), await client.get(`${path}?limit=1&after=${file_id}`)],
+      await client.get(`${path}/${file_id}`),
+      await client.get(`${path}/${file_id}/content`),
+      await client.delete(`${path}/${file_id}`),
+      await client.get(`${path}?limit=1&after=${file_id}`),
     ])
       expect(refusal(answer)).toEqual([400, "validation_failed", "scope_id"]);
     expect((await client.delete(`${path}/${file_id}?scope_id=ada`)).status).toBe(200);
@@ -534,7 +557,9 @@ describe("a vector store", () => {
       ["x", "filters.key"],
     ] as const)
       expect(refusal(await client.post(`${path}/search`, { query: "a", filters }))).toEqual([
-        ...[400, "validation_failed", param],
+        400,
+        "validation_failed",
+        param,
       ]);
   });
 
@@ -598,7 +623,9 @@ test("what is another project's, and what is no vector store, is not there, what
   const theirs = (await upload(stranger, { purpose: "assistants", file: ["b.txt", "Theirs."] })).body.id;
   const never = newId("memory");
   for (const [by, id, fileId] of [
-    ...[[stranger, store, theirs] as const, [client, keys, file] as const, [client, never, file] as const],
+    [stranger, store, theirs] as const,
+    [client, keys, file] as const,
+    [client, never, file] as const,
     ...["..%2fagents", "x".repeat(300), "%00", "%F0%9F%98%80"].map((id) => [client, id, file] as const),
   ])
     for (const one of asked(id, fileId)) expect(await told(by, one)).toEqual([one[1], ...nothing] as never);

@@ -35,11 +35,17 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     const { processing, failed } = entries.unfound(store, store.id);
     const total = store.entries ?? 0;
     return {
-      ...{ id: store.id, object: "vector_store", created_at: seconds(store.created_at), name: store.name },
+      id: store.id,
+      object: "vector_store",
+      created_at: seconds(store.created_at),
+      name: store.name,
       status: processing > 0 || store.indexing ? "in_progress" : "completed",
       file_counts: countsOf(total, processing, failed),
-      ...{ usage_bytes: 0, last_active_at: seconds(store.updated_at), metadata: store.metadata },
-      ...{ expires_after: null, expires_at: null },
+      usage_bytes: 0,
+      last_active_at: seconds(store.updated_at),
+      metadata: store.metadata,
+      expires_after: null,
+      expires_at: null,
     };
   }
 
@@ -58,7 +64,10 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     const files = (body.file_ids ?? []).map((file_id) => entryOf({ file_id, chunking_strategy }));
     for (const [index, { file_id }] of files.entries()) await mustFile(request, file_id, `file_ids[${index}]`);
     const made: Memory = await must(request, "POST", "/v1/memory", {
-      ...{ kind: "vector", scope: "project", name: body.name ?? "vector store", metadata: body.metadata ?? {} },
+      kind: "vector",
+      scope: "project",
+      name: body.name ?? "vector store",
+      metadata: body.metadata ?? {},
     });
     const path = `/v1/memory/${made.id}`;
     await orUndo(request, path, async () => {
@@ -95,7 +104,8 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     const top_k = body.max_num_results ?? 10;
     const threshold = body.ranking_options?.score_threshold;
     const asked = {
-      ...{ top_k, ...(body.scope_id && { scope_id: body.scope_id }) },
+      top_k,
+      ...(body.scope_id && { scope_id: body.scope_id }),
       ...(body.filters != null && { filter: filterOf(body.filters) }),
       ...(typeof threshold === "number" && { score_threshold: threshold }),
     };
@@ -109,8 +119,11 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     }
     const best = [...found.values()].sort((one, other) => other.score - one.score).slice(0, top_k);
     return json(200, {
-      ...{ object: "vector_store.search_results.page", search_query: queries, data: best.map(shownMatch) },
-      ...{ has_more: false, next_page: null },
+      object: "vector_store.search_results.page",
+      search_query: queries,
+      data: best.map(shownMatch),
+      has_more: false,
+      next_page: null,
     });
   }
 
@@ -177,7 +190,8 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     return json(200, {
       object: "vector_store.file_content.page",
       data: page.data.map((chunk) => ({ type: "text", text: chunk.text })),
-      ...{ has_more: page.has_more, next_page: page.has_more ? page.last_id : null },
+      has_more: page.has_more,
+      next_page: page.has_more ? page.last_id : null,
     });
   }
 
@@ -242,14 +256,25 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     const count = (wanted: MemoryEntry["status"]) => data.filter(({ status }) => status === wanted).length;
     const [processing, failed] = [count("processing"), count("failed")];
     return json(200, {
-      ...{ id: batch, object: "vector_store.files_batch", created_at: seconds(data[0]?.created_at ?? "") || 0 },
-      ...{ vector_store_id: id, status: processing > 0 ? "in_progress" : "completed" },
+      id: batch,
+      object: "vector_store.files_batch",
+      created_at: seconds(data[0]?.created_at ?? "") || 0,
+      vector_store_id: id,
+      status: processing > 0 ? "in_progress" : "completed",
       file_counts: countsOf(data.length, processing, failed),
     });
   }
 
   return {
-    ...{ create, update, remove, search, addFile, getFile, content, removeFile, addFiles },
+    create,
+    update,
+    remove,
+    search,
+    addFile,
+    getFile,
+    content,
+    removeFile,
+    addFiles,
     async list(request: Request): Promise<Response> {
       const stores = await must(request, "GET", `/v1/memory?kind=vector&${listQuery(request.url)}`);
       return json(200, listOf(stores, shownStore));
@@ -262,7 +287,11 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
 }
 
 const countsOf = (total: number, in_progress: number, failed: number) => ({
-  ...{ in_progress, failed, cancelled: 0, completed: total - in_progress - failed, total },
+  in_progress,
+  failed,
+  cancelled: 0,
+  completed: total - in_progress - failed,
+  total,
 });
 
 /** Silently kept for ever is not what was asked for. */
@@ -272,7 +301,9 @@ function refuseExpiry({ expires_after }: { expires_after?: unknown }): void {
 
 const statuses = { in_progress: "processing", completed: "ready", failed: "failed" } as const;
 const shownStatuses: Record<MemoryEntry["status"], string> = {
-  ...{ processing: "in_progress", ready: "completed", failed: "failed" },
+  processing: "in_progress",
+  ready: "completed",
+  failed: "failed",
 };
 
 interface ShownFile {
@@ -280,15 +311,23 @@ interface ShownFile {
 }
 
 const shownFile = ({ id, file_id, memory_id, created_at, status, error, metadata }: MemoryEntry) => ({
-  ...{ id: file_id ?? id, object: "vector_store.file", created_at: seconds(created_at), vector_store_id: memory_id },
-  ...{ status: shownStatuses[status], usage_bytes: 0, attributes: metadata },
+  id: file_id ?? id,
+  object: "vector_store.file",
+  created_at: seconds(created_at),
+  vector_store_id: memory_id,
+  status: shownStatuses[status],
+  usage_bytes: 0,
+  attributes: metadata,
   last_error: status === "failed" && error ? { code: errorCode(error.code), message: error.message } : null,
 });
 
 const errorCode = (code: string): string => (code === "embedding_failed" ? "server_error" : "invalid_file");
 
 const shownMatch = ({ id, file_id, filename, score, metadata, text }: MemoryMatch) => ({
-  ...{ file_id: file_id ?? id, filename: filename ?? "", score, attributes: metadata },
+  file_id: file_id ?? id,
+  filename: filename ?? "",
+  score,
+  attributes: metadata,
   content: [{ type: "text", text }],
 });
 

@@ -3,8 +3,14 @@ import { nodeBeside, nodeSize, placesOf } from "./graph-places.ts";
 import type { GraphEdge, GraphNode } from "./run-graph.ts";
 
 const node = (id: string): GraphNode => ({
-  ...{ id, kind: "tool", name: id, calls: 1, failed: 0, isRunning: false },
-  ...{ worked_ms: null, cost_usd: null },
+  id,
+  kind: "tool",
+  name: id,
+  calls: 1,
+  failed: 0,
+  isRunning: false,
+  worked_ms: null,
+  cost_usd: null,
 });
 const edge = (from: string, to: string): GraphEdge => ({ from, to, calls: 1, failed: 0 });
 const places = (ids: string[], pairs: [string, string][]) =>

@@ -74,8 +74,14 @@ export function graphOf(rows: readonly Row[], whole: Pick<GraphNode, "worked_ms"
 }
 
 const nodeFor = ({ name }: Row, id: string, kind: GraphNode["kind"]): GraphNode => ({
-  ...{ id, kind, name, calls: 0, failed: 0, isRunning: false },
-  ...{ worked_ms: null, cost_usd: null },
+  id,
+  kind,
+  name,
+  calls: 0,
+  failed: 0,
+  isRunning: false,
+  worked_ms: null,
+  cost_usd: null,
 });
 
 function count(of: { calls: number; failed: number; isRunning?: boolean }, { mark }: Row): void {
